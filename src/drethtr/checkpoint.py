@@ -1,0 +1,124 @@
+"""A model on disk: one safetensors file whose header holds network, alphabet, preparation and card as JSON.
+
+Nothing in it is executed: no pickle, no class paths, only names of known configs.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from drethtr import config
+from drethtr.errors import CheckpointError, ConfigError
+from drethtr.images.prepare import Preparation
+from drethtr.model.network import DRetHTR, NetworkConfig
+from drethtr.text.tokenizer import PAD, Tokenizer
+
+FORMAT = 1
+"""Version of the header; raised when an older reader would misunderstand it."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything needed to read: the network and how to feed it, with its card.
+
+    The card is free JSON: what the model was trained on, under which licence, how well it reads.
+    """
+
+    network: DRetHTR
+    tokenizer: Tokenizer
+    preparation: Preparation
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+
+def build_model(
+    network: NetworkConfig, tokenizer: Tokenizer, preparation: Preparation, card: Mapping[str, Any] | None = None
+) -> Model:
+    """A model with fresh weights."""
+    return Model(DRetHTR(network, tokenizer.size, blank=PAD), tokenizer, preparation, card or {})
+
+
+def save_model(model: Model, path: Path, *, half: bool = False) -> None:
+    """Write a model in one atomic step; `half` stores weights in float16."""
+    header = {
+        "format": FORMAT,
+        "network": config.to_dict(model.network.config),
+        "tokenizer": config.to_dict(model.tokenizer),
+        "preparation": config.to_dict(model.preparation),
+        "card": dict(model.card),
+    }
+    tensors = {
+        name: (tensor.half() if half and tensor.is_floating_point() else tensor).detach().cpu().contiguous()
+        for name, tensor in model.network.state_dict().items()
+    }
+    write_tensors(tensors, path, {"drethtr": json.dumps(header, ensure_ascii=False)})
+
+
+def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str]) -> None:
+    """Write a safetensors file that is either whole or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    save_file(dict(tensors), partial, dict(metadata))
+    os.replace(partial, path)
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a safetensors file.
+
+    Raises:
+        CheckpointError: if it is missing, truncated or no safetensors file.
+    """
+    if not path.is_file():
+        raise CheckpointError(f"{path}: no such model file")
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
+
+
+def read_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+    """The JSON header of a model file, its version checked."""
+    try:
+        header = json.loads(metadata["drethtr"])
+    except (KeyError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path}: not a drethtr model: its header is missing") from error
+    if header.get("format") != FORMAT:
+        raise CheckpointError(
+            f"{path}: model format {header.get('format')!r}, but this drethtr reads {FORMAT}; "
+            "install the drethtr version that wrote it, or train it again"
+        )
+    return dict(header)
+
+
+def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
+    """Read a model, in float32 and ready to read.
+
+    Raises:
+        CheckpointError: if the file cannot be used, saying why.
+    """
+    tensors, metadata = read_tensors(path)
+    header = read_header(path, metadata)
+    try:
+        model = build_model(
+            config.from_dict(NetworkConfig, header["network"]),
+            config.from_dict(Tokenizer, header["tokenizer"]),  # type: ignore[type-abstract]
+            config.from_dict(Preparation, header["preparation"]),
+            header["card"],
+        )
+        model.network.load_state_dict(
+            {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
+        )
+    except (KeyError, ConfigError) as error:
+        raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
+    except RuntimeError as error:
+        raise CheckpointError(f"{path}: the weights do not fit the model's settings: {error}") from error
+    model.network.to(device).eval()
+    return model

@@ -1,0 +1,45 @@
+"""`drethtr synth`: write lines of synthetic handwriting to a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drethtr.errors import DataError
+
+SHOWN = 40  # lines on the contact sheet
+
+
+def synth(
+    output: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
+    fonts: Annotated[Path, typer.Option(help="A folder of handwriting fonts: .ttf, .otf, .woff2.")],
+    text: Annotated[list[Path], typer.Option(help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable.")],
+    lines: Annotated[int, typer.Option(min=1, help="How many lines.")] = 1000,
+    height: Annotated[int, typer.Option(help="Height of the lines in pixels.")] = 64,
+    alphabet: Annotated[str, typer.Option(help="The only characters to write; any that the fonts draw if empty.")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same lines.")] = 0,
+    sheet: Annotated[Path | None, typer.Option(help="A PNG with the first lines and their texts.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+) -> None:
+    """Write lines of synthetic handwriting: texts in handwriting fonts, as a scan would show them."""
+    from tqdm import tqdm
+
+    from drethtr.data.store import store_parquet
+    from drethtr.data.synthetic import Synthetic
+    from drethtr.pictures.contact_sheet import contact_sheet
+
+    for path in (output, sheet):
+        if path is not None and path.exists() and not force:
+            raise DataError(f"{path} exists; choose another name or give --force")
+    config = Synthetic(fonts=str(fonts), texts=tuple(map(str, text)), alphabet=alphabet, height=height)
+    synthesizer = config.build()
+    samples = (synthesizer.render(index, seed) for index in range(lines))
+    store_parquet(tqdm(samples, total=lines, unit="line", disable=None), output)
+    typer.echo(f"{output}: {lines} lines")
+    if sheet is not None:
+        first = [synthesizer.render(index, seed) for index in range(min(lines, SHOWN))]
+        captioned = [(sample.line(), f"{sample.text}   [{sample.hand}]") for sample in first]
+        unfinished = sheet.with_name(f".{sheet.name}.unfinished")
+        contact_sheet(captioned).save(unfinished, "PNG")
+        unfinished.replace(sheet)
+        typer.echo(f"{sheet}: the first {len(first)} of them")

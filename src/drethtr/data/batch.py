@@ -1,0 +1,145 @@
+"""Batches of lines of like width, as tensors.
+
+B lines, H rows, W columns of the widest line, T tokens of the longest text.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from drethtr.data.mixture import Mixture
+from drethtr.errors import ConfigError, DataError
+from drethtr.images.augment import RandomStep, augment
+from drethtr.images.prepare import Preparation, Prepared
+from drethtr.text.tokenizer import PAD, Tokenizer
+
+AUGMENT, SHUFFLE = 1, 2  # keep the chances that are drawn here apart, and from those of the mixture
+
+
+class Batch(NamedTuple):
+    """Some lines with their texts.
+
+    images      float32 (B, 1, H, W), ink +1 and paper -1; paper on the right of shorter lines
+    widths      int64 (B,), columns of each line
+    tokens      int64 (B, T), without `BOS` and `EOS`, filled up with `PAD`
+    lengths     int64 (B,), tokens of each text
+    too_wide    lines that were left out since the batch before, for having too many columns
+    """
+
+    images: Tensor
+    widths: Tensor
+    tokens: Tensor
+    lengths: Tensor
+    texts: tuple[str, ...]
+    sets: tuple[str, ...]
+    too_wide: int = 0
+
+
+def collate(lines: Sequence[Prepared], texts: Sequence[str], sets: Sequence[str], tokenizer: Tokenizer) -> Batch:
+    """Put prepared lines of one height and their texts into one batch."""
+    widths = [line.shape[1] for line in lines]
+    images = torch.full((len(lines), 1, lines[0].shape[0], max(widths)), -1.0)
+    for image, line in zip(images, lines, strict=True):
+        image[0, :, : line.shape[1]] = torch.from_numpy(line)
+    encoded = [tokenizer.encode(text) for text in texts]
+    lengths = [len(ids) for ids in encoded]
+    tokens = torch.full((len(encoded), max(lengths)), PAD)
+    for row, ids in zip(tokens, encoded, strict=True):
+        row[: len(ids)] = torch.tensor(ids)
+    return Batch(images, torch.tensor(widths), tokens, torch.tensor(lengths), tuple(texts), tuple(sets))
+
+
+def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[list[int]]:
+    """Indices in groups of like width, widest first.
+
+    A group has at most `lines` members and, filled up to its widest one, at most `columns` columns; a line that is
+    wider than that is alone.
+    """
+    by_width = np.argsort(-np.asarray(widths), kind="stable").tolist()
+    while by_width:
+        size = max(1, min(lines, columns // max(1, widths[by_width[0]])))
+        yield by_width[:size]
+        del by_width[:size]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchConfig:
+    """How large batches are.
+
+    pixels          most pixels of a batch, paper included: lines x rows x columns of the widest line
+    lines           most lines of a batch
+    max_columns     wider lines are left out
+    chunk           samples that are sorted by width together, and read by one worker in one go
+    """
+
+    pixels: int = 48 * 40_000
+    lines: int = 64
+    max_columns: int = 4000
+    chunk: int = 512
+
+    def __post_init__(self) -> None:
+        for name in ("pixels", "lines", "max_columns", "chunk"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"batches.{name} must be at least 1, not {getattr(self, name)}")
+
+
+class Batches(Dataset[list[Batch]]):
+    """Batches from a mixture without end. Item i holds samples i * chunk to (i + 1) * chunk, the batches shuffled.
+
+    An item depends on nothing but its number and the seed of the mixture; processes may share the items out.
+    """
+
+    def __init__(
+        self,
+        mixture: Mixture,
+        preparation: Preparation,
+        tokenizer: Tokenizer,
+        config: BatchConfig,
+        augmentation: Sequence[RandomStep] = (),
+    ) -> None:
+        if config.max_columns * preparation.height > config.pixels:
+            raise ConfigError(
+                f"batches.pixels {config.pixels:,} must have room for one line of {preparation.height} rows and "
+                f"batches.max_columns {config.max_columns:,} columns: {preparation.height * config.max_columns:,}"
+            )
+        self.mixture = mixture
+        self.preparation = preparation
+        self.tokenizer = tokenizer
+        self.config = config
+        self.augmentation = tuple(augmentation)
+
+    def __getitem__(self, chunk: int) -> list[Batch]:
+        """The batches of one chunk, at least one.
+
+        Raises:
+            DataError: naming the sample, if a line cannot be used; or if every line of the chunk is too wide.
+        """
+        config = self.config
+        samples = [self.prepared(index) for index in range(chunk * config.chunk, (chunk + 1) * config.chunk)]
+        kept = [sample for sample in samples if sample[0].shape[1] <= config.max_columns]
+        if not kept:
+            raise DataError(f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns")
+        groups = group_by_width(
+            [line.shape[1] for line, _, _ in kept], config.pixels // self.preparation.height, config.lines
+        )
+        batches = []
+        for group in groups:
+            lines, texts, sets = zip(*(kept[i] for i in group), strict=True)
+            batches.append(collate(lines, texts, sets, self.tokenizer))
+        np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
+        batches[0] = batches[0]._replace(too_wide=len(samples) - len(kept))
+        return batches
+
+    def prepared(self, index: int) -> tuple[Prepared, str, str]:
+        """One sample, ready to be put into a batch: its line, text and set."""
+        sample = self.mixture.sample(index)
+        line = augment(self.augmentation, sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT)))
+        try:
+            return self.preparation(line), sample.text, sample.set
+        except DataError as error:
+            raise DataError(f"{sample.key}: {error}") from error

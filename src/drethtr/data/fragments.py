@@ -1,0 +1,272 @@
+"""What letters and registers hold besides prose: dates, sums of money, names, abbreviations, numbers.
+
+Small made-up pieces in English, French and German, as novels rarely have them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+Item = TypeVar("Item")
+Chance = np.random.Generator
+
+MONTHS = {
+    "en": [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+        "Jan.",
+        "Febr.",
+        "Mar.",
+        "Apr.",
+        "Aug.",
+        "Sept.",
+        "Oct.",
+        "Nov.",
+        "Dec.",
+    ],
+    "fr": [
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
+        "janv.",
+        "fév.",
+        "7bre",
+        "8bre",
+        "9bre",
+        "Xbre",
+        "vendémiaire",
+        "brumaire",
+        "frimaire",
+        "nivôse",
+    ],
+    "de": [
+        "Januar",
+        "Februar",
+        "März",
+        "April",
+        "Mai",
+        "Juni",
+        "Juli",
+        "August",
+        "September",
+        "Oktober",
+        "November",
+        "Dezember",
+        "Jänner",
+        "Jan.",
+        "Febr.",
+        "Aug.",
+        "Sept.",
+        "Octbr.",
+        "Novbr.",
+        "Decbr.",
+        "7ber",
+        "9ber",
+    ],
+}
+GIVEN = {
+    "en": [
+        "John",
+        "Mary",
+        "William",
+        "Elizabeth",
+        "Thomas",
+        "Anne",
+        "George",
+        "Jane",
+        "Henry",
+        "Sarah",
+        "Joseph",
+        "Charles",
+        "Margaret",
+        "Alice",
+    ],
+    "fr": [
+        "Jean",
+        "Marie",
+        "Louis",
+        "Jeanne",
+        "Pierre",
+        "Françoise",
+        "Jacques",
+        "Anne",
+        "Étienne",
+        "Hélène",
+        "François",
+        "Geneviève",
+        "André",
+    ],
+    "de": [
+        "Johann",
+        "Maria",
+        "Heinrich",
+        "Anna",
+        "Wilhelm",
+        "Käthe",
+        "Friedrich",
+        "Elisabeth",
+        "Jürgen",
+        "Ursula",
+        "Jakob",
+        "Barbara",
+    ],
+}
+FAMILY = {
+    "en": [
+        "Smith",
+        "Brown",
+        "Hooker",
+        "Fitzgerald",
+        "Wright",
+        "Thompson",
+        "Hughes",
+        "O'Neill",
+        "Kingsley",
+        "Young",
+        "Quincy",
+        "Bentham",
+    ],
+    "fr": [
+        "Dupont",
+        "Lefèvre",
+        "Durand",
+        "Moreau",
+        "Rousseau",
+        "Bonnet",
+        "Gauthier",
+        "d'Artois",
+        "Le Goff",
+        "Chevalier",
+        "Zwirner",
+        "Besançon",
+    ],
+    "de": [
+        "Müller",
+        "Schäfer",
+        "Weiß",
+        "Köhler",
+        "Huber",
+        "Zimmermann",
+        "Vogel",
+        "Jäger",
+        "Krüger",
+        "Schultheß",
+        "Pfyffer",
+        "Meyer",
+    ],
+}
+PLACES = {
+    "en": ["London", "Kew", "Edinburgh", "York", "Dublin", "Calcutta", "Oxford", "Glasgow", "Bath", "New York"],
+    "fr": ["Paris", "Lyon", "Orléans", "Nîmes", "Besançon", "Genève", "Quimper", "Béziers", "Verdun", "Bruxelles"],
+    "de": ["Berlin", "Wien", "Zürich", "Köln", "München", "Luzern", "Göttingen", "Innsbruck", "Würzburg", "Leipzig"],
+}
+TITLES = {
+    "en": ["Mr.", "Mrs.", "Miss", "Dr.", "Sir", "Lady", "Rev.", "Capt.", "Prof."],
+    "fr": ["M.", "Mme", "Mlle", "Mr", "Me", "Dr", "Abbé", "veuve", "St"],
+    "de": ["Hr.", "Herr", "Frau", "Frl.", "Dr.", "Prof.", "Herrn", "Junker", "Graf"],
+}
+SHORTENED = {
+    "en": ("&c.", "etc.", "i.e.", "viz.", "e.g.", "P.S.", "Esq.", "No. 7", "ult.", "inst.", "vol. II", "p. 12"),
+    "fr": ("etc.", "c.-à-d.", "N.B.", "S.M.", "N° 5", "n° 27", "p. 8", "fol. 3 v°", "P.-S.", "S.A.R.", "av. J.-C."),
+    "de": ("u. s. w.", "d. h.", "z. B.", "etc.", "Nr. 9", "S. 34", "u. a.", "sel.", "Ew. Hochw.", "bzw.", "St. 2"),
+}
+LANGUAGES = tuple(MONTHS)
+
+
+def fragment(language: str, chance: Chance) -> str:
+    """One piece of a few words, in the given language or, where that is not known, in any."""
+    if language not in LANGUAGES:
+        language = pick(LANGUAGES, chance)
+    return pick(KINDS, chance)(language, chance)
+
+
+def pick(items: Sequence[Item], chance: Chance) -> Item:
+    """One of the items, all alike likely."""
+    return items[int(chance.integers(len(items)))]
+
+
+def date(language: str, chance: Chance) -> str:
+    """A day in one of the ways people write it."""
+    day, month = int(chance.integers(1, 32)), pick(MONTHS[language], chance)
+    number, year, place = int(chance.integers(1, 13)), year_number(chance), pick(PLACES[language], chance)
+    if chance.random() < 0.25:
+        return pick((f"{day}/{number}/{year % 100:02}", f"{day}.{number}.{year}", f"{day}-{number}-{year}"), chance)
+    ways = {
+        "en": (f"{month} {ordinal(day)}, {year}", f"{day} {month} {year}", f"{place}, {month} {day}. {year}"),
+        "fr": (f"{place}, le {day} {month} {year}", f"le {day} {month} {year}.", f"ce {day} {month}"),
+        "de": (f"{place}, d. {day}. {month} {year}", f"den {day}ten {month} {year}", f"am {day}. {month}"),
+    }
+    return pick(ways[language], chance)
+
+
+def sum_of_money(language: str, chance: Chance) -> str:
+    """An amount in the coins of a time."""
+    much, little = int(10 ** chance.uniform(0, 5)), int(chance.integers(0, 100))
+    grouped = f"{much:,}"
+    ways = {
+        "en": (
+            f"£{grouped}",
+            f"£ {much}. {little % 20}. {little % 12}",
+            f"${grouped}.{little:02}",
+            f"{little} s. 6 d.",
+        ),
+        "fr": (f"{much} fr. {little} c.", f"{grouped.replace(',', '.')} F", f"{much},{little:02}", f"{much} livres"),
+        "de": (f"{much} fl. {little % 60} kr.", f"{much} Mk. {little} Pf.", f"{much} Gulden", f"{much},{little:02} M"),
+    }
+    return pick(ways[language], chance)
+
+
+def name(language: str, chance: Chance) -> str:
+    """A person, with or without a title or an initial."""
+    given, family, title = (pick(table[language], chance) for table in (GIVEN, FAMILY, TITLES))
+    second = pick(GIVEN[language], chance)
+    return pick(
+        (f"{given} {family}", f"{title} {family}", f"{title} {given[0]}. {family}", f"{family}, {given} {second}"),
+        chance,
+    )
+
+
+def abbreviation(language: str, chance: Chance) -> str:
+    """A word as writers shorten it."""
+    return pick(SHORTENED[language], chance)
+
+
+def number(language: str, chance: Chance) -> str:
+    """A page, a year, an account, a share: figures alone or nearly so."""
+    value, part = int(10 ** chance.uniform(0, 4.5)), int(chance.integers(1, 100))
+    ways = (f"{value}", f"- {part} -", f"{year_number(chance)}", f"({part})", f"{value}.{part}", f"{part} %")
+    return pick((*ways, f"{part}.", f"{value} + {part} = {value + part}", f"{part}-{part + 7}", f"[{value}]"), chance)
+
+
+def year_number(chance: Chance) -> int:
+    """A year people wrote letters in."""
+    return int(chance.integers(1650, 1970))
+
+
+def ordinal(day: int) -> str:
+    """1st, 2nd, 3rd, 4th …."""
+    ending = "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{ending}"
+
+
+KINDS: tuple[Callable[[str, Chance], str], ...] = (date, date, sum_of_money, name, name, abbreviation, number, number)

@@ -1,0 +1,81 @@
+"""Where training samples come from: several supplies, mixed by weight.
+
+A mixture is an endless sequence and a pure function of its seed: any sample can be asked for by its index, in any
+process and in any order, so training resumes exactly where it stopped.
+
+The supplies are dealt like cards. A deck holds each supply in proportion to its weight and is shuffled anew every time
+it is used up, so that the number of samples taken from a supply before any index is known without drawing them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.data.sample import Sample
+from drethtr.data.supply import RealLines, Source, Supply
+from drethtr.errors import ConfigError
+
+DECK = 16384
+"""Cards in a deck. Each supply has at least one: no set, however small, is forgotten."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Sample number 0, 1, 2, ... for training; `shares` are above 0 and sum to 1."""
+
+    supplies: tuple[Supply, ...]
+    shares: tuple[float, ...]
+    seed: int
+
+    @classmethod
+    def open(cls, sources: Sequence[Source], seed: int) -> Self:
+        """Read the files of all sources.
+
+        Raises:
+            ConfigError: if there is no source, or a setting is wrong.
+            DataError: if a file cannot be used.
+        """
+        if not sources:
+            raise ConfigError("a mixture needs at least one source of samples")
+        total = sum(source.weight for source in sources)
+        opened = [(share * source.weight / total, supply) for source in sources for share, supply in source.open()]
+        if len(opened) > DECK:
+            raise ConfigError(f"{len(opened):,} sets are more than the {DECK:,} that can be mixed")
+        return cls(tuple(supply for _, supply in opened), tuple(share for share, _ in opened), seed)
+
+    def sample(self, index: int) -> Sample:
+        """The sample of this index, counted from 0."""
+        number, card = divmod(index, DECK)
+        supplies, earlier, counts = deck(self.shares, number, self.seed)
+        supply = int(supplies[card])
+        own_seed = self.seed * DECK + supply  # two supplies must not draw alike
+        return self.supplies[supply].sample(int(number * counts[supply] + earlier[card]), own_seed)
+
+    def real_samples(self) -> list[Sample]:
+        """Every real line once, to learn an alphabet from."""
+        return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
+
+    def summary(self) -> str:
+        """One line per supply with its share of the samples, for the log."""
+        return "\n".join(
+            f"{share:6.1%}  {supply.describe()}" for share, supply in zip(self.shares, self.supplies, strict=True)
+        )
+
+
+@lru_cache(maxsize=4)
+def deck(shares: tuple[float, ...], number: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """A shuffled deck.
+
+    Per card, the supply it stands for and how many cards of that supply lie before it; per supply, its cards.
+    """
+    spare = DECK - len(shares)  # one card each beforehand
+    counts = np.diff(np.rint(np.cumsum(shares) / sum(shares) * spare).astype(int), prepend=0) + 1
+    cards = np.repeat(np.arange(len(shares)), counts)
+    earlier = np.concatenate([np.arange(count) for count in counts])
+    np.random.default_rng((seed, number)).shuffle(cards)
+    earlier = earlier[np.argsort(np.argsort(cards, kind="stable"), kind="stable")]
+    return cards, earlier, counts

@@ -1,0 +1,84 @@
+"""Ink on paper, photographed: uneven paper, ink that runs dry and is dipped again, grain."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from drethtr.images.line import Line
+
+Floats = NDArray[np.float32]
+
+SHEET = (256, 4096)  # rows, columns of the ready-made textures that lines are cut from
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """Tones from 0, black, to 255, white.
+
+    `tone` is the range of paper tones and `ink` that of ink tones, as shares of the paper's; `uneven` and `grain` are
+    the largest spreads of slow and of fine noise; `dry` is the share of lines whose ink runs dry and is renewed.
+    """
+
+    tone: tuple[float, float] = (140.0, 255.0)
+    ink: tuple[float, float] = (0.05, 0.62)
+    uneven: float = 7.0
+    grain: float = 4.0
+    dry: float = 0.5
+
+
+def put_on_paper(ink: NDArray[np.uint8], paper: Paper, chance: np.random.Generator) -> Line:
+    """The line image of some ink (height, width), 255 where the pen was."""
+    height, width = ink.shape
+    tone = chance.uniform(*paper.tone)
+    ground = texture(SLOW, ink.shape, chance) * np.float32(chance.uniform(0.1, 1) * paper.uneven) + np.float32(tone)
+    ground += np.linspace(-1, 1, width, dtype=np.float32) * np.float32(chance.normal(0, 0.025) * tone)
+
+    flow = texture(FLOW, ink.shape, chance) * np.float32(chance.uniform(0.02, 0.16)) + np.float32(0.93)
+    if chance.random() < paper.dry:
+        flow *= supply_of_ink(width, height, chance)
+    flow *= ink
+    flow *= np.float32((1 - chance.uniform(*paper.ink)) / 255)
+    np.minimum(flow, 0.98, out=flow)
+
+    ground *= 1 - flow
+    ground += texture(FINE, ink.shape, chance) * np.float32(chance.uniform(0.1, 1) * paper.grain)
+    return ground.clip(0, 255).astype(np.uint8)
+
+
+def supply_of_ink(width: int, height: int, chance: np.random.Generator) -> Floats:
+    """How much ink the pen gives at each column: full after a dip, less and less until the next."""
+    dips = np.cumsum(chance.uniform(3, 16, 2 + width // (3 * height)) * height)
+    dips = np.concatenate(([-chance.uniform(0, 8) * height], dips))
+    columns = np.arange(width)
+    last = np.searchsorted(dips, columns, side="right") - 1
+    dryness = (columns - dips[last]) / (16 * height)
+    return (1 - chance.uniform(0.15, 0.5) * dryness).astype(np.float32)
+
+
+FINE, FLOW, SLOW = 1, 8, 48  # the size of a texture's spots, in pixels
+
+
+def texture(spot: int, shape: tuple[int, ...], chance: np.random.Generator) -> Floats:
+    """A random piece of noise of unit spread whose spots have the given size."""
+    height, width = shape
+    sheet = make_sheet(spot)
+    if height > sheet.shape[0] or width > sheet.shape[1]:
+        sheet = np.tile(sheet, (-(-height // sheet.shape[0]), -(-width // sheet.shape[1])))
+    row = int(chance.integers(sheet.shape[0] - height + 1))
+    column = int(chance.integers(sheet.shape[1] - width + 1))
+    return sheet[row : row + height, column : column + width]
+
+
+@cache
+def make_sheet(spot: int) -> Floats:
+    """A sheet of noise, made once per process and always the same."""
+    rows, columns = SHEET
+    noise = np.random.default_rng(spot).standard_normal((rows // spot + 2, columns // spot + 2))
+    image = Image.fromarray(noise.astype(np.float32))
+    sheet = np.asarray(image.resize((columns, rows), Image.Resampling.BICUBIC) if spot > 1 else image)[:rows, :columns]
+    unit: Floats = (sheet - sheet.mean()) / sheet.std()
+    unit.setflags(write=False)
+    return unit

@@ -1,0 +1,94 @@
+"""A line image with its text, as it is found before anything is decoded or prepared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from drethtr.errors import DataError
+from drethtr.images.line import DECODING_ERRORS, FORMATS, Line, first_line, load_line
+
+ORIENTATION = 0x0112  # the EXIF tag; its values 5 to 8 turn an image on its side
+ON_ITS_SIDE = range(5, 9)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """One line; `image` holds encoded bytes, the path of an image file, or pixels.
+
+    `set` names the collection, `page` and `hand` are unique within it. `clean` is false where the text has editorial
+    signs or uncertain letters. `key` says where the sample comes from, for errors.
+    """
+
+    image: bytes | Path | Line
+    text: str
+    set: str = ""
+    language: str | None = None
+    page: str | None = None
+    hand: str | None = None
+    clean: bool = True
+    key: str = ""
+
+    def line(self) -> Line:
+        """Decode the image.
+
+        Raises:
+            DataError: naming the sample, if the image cannot be read.
+        """
+        try:
+            return load_line(self.image)
+        except DataError as error:
+            raise DataError(f"{self.key or 'sample'}: {error}") from error
+
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels, read from the header only.
+
+        Raises:
+            DataError: naming the sample, if the image cannot be read.
+        """
+        if isinstance(self.image, np.ndarray):
+            height, width = self.image.shape
+            return width, height
+        try:
+            file = BytesIO(self.image) if isinstance(self.image, bytes) else self.image
+            with Image.open(file, formats=FORMATS) as image:
+                width, height = image.size
+                # Without this question, Pillow decodes a PNG in search of EXIF data behind its pixels.
+                turned = "exif" in image.info and image.getexif().get(ORIENTATION) in ON_ITS_SIDE
+        except DECODING_ERRORS as error:
+            raise DataError(f"{self.key or 'sample'}: cannot be read as an image: {first_line(error)}") from error
+        return (height, width) if turned else (width, height)
+
+
+def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
+    """Check that no image and no page is in two of the splits, such as training and test.
+
+    Raises:
+        DataError: naming the first sample found twice and both splits.
+    """
+    seen: dict[bytes | tuple[str, str], tuple[str, Sample]] = {}
+    for split, samples in splits.items():
+        for sample in samples:
+            marks: dict[bytes | tuple[str, str], str] = {fingerprint(sample): "the same image"}
+            if sample.page is not None:
+                marks[sample.set, sample.page] = f"page {sample.page!r} of {sample.set!r}"
+            for mark, name in marks.items():
+                other_split, other = seen.setdefault(mark, (split, sample))
+                if other_split != split:
+                    raise DataError(
+                        f"{name} is in {other_split!r} ({other.key}) and in {split!r} ({sample.key}); "
+                        "figures would be wrong: keep it in one of them"
+                    )
+
+
+def fingerprint(sample: Sample) -> bytes:
+    """Digest of the image as it is stored: the same bytes give the same digest, wherever they lie."""
+    if isinstance(sample.image, bytes):
+        return blake2b(sample.image, digest_size=16).digest()
+    if isinstance(sample.image, Path):
+        return blake2b(sample.image.read_bytes(), digest_size=16).digest()
+    return blake2b(repr(sample.image.shape).encode() + sample.image.tobytes(), digest_size=16).digest()

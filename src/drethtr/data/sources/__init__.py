@@ -1,0 +1,51 @@
+"""Samples from files of any of the known forms."""
+
+from collections.abc import Sequence
+from glob import glob
+from pathlib import Path
+
+from drethtr.data.sample import Sample
+from drethtr.data.sources.folder import read_folder
+from drethtr.data.sources.parquet import read_parquet
+from drethtr.data.sources.table import read_jsonl, read_tsv
+from drethtr.errors import DataError
+
+READERS = {".parquet": read_parquet, ".tsv": read_tsv, ".jsonl": read_jsonl}
+
+
+def open_samples(path: str | Path) -> list[Sample]:
+    """All samples of a Parquet, TSV or JSONL file, or of a folder of images, in their order; none is left out.
+
+    Raises:
+        DataError: if there is nothing at `path`, or what is there cannot be used.
+    """
+    path = Path(path)
+    if path.is_dir():
+        tables = sorted(found for found in path.iterdir() if found.suffix in (".tsv", ".jsonl"))
+        if len(tables) > 1:
+            raise DataError(
+                f"{path}: holds {len(tables)} tables, {', '.join(t.name for t in tables)}; open one by name"
+            )
+        return open_samples(tables[0]) if tables else read_folder(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file or folder")
+    if path.suffix not in READERS:
+        raise DataError(f"{path}: unknown form {path.suffix!r}; known: {', '.join(READERS)} and folders")
+    return READERS[path.suffix](path)
+
+
+def open_all(patterns: Sequence[str]) -> list[Sample]:
+    """The samples of every path that matches one of the patterns (`lines/*.train.parquet`), sorted within each.
+
+    Raises:
+        DataError: also if nothing matches a pattern, or two patterns match the same path.
+    """
+    paths: list[str] = []
+    for pattern in patterns:
+        matches = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - patterns may be absolute
+        if not matches:
+            raise DataError(f"{pattern}: matches no file or folder")
+        if twice := set(paths).intersection(matches):
+            raise DataError(f"{pattern}: {min(twice)} is already matched by another pattern")
+        paths += matches
+    return [sample for path in paths for sample in open_samples(path)]

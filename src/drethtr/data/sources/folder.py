@@ -1,0 +1,53 @@
+"""Samples from a folder of line images, each beside a text file of the same name."""
+
+from pathlib import Path
+
+from drethtr.data.sample import Sample
+from drethtr.errors import DataError
+from drethtr.text.normalize import nfc
+
+IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
+TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists counts
+
+
+def read_folder(folder: Path) -> list[Sample]:
+    """One sample per image, in the order of the names; the set is the folder's name.
+
+    The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last ending belongs to the form of the image.
+
+    Raises:
+        DataError: if there is no image, an image has no text, a `.gt.txt` has no image, or two images share a text.
+    """
+    names = {path.name for path in folder.iterdir()}
+    images = sorted(name for name in names if Path(name).suffix.lower() in IMAGES)
+    if not images:
+        raise DataError(f"{folder}: holds no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")
+    samples = []
+    owners: dict[str, str] = {}
+    for name in images:
+        stem = Path(name).stem
+        found = [stem + ending for ending in TRANSCRIPTIONS if stem + ending in names]
+        if not found:
+            raise DataError(f"{folder / name}: no transcription; expected {stem}.gt.txt or {stem}.txt beside it")
+        if (owner := owners.setdefault(found[0], name)) != name:
+            raise DataError(f"{folder / found[0]}: belongs to two images, {owner} and {name}")
+        text = read_transcription(folder / found[0])
+        samples.append(Sample(folder / name, text, set=folder.resolve().name, key=str(folder / name)))
+    if lonely := sorted(name for name in names - owners.keys() if name.endswith(".gt.txt")):
+        raise DataError(f"{folder / lonely[0]}: no image of that name beside it")
+    return samples
+
+
+def read_transcription(path: Path) -> str:
+    """The one line of a text file, without its line end.
+
+    Raises:
+        DataError: if it is not UTF-8 or has more than one line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig").rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8: {error}") from error
+    if "\n" in text:
+        raise DataError(f"{path}: holds {text.count(chr(10)) + 1} lines; the text of one line image is one line")
+    return nfc(text)

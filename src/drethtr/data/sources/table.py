@@ -1,0 +1,95 @@
+"""Samples from a table that names image files: TSV or JSON Lines."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from drethtr.data.sample import Sample
+from drethtr.errors import DataError
+from drethtr.text.normalize import nfc
+
+TYPES: dict[str, type] = {
+    "file": str,
+    "text": str,
+    "set": str,
+    "lang": str,
+    "page": str,
+    "hand": str,
+    "clean": bool,
+}
+REQUIRED = ("file", "text")
+
+
+def read_tsv(path: Path) -> list[Sample]:
+    """One sample per row `file<TAB>text`, without quoting; a first row that says just that is a header.
+
+    Files are relative to the table.
+
+    Raises:
+        DataError: naming the row, if it has no tab or its image does not exist.
+    """
+    samples = []
+    for number, row in rows_of(path):
+        file, tab, text = row.partition("\t")
+        if not tab:
+            raise DataError(f"{path} line {number}: no tab; expected file<TAB>text")
+        if number == 1 and (file, text) == REQUIRED:
+            continue
+        samples.append(sample_of({"file": file, "text": text}, path, number))
+    return samples
+
+
+def read_jsonl(path: Path) -> list[Sample]:
+    """One sample per object with `file` and `text`, and `set`, `lang`, `page`, `hand`, `clean` where known.
+
+    Files are relative to the table; other keys are ignored.
+
+    Raises:
+        DataError: naming the row, if it is no such object or its image does not exist.
+    """
+    samples = []
+    for number, row in rows_of(path):
+        try:
+            entry = json.loads(row)
+        except json.JSONDecodeError as error:
+            raise DataError(f"{path} line {number}: not JSON: {error}") from error
+        if not isinstance(entry, dict):
+            raise DataError(f"{path} line {number}: expected an object with file and text, got {row[:40]}")
+        samples.append(sample_of(entry, path, number))
+    return samples
+
+
+def rows_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The rows of a text file that are not blank, counted from 1."""
+    try:
+        rows = path.read_text(encoding="utf-8-sig").split("\n")  # splitlines would also break at U+2028 in a text
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8: {error}") from error
+    for number, row in enumerate(rows, start=1):
+        if row.strip():
+            yield number, row
+
+
+def sample_of(entry: dict[str, Any], table: Path, number: int) -> Sample:
+    """Make a sample of one row, counted from 1."""
+    key = f"{table} line {number}"
+    if missing := [name for name in REQUIRED if entry.get(name) is None]:
+        raise DataError(f"{key}: no {' and no '.join(missing)}")
+    for name, wanted in TYPES.items():
+        if entry.get(name) is not None and not isinstance(entry[name], wanted):
+            raise DataError(f"{key}: {name} is {entry[name]!r}, expected {wanted.__name__}")
+    image = table.parent / entry["file"]
+    if not image.is_file():
+        raise DataError(f"{key}: image {image} does not exist")
+    clean = entry.get("clean")
+    return Sample(
+        image=image,
+        text=nfc(entry["text"]),
+        set=entry.get("set") or table.stem,
+        language=entry.get("lang"),
+        page=entry.get("page"),
+        hand=entry.get("hand"),
+        clean=True if clean is None else clean,
+        key=key,
+    )

@@ -1,0 +1,158 @@
+"""What a mixture is made of: sets of real lines, and synthetic ones.
+
+A `Source` is what a person configures; it opens into one `Supply` or, where it holds several sets, into several.
+"""
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.data.sample import Sample
+from drethtr.data.sources import open_all
+from drethtr.data.synthetic import Synthesizer, Synthetic
+from drethtr.errors import ConfigError, DataError
+
+
+class Supply(ABC):
+    """Samples without end."""
+
+    @abstractmethod
+    def sample(self, number: int, seed: int) -> Sample:
+        """The sample of this number, counted from 0: always the same for the same seed."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What it holds, for the log."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """Base of the configs in a mixture; `weight` is this one's share of the samples, relative to the others'."""
+
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.weight > 0:
+            raise ConfigError(f"the weight of a source must be above 0, not {self.weight}")
+
+    @abstractmethod
+    def open(self) -> list[tuple[float, Supply]]:
+        """Its supplies, each with its share of this source; the shares sum to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetFactor:
+    """Multiplies the share of one set; 0 leaves it out."""
+
+    set: str
+    factor: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Real(Source):
+    """Real lines from files.
+
+    paths               patterns of files or folders, such as `lines/*.train.parquet`
+    balance             the share of a set is its number of lines to this power: 1 treats all lines alike, 0 all sets
+    factors             exceptions by set
+    clean_only          leave out lines whose text has editorial signs or uncertain letters
+    min_characters      leave out shorter texts
+    max_characters      leave out longer texts
+    """
+
+    paths: tuple[str, ...]
+    balance: float = 1.0
+    factors: tuple[SetFactor, ...] = ()
+    clean_only: bool = True
+    min_characters: int = 1
+    max_characters: int | None = None
+
+    def open(self) -> list[tuple[float, Supply]]:
+        """One supply per set, in the order of their names.
+
+        Raises:
+            DataError: if a file cannot be used, or no line is left.
+            ConfigError: if a factor is negative, or names a set that is not there.
+        """
+        found: dict[str, list[Sample]] = defaultdict(list)
+        for sample in open_all(self.paths):
+            found[sample.set].append(sample)
+        factors = {factor.set: factor.factor for factor in self.factors}
+        if unknown := factors.keys() - found.keys():
+            raise ConfigError(f"factor for the set {min(unknown)!r}, but there are only {', '.join(sorted(found))}")
+        if factors and min(factors.values()) < 0:
+            raise ConfigError(f"factors of sets must not be negative: {factors}")
+        supplies = []
+        for name, samples in sorted(found.items()):
+            kept = tuple(sample for sample in samples if self.accepts(sample))
+            weight = factors.get(name, 1.0) * len(kept) ** self.balance if kept else 0.0
+            if weight > 0:
+                supplies.append((weight, RealLines(name, kept, left_out=len(samples) - len(kept))))
+        if not supplies:
+            raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
+        total = sum(weight for weight, _ in supplies)
+        return [(weight / total, supply) for weight, supply in supplies]
+
+    def accepts(self, sample: Sample) -> bool:
+        """Whether to train on a sample."""
+        long = self.max_characters is not None and len(sample.text) > self.max_characters
+        return (sample.clean or not self.clean_only) and len(sample.text.strip()) >= self.min_characters and not long
+
+
+@dataclass(frozen=True)
+class RealLines(Supply):
+    """The lines of one set, round after round, each round in another order."""
+
+    set: str
+    samples: tuple[Sample, ...]
+    left_out: int = 0
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """The sample of this number; none comes again before all others came."""
+        round_, place = divmod(number, len(self.samples))
+        return self.samples[int(order(len(self.samples), round_, seed)[place])]
+
+    def describe(self) -> str:
+        """Its lines and what the filters left out."""
+        return f"{self.set}: {len(self.samples):,} lines ({self.left_out:,} left out)"
+
+
+@lru_cache(maxsize=256)
+def order(size: int, round_: int, seed: int) -> NDArray[Any]:
+    """A permutation of `size` lines, another one for every round."""
+    return np.random.default_rng((seed, round_)).permutation(size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made(Source):
+    """Synthetic lines, every one of them new."""
+
+    lines: Synthetic
+
+    def open(self) -> list[tuple[float, Supply]]:
+        """One supply.
+
+        Raises:
+            DataError: if there are no fonts.
+        """
+        return [(1.0, MadeLines(self.lines.build()))]
+
+
+@dataclass(frozen=True)
+class MadeLines(Supply):
+    """Synthetic lines."""
+
+    synthesizer: Synthesizer
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """Make the line of this number."""
+        return self.synthesizer.render(number, seed)
+
+    def describe(self) -> str:
+        """Its fonts."""
+        return f"synthetic: lines in {len(self.synthesizer.fonts)} fonts of {self.synthesizer.fonts.path}"

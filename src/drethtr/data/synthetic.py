@@ -1,0 +1,92 @@
+"""Lines of handwriting that nobody wrote: text in handwriting fonts, as a scan would show it, made when needed.
+
+    synthesizer = Synthetic(fonts="fonts", texts=("novels_eng.txt.xz",)).build()
+    sample = synthesizer.render(index=7, seed=0)
+
+The same configuration, seed and index give the same line, in whatever order and process.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from drethtr.data.corpus import Corpus, Text, Wording
+from drethtr.data.fonts import Face, FontFolder
+from drethtr.data.paper import Paper, put_on_paper
+from drethtr.data.sample import Sample
+from drethtr.data.writing import Edges, Pen, Writing, write
+from drethtr.errors import ConfigError, DataError
+
+TRIES = 20  # texts drawn until some font has all their characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthetic:
+    """A folder of fonts, text files to write from, and how.
+
+    `weights` says how often each text is taken, all alike if empty; `alphabet` holds the only characters written, any
+    if empty; `height` is in pixels.
+    """
+
+    fonts: str
+    texts: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+    alphabet: str = ""
+    height: int = 64
+    wording: Wording = field(default_factory=Wording)
+    pen: Pen = field(default_factory=Pen)
+    paper: Paper = field(default_factory=Paper)
+
+    def __post_init__(self) -> None:
+        if self.height < 16:
+            raise ConfigError(f"lines of {self.height} pixels cannot be read; give at least 16")
+
+    def build(self) -> "Synthesizer":
+        """The maker of lines; cheap, fonts and texts are read when first needed.
+
+        Raises:
+            DataError: if the folder has no fonts.
+        """
+        texts = tuple(Path(text) for text in self.texts)
+        corpus = Corpus(files=texts, weights=self.weights, alphabet=self.alphabet, wording=self.wording)
+        return Synthesizer(self, FontFolder(Path(self.fonts)), corpus)
+
+
+@dataclass(frozen=True)
+class Synthesizer:
+    """Makes synthetic lines; travels between processes as a few paths."""
+
+    config: Synthetic
+    fonts: FontFolder
+    corpus: Corpus
+
+    def render(self, index: int, seed: int) -> Sample:
+        """Line number `index` of a seed.
+
+        Raises:
+            DataError: if a font or text cannot be read, or no font draws what the texts hold.
+        """
+        return self.make(index, seed)[0]
+
+    def render_with_edges(self, index: int, seed: int) -> tuple[Sample, Edges]:
+        """The line that `render` makes, and left and right of each character of its text, in pixels."""
+        sample, writing = self.make(index, seed)
+        return sample, writing.edges()
+
+    def make(self, index: int, seed: int) -> tuple[Sample, Writing]:
+        chance = np.random.default_rng((seed, index))
+        text, face = self.draw_text_and_face(chance)
+        writing = write(text.text, face, self.config.pen, self.config.height, chance)
+        line = put_on_paper(writing.ink, self.config.paper, chance)
+        key = f"synthetic line {index} of seed {seed}"
+        return Sample(line, text.text, "synthetic", text.language, None, face.name, True, key), writing
+
+    def draw_text_and_face(self, chance: np.random.Generator) -> tuple[Text, Face]:
+        for _ in range(TRIES):
+            text = self.corpus.draw(chance)
+            for number in chance.permutation(len(self.fonts)):
+                face = self.fonts[number]
+                if face.draws(text.text):
+                    return text, face
+        raise DataError(f"no font in {self.fonts.path} draws the texts, the last of them {text.text!r}")

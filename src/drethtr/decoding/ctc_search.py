@@ -1,0 +1,209 @@
+"""Read the output of a CTC head: the best path, the best texts, the place of each token.
+
+Shapes, everywhere in this file:
+    log_probs  (B, S, V) or (S, V), log-probabilities of V tokens at each of S steps; at most 0, -inf is allowed
+    steps      (B,) how many of the steps are not padding
+Source: Graves et al., Connectionist Temporal Classification, ICML 2006; prefix search after Hannun et al.,
+arXiv 1408.2873, without a language model.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import exp, inf, log1p
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from drethtr.decoding.search import Hypothesis
+
+
+class CTCPath(NamedTuple):
+    """A text, and the steps on which its tokens stand.
+
+    tokens                   without blanks and repetitions
+    token_log_probabilities  of each token at the one of its steps where it is surest
+    spans                    first step of each token, and the step after its last
+    """
+
+    tokens: tuple[int, ...]
+    token_log_probabilities: tuple[float, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+def best_path(log_probs: Tensor, steps: Tensor, blank: int) -> list[CTCPath]:
+    """The likeliest token at every step, repetitions joined and blanks dropped, for each of B lines."""
+    values, tokens = (part.cpu().numpy() for part in log_probs.float().max(-1))
+    return [collapse(*line, blank) for line in zip(tokens, values, steps.tolist(), strict=True)]
+
+
+def collapse(tokens: NDArray[np.int64], values: NDArray[np.float32], steps: int, blank: int) -> CTCPath:
+    """The path of one line from its token at each step and the log-probability of that."""
+    if not steps:
+        return CTCPath((), (), ())
+    tokens, values = tokens[:steps], values[:steps]
+    starts = np.flatnonzero(np.diff(tokens, prepend=-1))
+    ends = np.append(starts[1:], steps)
+    surest = np.maximum.reduceat(values, starts)
+    real = tokens[starts] != blank
+    spans = zip(starts[real].tolist(), ends[real].tolist(), strict=True)
+    return CTCPath(tuple(tokens[starts][real].tolist()), tuple(surest[real].tolist()), tuple(spans))
+
+
+class Prefix:
+    """The beginning of a text: its last token and what stands before that; with all others it forms a tree.
+
+    entered    log-probability that the text begins so
+    in_blank   log-probability that just this is written up to the present step, and the step is a blank
+    in_token   the same where the step is the last token
+    total      of both
+    """
+
+    __slots__ = ("after", "before", "entered", "in_blank", "in_token", "token", "total")
+
+    def __init__(self, token: int, before: "Prefix | None") -> None:
+        self.token = token
+        self.before = before
+        self.after: dict[int, Prefix] = {}
+        self.entered = self.in_blank = self.in_token = self.total = -inf
+
+    def hypothesis(self) -> Hypothesis:
+        """The text, its tokens scored by the chain rule: P(token | those before it), and last P(end | all)."""
+        tokens, gains, prefix, reached = [], [self.total - self.entered], self, self.entered
+        while prefix.before is not None:
+            prefix, token = prefix.before, prefix.token
+            tokens.append(token)
+            gains.append(reached - prefix.entered)
+            reached = prefix.entered
+        return Hypothesis(tuple(reversed(tokens)), self.total, tuple(reversed(gains)))
+
+
+def prefix_search(
+    log_probs: Tensor, blank: int, *, beams: int = 10, nbest: int = 1, tokens_per_step: int = 8
+) -> list[Hypothesis]:
+    """The likeliest texts of one line, best first; the probability of a text is the sum over all its paths.
+
+    Args:
+        log_probs: (S, V), without padding.
+        beams: Prefixes kept at every step.
+        nbest: Texts wanted, at most `beams`.
+        tokens_per_step: Likeliest tokens by which prefixes may grow at a step.
+    """
+    rows = log_probs.double().cpu()
+    growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
+    root = Prefix(token=blank, before=None)
+    root.entered = root.in_blank = root.total = 0.0
+    kept = [root]
+    for row, gains, tokens in zip(rows.tolist(), growth.values.tolist(), growth.indices.tolist(), strict=True):
+        kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams)
+    return [prefix.hypothesis() for prefix in kept[:nbest]]
+
+
+def advance(
+    kept: list[Prefix], row: list[float], growth: list[tuple[int, float]], blank: int, beams: int
+) -> list[Prefix]:
+    """The prefixes in the race after one more step, best first; `growth` are tokens with their gains, best first."""
+    stays = [stay(prefix, row, blank) for prefix in kept]
+    # What is no better than every prefix that stays cannot be among the best `beams`.
+    bar = min(log_add(*masses) for masses in stays) if len(kept) == beams else -inf
+    grown = [child for prefix in kept for child in grow(prefix, growth, bar)]
+    for prefix, (in_blank, in_token) in zip(kept, stays, strict=True):
+        prefix.in_blank, prefix.in_token, prefix.total = in_blank, in_token, log_add(in_blank, in_token)
+    ranked = sorted(kept + grown, key=attrgetter("total"), reverse=True)
+    for prefix in ranked[beams:]:
+        prefix.in_blank = prefix.in_token = prefix.total = -inf
+    return ranked[:beams]
+
+
+def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float]:
+    """`in_blank` and `in_token` of a prefix after a step that leaves it, or makes it from the one before."""
+    in_token = prefix.in_token + row[prefix.token]
+    before = prefix.before
+    if before is not None and before.total > -inf:
+        # After the same token only a blank tells a second one from the first going on.
+        made = row[prefix.token] + (before.in_blank if before.token == prefix.token else before.total)
+        prefix.entered = log_add(prefix.entered, made)
+        in_token = log_add(in_token, made)
+    return prefix.total + row[blank], in_token
+
+
+def grow(prefix: Prefix, growth: list[tuple[int, float]], bar: float) -> list[Prefix]:
+    """The prefixes above the bar that are one token longer; `stay` has seen to those that are in the race already."""
+    grown = []
+    for token, gain in growth:
+        if prefix.total + gain <= bar:
+            break
+        made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
+        if made <= bar:
+            continue
+        child = prefix.after.get(token)
+        if child is None:
+            child = prefix.after[token] = Prefix(token, prefix)
+        if child.total == -inf:
+            child.entered = log_add(child.entered, made)
+            child.in_token = child.total = made
+            grown.append(child)
+    return grown
+
+
+def log_add(a: float, b: float) -> float:
+    """log(exp(a) + exp(b))."""
+    low, high = (a, b) if a < b else (b, a)
+    return high if low == -inf else high + log1p(exp(low - high))
+
+
+def align(log_probs: Tensor, tokens: Sequence[int], blank: int) -> CTCPath:
+    """The likeliest path of one line (S, V) that reads as `tokens`.
+
+    Where no path does, because they are too many or one of them is impossible, the tokens share the steps evenly.
+    """
+    rows = log_probs.double().cpu().numpy()
+    spans = viterbi_spans(rows, np.array(tokens, dtype=np.int64), blank) or even_spans(len(rows), len(tokens))
+    surest = (rows[first:last, token].max(initial=-inf) for token, (first, last) in zip(tokens, spans, strict=True))
+    return CTCPath(tuple(tokens), tuple(map(float, surest)), tuple(spans))
+
+
+def viterbi_spans(rows: NDArray[np.float64], tokens: NDArray[np.int64], blank: int) -> list[tuple[int, int]]:
+    """Spans of the tokens on their likeliest path; none if there is no path."""
+    labels = np.full(2 * len(tokens) + 1, blank)  # blank, token, blank, token, ..., blank
+    labels[1::2] = tokens
+    emissions = rows[:, labels]
+    from_token = np.full(len(labels), -inf)  # what it costs to come straight from the token before
+    from_token[3::2] = np.where(tokens[1:] != tokens[:-1], 0, -inf)
+    scores = np.full(len(labels), -inf)
+    scores[:1] = 0
+    options = np.full((3, len(labels)), -inf)
+    moves = np.empty(emissions.shape, dtype=np.int64)
+    for step, emission in enumerate(emissions):
+        options[0] = scores
+        options[1, 1:] = scores[:-1]
+        options[2, 2:] = scores[:-2] + from_token[2:]
+        moves[step] = options.argmax(0)
+        scores = options.max(0) + emission
+    place = len(labels) - 1 - int(scores[-2:].argmax() == 0 and len(tokens) > 0)
+    if scores[place] == -inf:
+        return []
+    path = np.empty(len(rows), dtype=np.int64)
+    for step in range(len(rows) - 1, -1, -1):
+        path[step] = place
+        place -= moves[step, place]
+    odd = np.arange(1, len(labels), 2)
+    firsts, lasts = np.searchsorted(path, odd), np.searchsorted(path, odd, side="right")
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+def even_spans(steps: int, tokens: int) -> list[tuple[int, int]]:
+    """Spans of equal length, at least one step each; they overlap if there are more tokens than steps."""
+    edges = [steps * token // tokens for token in range(tokens + 1)] if tokens else [0]
+    return [(first, min(max(last, first + 1), steps)) for first, last in pairwise(edges)]
+
+
+def ctc_log_likelihood(log_probs: Tensor, steps: Tensor, texts: Sequence[Sequence[int]], blank: int) -> Tensor:
+    """Log-probability (B,) of one text per line, summed over all its paths; -inf where it does not fit."""
+    lengths = torch.tensor([len(text) for text in texts])
+    targets = torch.tensor([token for text in texts for token in text], dtype=torch.long, device=log_probs.device)
+    return -F.ctc_loss(log_probs.transpose(0, 1), targets, steps, lengths, blank=blank, reduction="none")

@@ -1,0 +1,1 @@
+"""Measures how well lines are read."""

@@ -1,0 +1,128 @@
+"""Character and word error rates over a corpus, with an interval.
+
+Edits are counted per line and divided only at the end, so that long lines weigh more than short ones and no
+batch matters. All rates are fractions: 0.03 is 3 %, and more than 1 is possible.
+"""
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.errors import DataError
+from drethtr.text.normalize import for_scoring
+
+CONVENTION = (
+    "CER: all edits / all reference characters, over NFC code points; white space folded and stripped, case and "
+    "punctuation kept. WER: the same over words between white space. In brackets the 95 % interval of a bootstrap "
+    "over pages, or lines where pages are unknown."
+)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is known of some lines before anything is divided; `sum(counts, Counts())` adds them up.
+
+    An empty reference adds no characters, but what was read there adds its insertions.
+    """
+
+    edits: int = 0
+    characters: int = 0
+    word_edits: int = 0
+    words: int = 0
+    lines: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def cer(self) -> float:
+        """Character error rate."""
+        return self.edits / max(self.characters, 1)
+
+    @property
+    def wer(self) -> float:
+        """Word error rate."""
+        return self.word_edits / max(self.words, 1)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Error rates with the ends of their 95 % intervals, and how much text they rest on."""
+
+    cer: float
+    cer_low: float
+    cer_high: float
+    wer: float
+    wer_low: float
+    wer_high: float
+    lines: int
+    characters: int
+
+
+def score(references: Sequence[str], hypotheses: Sequence[str]) -> list[Counts]:
+    """Compare each reading with its transcription, in the form `CONVENTION` describes."""
+    return [compare(reference, hypothesis) for reference, hypothesis in zip(references, hypotheses, strict=True)]
+
+
+def compare(reference: str, hypothesis: str) -> Counts:
+    """Count the fewest insertions, deletions and substitutions between two lines."""
+    reference, hypothesis = for_scoring(reference), for_scoring(hypothesis)
+    words, read = reference.split(), hypothesis.split()
+    return Counts(
+        edits=Levenshtein.distance(reference, hypothesis),
+        characters=len(reference),
+        word_edits=Levenshtein.distance(words, read),
+        words=len(words),
+        lines=1,
+    )
+
+
+def bootstrap(
+    counts: Sequence[Counts], groups: Sequence[str] | None = None, samples: int = 1000, seed: int = 0
+) -> Rates:
+    """Rates of all lines, and how far they move when other pages are drawn from the same source.
+
+    Lines of a page share a hand and a photograph, so pages are drawn, not lines: drawing lines would make the
+    interval too narrow.
+
+    Args:
+        counts: One per line.
+        groups: Page of each line, "" where unknown; such lines are drawn alone. With fewer than two pages
+            to draw from, all lines are drawn alone.
+
+    Raises:
+        DataError: if there are no lines.
+    """
+    if not counts:
+        raise DataError("no lines to score")
+    table = np.array([astuple(line) for line in counts], dtype=np.int64)
+    if groups is not None:
+        table = sum_by_group(table, groups)
+    units = len(table)
+    chance = np.random.default_rng(seed)
+    draws = chance.multinomial(units, np.full(units, 1 / units), size=samples) @ table
+    edits, characters, word_edits, words, _ = draws.T
+    cer_low, cer_high = middle_95(edits / np.maximum(characters, 1))
+    wer_low, wer_high = middle_95(word_edits / np.maximum(words, 1))
+    total = sum(counts, Counts())
+    return Rates(total.cer, cer_low, cer_high, total.wer, wer_low, wer_high, total.lines, total.characters)
+
+
+def sum_by_group(table: NDArray[np.int64], groups: Sequence[str]) -> NDArray[np.int64]:
+    """Add up the rows of each group; rows of group "" stay apart, and all rows do if there would be one sum left."""
+    names = [(group, -1) if group else ("", row) for row, group in enumerate(groups)]
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    if len(place) == 1:
+        return table
+    sums = np.zeros((len(place), table.shape[1]), dtype=np.int64)
+    np.add.at(sums, [place[name] for name in names], table)
+    return sums
+
+
+def middle_95(rates: NDArray[np.float64]) -> tuple[float, float]:
+    """The bounds between which 95 % of the rates lie."""
+    low, high = np.quantile(rates, [0.025, 0.975])
+    return float(low), float(high)

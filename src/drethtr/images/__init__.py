@@ -1,0 +1,1 @@
+"""Images of handwritten lines: loading, preparing, augmenting."""

@@ -1,0 +1,157 @@
+"""A line image, as every other part of the package sees it: grey, upright, dark ink on light paper.
+
+`load_line` takes whatever a person or a library has and makes it so. It decodes pixels and nothing else: formats
+that Pillow hands to other programs (EPS to Ghostscript) are not opened.
+"""
+
+import struct
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from drethtr.errors import DataError
+
+Line: TypeAlias = NDArray[np.uint8]
+"""(height, width), 255 paper, 0 ink."""
+
+ImageSource: TypeAlias = str | Path | bytes | Image.Image | NDArray[Any]
+
+MAX_PIXELS = 89_000_000
+"""More is refused before decoding; just below the size at which Pillow itself suspects a decompression bomb."""
+
+PAPER_GRAIN = 24
+"""Blank paper may vary by so many grey levels."""
+
+FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
+
+# Whatever a decoder may raise on a damaged file. Pillow's bomb warning is here for those who turn warnings into errors.
+DECODING_ERRORS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    EOFError,
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
+
+
+def load_line(source: ImageSource) -> Line:
+    """A line image from a file, its bytes, a Pillow image or an array.
+
+    Turned as its EXIF says, composed on white where transparent, made grey, and turned over when the writing is
+    lighter than the paper. Of several frames, the first. Arrays are (height, width) or (height, width, 1 to 4
+    channels as in Pillow), with integers of 8 to 16 bits, floats from 0 to 1 or 0 to 255, or booleans (true is paper).
+
+    Raises:
+        DataError: naming the source, if it is missing, no image, damaged, empty or larger than `MAX_PIXELS`.
+    """
+    name = name_of(source)
+    try:
+        if isinstance(source, np.ndarray):
+            line = grey_from_array(source, name)
+        elif isinstance(source, Image.Image):
+            line = grey_from_image(source, name)
+        else:
+            with Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=FORMATS) as image:
+                line = grey_from_image(image, name)
+    except FileNotFoundError as error:
+        raise DataError(f"{name}: no such file") from error
+    except UnidentifiedImageError as error:
+        raise DataError(f"{name}: not an image of a known format ({', '.join(FORMATS)})") from error
+    except DECODING_ERRORS as error:
+        raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
+    return dark_on_light(line)
+
+
+def name_of(source: ImageSource) -> str:
+    """What an error message calls the source."""
+    if isinstance(source, str | Path):
+        return str(source)
+    if isinstance(source, bytes):
+        return f"image of {len(source)} bytes"
+    if isinstance(source, Image.Image):
+        return str(getattr(source, "filename", "") or f"{source.mode} image")
+    if isinstance(source, np.ndarray):
+        return f"array of shape {source.shape} and type {source.dtype}"
+    raise DataError(f"cannot load a line from {type(source).__name__}; give a path, bytes, a Pillow image or an array")
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text, or its kind when it has none."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def refuse_size(width: int, height: int, name: str) -> None:
+    """Refuse what has no pixels, or so many that decoding could exhaust memory."""
+    if width < 1 or height < 1:
+        raise DataError(f"{name}: an image of {width} x {height} pixels is empty")
+    if width * height > MAX_PIXELS:
+        raise DataError(f"{name}: {width} x {height} pixels are more than the {MAX_PIXELS:,} allowed; scale it down")
+
+
+def grey_from_image(image: Image.Image, name: str) -> Line:
+    """Grey pixels of a Pillow image of any mode, upright and without transparency."""
+    refuse_size(*image.size, name)
+    image = ImageOps.exif_transpose(image)
+    if image.mode == "F" or image.mode.startswith("I"):
+        return to_8_bits(np.asarray(image), name)
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    if image.mode not in ("L", "1"):
+        image = image.convert("RGB")
+    return np.array(image.convert("L"))
+
+
+def grey_from_array(array: NDArray[Any], name: str) -> Line:
+    """Grey pixels of an array, with or without channels."""
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    if array.ndim != 2 and not (array.ndim == 3 and array.shape[2] in (2, 3, 4)):
+        raise DataError(f"{name}: expected (height, width) or (height, width, 1 to 4 channels)")
+    refuse_size(array.shape[1], array.shape[0], name)
+    pixels = to_8_bits(array, name)
+    return pixels if pixels.ndim == 2 else grey_from_image(Image.fromarray(pixels), name)
+
+
+def to_8_bits(array: NDArray[Any], name: str) -> Line:
+    """Scale values to 0..255 by the range their type and largest value imply; always a new array."""
+    if array.dtype == np.uint8:
+        return array.copy()
+    if array.dtype == np.bool_:
+        return np.where(array, np.uint8(255), np.uint8(0))
+    if array.dtype.kind not in "iuf":
+        raise DataError(f"{name}: pixels must be integers, floats or booleans")
+    low, high = float(array.min()), float(array.max())
+    if not (low >= 0 and np.isfinite(high)):
+        raise DataError(f"{name}: pixels run from {low:g} to {high:g}; expected finite values from 0")
+    if array.dtype.kind == "f":
+        if high > 255:
+            raise DataError(f"{name}: pixels run up to {high:g}; expected floats from 0 to 1 or from 0 to 255")
+        white = 1.0 if high <= 1 else 255.0
+    else:
+        # Scanners store 10, 12 or 14 bits in 16: the largest value tells how many are in use.
+        white = float(2 ** max(8, int(high).bit_length()) - 1)
+    return np.rint(array * (255 / white)).astype(np.uint8)
+
+
+def dark_on_light(line: Line) -> Line:
+    """The line, turned over if its writing is lighter than its paper.
+
+    Paper is the commoner of the two, so its grey is the median, and writing is the longer tail beside it. The tails
+    are compared, not the brightness, so that dark photographs of dark ink stay as they are. In doubt, ink is dark:
+    the light tail must be half as long again, and longer than the grain of blank paper. Of 5071 lines from 15
+    archives this turns none over, and their negatives all but two.
+    """
+    dark, paper, light = np.searchsorted(np.bincount(line.ravel()).cumsum(), line.size * np.array([0.005, 0.5, 0.995]))
+    return 255 - line if light - paper > max(1.5 * (paper - dark), PAPER_GRAIN) else line

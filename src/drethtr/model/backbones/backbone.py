@@ -1,0 +1,60 @@
+"""What every backbone is: images of lines in, tokens from left to right out."""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from drethtr.errors import DataError
+from drethtr.model.padded import Padded
+
+
+class ImageFeatures(NamedTuple):
+    """Tokens of some lines, (B, N, width), and how many of them count for each line, int64 (B,); the rest are zero."""
+
+    tokens: Tensor
+    counts: Tensor
+
+
+class Backbone(nn.Module, ABC):
+    """Turns images of lines into tokens; a line's tokens do not depend on the lines beside it in the batch."""
+
+    width: int
+    """Channels of a token."""
+    height: int
+    """Rows of the images it takes."""
+    columns_per_token: int
+    """Image columns between one token and the next."""
+
+    @property
+    def draft_width(self) -> int:
+        """How many of a token's last channels the CTC draft reads from."""
+        return self.width
+
+    @abstractmethod
+    def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
+        """Tokens of images (B, 1, height, W) in [-1, 1], ink +1, of which the first `widths` (B,) columns are the line.
+
+        A line has at least one token, however narrow it is.
+
+        Raises:
+            DataError: if the images have another height or are not gray.
+        """
+
+    def padded(self, images: Tensor, widths: Tensor) -> Padded:
+        """The images as the layers take them, at least one token wide."""
+        if images.shape[1:3] != (1, self.height):
+            channels, height = images.shape[1:3]
+            raise DataError(
+                f"images of {channels} channels and height {height}; this backbone takes 1 and {self.height}: "
+                f"prepare the lines with height {self.height}"
+            )
+        return Padded.of(images, widths, at_least=self.columns_per_token)
+
+
+class BackboneConfig(ABC):
+    """Which backbone a network gets, and its settings."""
+
+    @abstractmethod
+    def build(self) -> Backbone:
+        """A backbone with fresh weights."""

@@ -1,0 +1,170 @@
+"""The line reader of PP-OCRv6 (small): a PP-LCNet of convolutions and a neck of two attention blocks.
+
+It was trained on printed and written text of many languages; `drethtr.model.pretrained` brings its weights. The
+modules stand in the order in which the published graph runs them: the import relies on it.
+
+Shapes, everywhere in this file: B lines, N tokens, C channels.
+Source: PP-OCR (Apache-2.0), as packed in rapidocr 3.10: PP-OCRv6_rec_small.onnx.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.model.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.model.padded import MaskedConv, Padded, SqueezeExcitation, valid
+
+
+class Stage(NamedTuple):
+    """Blocks of equal width and height; between two stages a `Descent`."""
+
+    channels: int
+    squeezed: tuple[bool, ...]
+    """For each block whether it has squeeze-excitation."""
+
+
+STAGES = (
+    Stage(96, (True, False, False)),
+    Stage(192, (True, False, True, False, True, False)),
+    Stage(384, (True, False)),
+)
+STEM_WIDTH = 48
+NECK_WIDTH = 120
+NECK_HEADS = 8
+
+
+class Stem(nn.Module):
+    """Image to a quarter of its height and width; one path keeps the strongest stroke, the other mixes."""
+
+    def __init__(self, width: int, outputs: int) -> None:
+        super().__init__()
+        self.enter = MaskedConv(1, width, (3, 3), (2, 2))
+        self.narrow = MaskedConv(width, width // 2, (2, 2))
+        self.widen = MaskedConv(width // 2, width, (2, 2))
+        self.merge = MaskedConv(2 * width, width, (3, 3), (2, 2))
+        self.expand = MaskedConv(width, outputs, (1, 1))
+
+    def forward(self, images: Padded) -> Padded:
+        """(B, 1, H, W) to (B, outputs, H/4, W/4)."""
+        x = self.enter(images).map(F.relu).cleared()
+        mixed = self.widen(self.narrow(x).map(F.relu)).map(F.relu)
+        strongest = F.max_pool2d(F.pad(x.pixels, (0, 1, 0, 1)), 2, stride=1)
+        x = x._replace(pixels=torch.cat((strongest, mixed.pixels), dim=1))
+        return self.expand(self.merge(x).map(F.relu)).map(F.relu)  # type: ignore[no-any-return]
+
+
+class ConvBlock(nn.Module):
+    """A depthwise convolution, then what a transformer calls the MLP; the residual goes around the latter."""
+
+    def __init__(self, channels: int, *, squeezed: bool) -> None:
+        super().__init__()
+        self.depthwise = MaskedConv(channels, channels, (3, 3), groups=channels)
+        self.squeeze = SqueezeExcitation(channels, channels // 4, F.relu, F.hardsigmoid) if squeezed else nn.Identity()
+        self.expand = MaskedConv(channels, 2 * channels, (1, 1))
+        self.project = MaskedConv(2 * channels, channels, (1, 1))
+
+    def forward(self, x: Padded) -> Padded:
+        """Same shape."""
+        x = self.squeeze(self.depthwise(x))
+        return x.map(self.project(self.expand(x).map(F.gelu)).pixels.add)
+
+
+class Descent(nn.Module):
+    """The block between two stages: half the height, more channels, no residual."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.depthwise = MaskedConv(inputs, inputs, (3, 3), (2, 1), groups=inputs)
+        self.expand = MaskedConv(inputs, 2 * inputs, (1, 1))
+        self.project = MaskedConv(2 * inputs, outputs, (1, 1))
+
+    def forward(self, x: Padded) -> Padded:
+        """(B, inputs, H, W) to (B, outputs, H/2, W)."""
+        return self.project(self.expand(self.depthwise(x)).map(F.gelu))  # type: ignore[no-any-return]
+
+
+class AttentionBlock(nn.Module):
+    """A pre-norm transformer block over the tokens of a line."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.attention_norm = nn.LayerNorm(width)
+        self.to_qkv = nn.Linear(width, 3 * width)
+        self.to_out = nn.Linear(width, width)
+        self.mlp_norm = nn.LayerNorm(width)
+        self.expand = nn.Linear(width, 2 * width)
+        self.project = nn.Linear(2 * width, width)
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Same shape (B, N, width); the boolean mask (B, 1, 1, N) says which tokens may be looked at."""
+        q, k, v = self.to_qkv(self.attention_norm(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        x = x + self.to_out(mixed.transpose(1, 2).flatten(2))
+        return x + self.project(F.silu(self.expand(self.mlp_norm(x))))  # type: ignore[no-any-return]
+
+
+class Neck(nn.Module):
+    """Lets tokens look along the whole line (SVTR); its batch norms are folded into its convolutions."""
+
+    def __init__(self, inputs: int, width: int, heads: int) -> None:
+        super().__init__()
+        self.shortcut = MaskedConv(inputs, width, (1, 1))
+        self.reduce = MaskedConv(inputs, width, (1, 1))
+        self.sideways = MaskedConv(width, width, (1, 7), groups=width)
+        self.blocks = nn.ModuleList(AttentionBlock(width, heads) for _ in range(2))
+        self.norm = nn.LayerNorm(width, eps=1e-6)
+
+    def forward(self, x: Padded) -> Tensor:
+        """(B, inputs, 1, N) to (B, N, width)."""
+        shortcut = self.shortcut(x).map(F.silu).pixels
+        x = self.reduce(x).map(F.silu)
+        x = x.map(self.sideways(x).map(F.silu).pixels.add)
+        mask = None if x.full else valid(x.widths, x.pixels.shape[-1])[:, None, None]
+        tokens = x.pixels.flatten(2).transpose(1, 2)
+        for block in self.blocks:
+            tokens = block(tokens, mask)
+        return self.norm(tokens) + shortcut.flatten(2).transpose(1, 2)  # type: ignore[no-any-return]
+
+
+class PPOCRBackbone(Backbone):
+    """Tokens of the pooled features of the convolutions and, last, the `draft_width` features PP-OCR reads from."""
+
+    height = 48
+    columns_per_token = 8
+    draft_width = NECK_WIDTH
+    width = STAGES[-1].channels + NECK_WIDTH
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = Stem(STEM_WIDTH, STAGES[0].channels)
+        self.blocks = nn.Sequential()
+        channels = STAGES[0].channels
+        for stage in STAGES:
+            if stage.channels != channels:
+                self.blocks.append(Descent(channels, stage.channels))
+            channels = stage.channels
+            self.blocks.extend(ConvBlock(channels, squeezed=squeezed) for squeezed in stage.squeezed)
+        self.neck = Neck(channels, NECK_WIDTH, NECK_HEADS)
+
+    def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
+        """See `Backbone`: (B, 1, 48, W) to (B, W // 8, 504)."""
+        x = self.blocks(self.stem(self.padded(images, widths)))
+        pooled = Padded(F.avg_pool2d(x.pixels, (3, 2)), x.widths // 2, x.full)
+        convolved = pooled.pixels.flatten(2).transpose(1, 2)
+        tokens = torch.cat((convolved, self.neck(pooled)), dim=-1)
+        if not pooled.full:
+            tokens = tokens * valid(pooled.widths, tokens.shape[1])[..., None].to(tokens.dtype)
+        return ImageFeatures(tokens, pooled.widths)
+
+
+@dataclass(frozen=True)
+class PPOCR(BackboneConfig):
+    """PP-OCRv6 small: 48 rows, a token of 504 channels for every 8 columns; nothing to set."""
+
+    def build(self) -> PPOCRBackbone:
+        """The network with fresh weights; `pretrained.ppocr_weights` has trained ones."""
+        return PPOCRBackbone()

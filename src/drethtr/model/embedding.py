@@ -1,0 +1,86 @@
+"""Where tokens stand: positions of text and image tokens."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def sinusoid(positions: Tensor, width: int) -> Tensor:
+    """Sines, then cosines, of positions (...), whole or not, at width/2 wavelengths: (..., width) (spec 1.3)."""
+    half = width // 2
+    steps = torch.arange(half, device=positions.device, dtype=torch.float64)
+    frequencies = torch.exp(-math.log(10_000) * steps / (half - 1)).to(positions.dtype)
+    angles = positions[..., None] * frequencies
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)
+
+
+class TextEmbedding(nn.Module):
+    """Tokens (R, N) to vectors (R, N, width); dropout falls before the position, as published."""
+
+    def __init__(self, vocabulary: int, width: int, dropout: float) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, start: int) -> Tensor:
+        """Embed N tokens of which the first is number `start` of its text, BOS being number 0."""
+        x: Tensor = self.dropout(self.tokens(tokens))
+        places = torch.arange(start, start + tokens.shape[1], device=x.device, dtype=self.tokens.weight.dtype)
+        return x + sinusoid(places, x.shape[-1])
+
+
+class ImagePositions(nn.Module, ABC):
+    """Adds its place in the line to every image token (B, I, width)."""
+
+    @abstractmethod
+    def forward(self, x: Tensor) -> Tensor: ...
+
+
+class LearnedImagePositions(ImagePositions):
+    """One vector for each place; a line with more places stretches the table over its length."""
+
+    def __init__(self, places: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(1, places, width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        table = self.table
+        if x.shape[1] > table.shape[1]:
+            table = F.interpolate(table.mT, size=x.shape[1], mode="linear", align_corners=True).mT
+        return x + table[:, : x.shape[1]]
+
+
+class SinusoidalImagePositions(ImagePositions):
+    """The sinusoid of the text, at the token's number; any width alike."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + sinusoid(torch.arange(x.shape[1], device=x.device, dtype=torch.float32), x.shape[-1]).to(x.dtype)
+
+
+class ImagePositionsConfig(ABC):
+    """Which positions image tokens get."""
+
+    @abstractmethod
+    def build(self, width: int) -> ImagePositions: ...
+
+
+@dataclass(frozen=True)
+class Learned(ImagePositionsConfig):
+    """As published: 140 places for the 2227 columns of the fixed canvas."""
+
+    places: int = 140
+
+    def build(self, width: int) -> ImagePositions:
+        return LearnedImagePositions(self.places, width)
+
+
+@dataclass(frozen=True)
+class Sinusoidal(ImagePositionsConfig):
+    """Nothing to learn, no longest line."""
+
+    def build(self, width: int) -> ImagePositions:
+        return SinusoidalImagePositions()

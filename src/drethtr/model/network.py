@@ -1,0 +1,205 @@
+"""DRetHTR: encode an image once, then decode its text.
+
+    encode_image  images → what every layer's text may look at        once per line
+    decode_text   tokens, image memory, state → logits, state         a whole text, or one token
+
+Training writes the whole text in one call, decoding one token per call: the same code.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from drethtr.errors import ConfigError
+from drethtr.model.attention import Added, KeyValue, Multiplied, PriorConfig
+from drethtr.model.backbones import PPOCR, BackboneConfig, EfficientNetV2S
+from drethtr.model.ctc import CTCConfig, CTCHead, CTCReading
+from drethtr.model.decay import Place
+from drethtr.model.embedding import ImagePositionsConfig, Learned, Sinusoidal, TextEmbedding
+from drethtr.model.mixer import MixerConfig, ModalityFusion, Retentive
+
+
+class ImageMemory(NamedTuple):
+    """What is kept of B lines once their images are read.
+
+    layers  keys and values (B, H, I, K) of the image tokens in every layer
+    mask    (B, I), true where an image token is; None where all are
+    ctc     the reading of the CTC head, if the network has one
+    """
+
+    layers: tuple[KeyValue, ...]
+    mask: Tensor | None
+    ctc: CTCReading | None
+
+
+class DecoderState(NamedTuple):
+    """Tokens written so far, and what each layer's mixer remembers of them."""
+
+    length: int
+    layers: tuple[Any, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """Shape of the network (paper, Sec. 5.4); the defaults are DRetHTR-SMALL as published.
+
+    `weight_dropout` falls on single weights of attention and retention.
+    """
+
+    layers: int = 4
+    width: int = 1024
+    heads: int = 8
+    hidden: int = 4096
+    dropout: float = 0.3
+    weight_dropout: float = 0.3
+    embedding_dropout: float = 0.1
+    final_norm: bool = False
+    backbone: BackboneConfig = field(default_factory=EfficientNetV2S)
+    positions: ImagePositionsConfig = field(default_factory=Learned)
+    prior: PriorConfig = field(default_factory=Multiplied)
+    mixer: MixerConfig = field(default_factory=Retentive)
+    ctc: CTCConfig | None = None
+
+    def __post_init__(self) -> None:
+        if self.layers < 1:
+            raise ConfigError(f"a network needs at least 1 layer, not {self.layers}")
+        if self.width % self.heads or self.width % 2:
+            raise ConfigError(f"width {self.width} must be even and divide into {self.heads} heads")
+
+
+SMALL = NetworkConfig()
+BASE = NetworkConfig(layers=12, width=768, heads=12, hidden=3072)
+COMPACT = NetworkConfig(
+    layers=6,
+    width=256,
+    heads=4,
+    hidden=1024,
+    dropout=0.1,
+    weight_dropout=0.0,
+    embedding_dropout=0.1,
+    final_norm=True,
+    backbone=PPOCR(),
+    positions=Sinusoidal(),
+    prior=Added(),
+    ctc=CTCConfig(),
+)
+PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}
+
+
+class Block(nn.Module):
+    """Fusion, then feed-forward, each normed before and added after."""
+
+    def __init__(self, config: NetworkConfig, layer: int) -> None:
+        super().__init__()
+        place = Place(layer, config.layers, config.heads)
+        mixer, prior = config.mixer.build(place, config.width), config.prior.build(place)
+        self.fusion = ModalityFusion(config.width, config.heads, mixer, prior, config.dropout, config.weight_dropout)
+        self.fusion_norm = nn.LayerNorm(config.width)
+        self.feed_forward = nn.Sequential(
+            nn.LayerNorm(config.width),
+            nn.Linear(config.width, config.hidden),
+            nn.GELU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, config.width),
+            nn.Dropout(config.dropout),
+        )
+
+    def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
+        mixed, kept = self.fusion.image(self.fusion_norm(x), mask)
+        x = x + mixed
+        return x + self.feed_forward(x), kept
+
+    def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any) -> tuple[Tensor, Any]:
+        mixed, state = self.fusion.text(self.fusion_norm(x), image, mask, state)
+        x = x + mixed
+        return x + self.feed_forward(x), state
+
+
+class DRetHTR(nn.Module):
+    """The decoder-only network for `vocabulary` tokens; `blank` is the token that the CTC head uses as its blank."""
+
+    blocks: Sequence[Block]
+
+    def __init__(self, config: NetworkConfig, vocabulary: int, *, blank: int = 1) -> None:
+        super().__init__()
+        self.config = config
+        self.backbone = config.backbone.build()
+        self.to_width = nn.Linear(self.backbone.width, config.width)
+        self.positions = config.positions.build(config.width)
+        self.image_dropout = nn.Dropout(config.embedding_dropout)
+        self.embed = TextEmbedding(vocabulary, config.width, config.embedding_dropout)
+        self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.layers))  # type: ignore[assignment]
+        self.final_norm = nn.LayerNorm(config.width) if config.final_norm else nn.Identity()
+        self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
+        self.ctc = (
+            CTCHead(config.ctc, self.backbone.draft_width, config.width, vocabulary, blank) if config.ctc else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weights of the decoder from N(0, 0.02), biases zero (spec 1.10); the backbone keeps its own start."""
+        for name, module in self.named_modules():
+            if name.startswith("backbone"):
+                continue
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.normal_(module.weight, std=0.02)
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+        if self.ctc is not None:
+            self.ctc.reset_correction()
+
+    def encode_image(self, images: Tensor, widths: Tensor) -> ImageMemory:
+        """Run line images through every layer and keep their keys and values there.
+
+        Args:
+            images: (B, 1, height, columns), ink +1, paper -1.
+            widths: (B,) columns of each line; what lies beyond changes nothing.
+        """
+        features, counts = self.backbone(images, widths)
+        return self.encode_features(features, counts)
+
+    def encode_features(self, features: Tensor, counts: Tensor) -> ImageMemory:
+        """The same from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
+        places = torch.arange(features.shape[1], device=features.device)
+        mask = places < counts[:, None] if bool((counts < features.shape[1]).any()) else None
+        x = self.positions(self.to_width(features))
+        draft = None
+        if self.ctc is not None:
+            draft = self.ctc.draft(features[..., -self.backbone.draft_width :])
+            x = self.ctc.informed(x, draft)
+        x, layers = self.image_dropout(x), []
+        for block in self.blocks:
+            x, kept = block.image(x, mask)
+            layers.append(kept)
+        reading = None
+        if self.ctc is not None and draft is not None:
+            reading = CTCReading(draft, self.ctc.refined(x, draft), counts)
+        return ImageMemory(tuple(layers), mask, reading)
+
+    def initial_state(self, memory: ImageMemory, beams: int = 1) -> DecoderState:
+        """The state before the first token, for `beams` rows per line."""
+        layers = []
+        for block, kept in zip(self.blocks, memory.layers, strict=True):
+            like = KeyValue(*(part[:1].expand(part.shape[0] * beams, -1, -1, -1) for part in kept))
+            layers.append(block.fusion.text_mixer.initial_state(like))
+        return DecoderState(0, tuple(layers))
+
+    def decode_text(self, tokens: Tensor, memory: ImageMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """Logits (R, N, vocabulary) after each of N further tokens (R, N), and the state after them.
+
+        R is B lines times any number of beams, the beams of a line next to each other; they share its image memory.
+        """
+        x, after = self.embed(tokens, state.length), []
+        for block, kept, before in zip(self.blocks, memory.layers, state.layers, strict=True):
+            x, layer_state = block.text(x, kept, memory.mask, before)
+            after.append(layer_state)
+        return self.to_logits(self.final_norm(x)), DecoderState(state.length + tokens.shape[1], tuple(after))
+
+    def forward(self, images: Tensor, widths: Tensor, tokens: Tensor) -> tuple[Tensor, CTCReading | None]:
+        """Logits of whole texts (B, N, vocabulary) and the CTC reading at once, for training."""
+        memory = self.encode_image(images, widths)
+        logits, _ = self.decode_text(tokens, memory, self.initial_state(memory))
+        return logits, memory.ctc

@@ -1,0 +1,125 @@
+"""Retention: attention over the past without softmax, faded by a decay.
+
+Three forms of one operator. `recurrent` is the definition, one token at a time in
+constant memory. `parallel` does a whole text in one matrix product. `chunkwise` does
+long texts piece by piece. tests/model/test_retention.py holds them to the same values.
+
+Shapes, everywhere in this file:
+    q, k        (B, H, N, K)   queries, keys; the caller has already scaled q
+    v           (B, H, N, V)   values
+    log_decay   (B, H, N)      log γ before each token, at most 0; a leading 1 broadcasts
+Source: paper, eqs. 2-4; RetNet, arXiv 2307.08621, Sec. 2.1.
+"""
+
+from typing import NamedTuple, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+CHUNK = 256
+"""Tokens that `retain` takes at once; below it the parallel form is the faster."""
+
+
+class RetentionState(NamedTuple):
+    """All that a layer remembers of the text so far, whatever its length.
+
+    memory  (B, H, K, V)  Σ γ^(n-m) k_m ⊗ v_m, the S_n of the paper
+    mass    (B, H)        Σ γ^(n-m), the same sum without content; only normalizing needs it
+    """
+
+    memory: Tensor
+    mass: Tensor
+
+    @classmethod
+    def empty(cls, k: Tensor, v: Tensor) -> Self:
+        """The state before the first token, on the device of k and v, in float32 or better."""
+        batch, heads, _, width = k.shape
+        dtype = torch.promote_types(k.dtype, torch.float32)
+        return cls(
+            k.new_zeros(batch, heads, width, v.shape[-1], dtype=dtype), k.new_zeros(batch, heads, dtype=dtype)
+        )
+
+
+def recurrent(
+    q: Tensor, k: Tensor, v: Tensor, log_decay: Tensor, state: RetentionState, *, normalize: bool = False
+) -> tuple[Tensor, RetentionState]:
+    """Take the tokens one by one: S ← γ S + k ⊗ v, then read q S."""
+    memory, mass = state
+    reads = []
+    for n in range(q.shape[2]):
+        gamma = log_decay[..., n].exp()
+        memory = gamma[..., None, None] * memory + k[:, :, n, :, None] * v[:, :, n, None, :]
+        mass = gamma * mass + 1
+        read = (q[:, :, n, :, None] * memory).sum(-2)
+        reads.append(read / mass[..., None].sqrt() if normalize else read)
+    return torch.stack(reads, dim=2), RetentionState(memory, mass)
+
+
+def parallel(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    log_decay: Tensor,
+    state: RetentionState,
+    *,
+    normalize: bool = False,
+    dropout: float = 0.0,
+) -> tuple[Tensor, RetentionState]:
+    """Take all tokens at once: (Q Kᵀ ⊙ D) V, plus what the state still holds.
+
+    `dropout` forgets single weights of Q Kᵀ ⊙ D, for training.
+    """
+    fade = log_decay.cumsum(-1)
+    tokens = fade.shape[-1]
+    future = torch.ones(tokens, tokens, dtype=torch.bool, device=q.device).triu(1)
+    # Mask before exp: exp of the future overflows, and inf * 0 would poison the gradient.
+    decay = (fade[..., :, None] - fade[..., None, :]).masked_fill(future, -torch.inf).exp()
+
+    weights = F.dropout(q @ k.mT * decay, dropout) if dropout else q @ k.mT * decay
+    read = weights.to(v.dtype) @ v + fade.exp()[..., None] * (q.to(state.memory.dtype) @ state.memory)
+    mass = decay.sum(-1) + fade.exp() * state.mass[..., None]
+    if normalize:
+        read = read / mass[..., None].sqrt()
+
+    left = (fade[..., -1:] - fade).exp()  # how much of each token is left after the last one
+    memory = fade[..., -1, None, None].exp() * state.memory + (k * left[..., None]).mT @ v.to(state.memory.dtype)
+    return read, RetentionState(memory, mass[..., -1])
+
+
+def chunkwise(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    log_decay: Tensor,
+    state: RetentionState,
+    *,
+    normalize: bool = False,
+    dropout: float = 0.0,
+    chunk: int = CHUNK,
+) -> tuple[Tensor, RetentionState]:
+    """Take `chunk` tokens at once, handing the state on: linear in length, quadratic only in `chunk`."""
+    reads = []
+    for n in range(0, q.shape[2], chunk):
+        piece = slice(n, n + chunk)
+        read, state = parallel(
+            *(x[:, :, piece] for x in (q, k, v, log_decay)), state, normalize=normalize, dropout=dropout
+        )
+        reads.append(read)
+    return torch.cat(reads, dim=2), state
+
+
+def retain(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    log_decay: Tensor,
+    state: RetentionState,
+    *,
+    normalize: bool = False,
+    dropout: float = 0.0,
+) -> tuple[Tensor, RetentionState]:
+    """Take the tokens in the form that is fastest for their number."""
+    if q.shape[2] == 1 and not dropout:
+        return recurrent(q, k, v, log_decay, state, normalize=normalize)
+    return chunkwise(q, k, v, log_decay, state, normalize=normalize, dropout=dropout)

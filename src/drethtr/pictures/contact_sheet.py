@@ -1,0 +1,60 @@
+"""Many lines in one picture, each above its caption."""
+
+from collections.abc import Sequence
+
+from PIL import Image, ImageDraw, ImageFont
+from PIL.ImageFont import FreeTypeFont
+
+from drethtr.errors import DataError
+from drethtr.images.line import Line
+
+CAPTION_PIXELS = 15
+MARGIN = 8
+WIDEST = 1100  # a line wider than this is scaled down
+# Pillow's own font has no accents; these are looked for where the system keeps its fonts.
+SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Helvetica.ttc")
+
+
+def contact_sheet(lines: Sequence[tuple[Line, str]], columns: int = 2) -> Image.Image:
+    """A grey picture of lines and their captions, read row by row; a caption may have several lines of text.
+
+    Raises:
+        DataError: if there are no lines.
+    """
+    if not lines:
+        raise DataError("no lines to show on a contact sheet")
+    font = caption_font()
+    cells = [draw_cell(line, caption, font) for line, caption in lines]
+    rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
+    width = max(cell.width for cell in cells) + MARGIN
+    heights = [max(cell.height for cell in row) + MARGIN for row in rows]
+    sheet = Image.new("L", (width * min(columns, len(cells)) + MARGIN, sum(heights) + MARGIN), 255)
+    top = MARGIN
+    for row, height in zip(rows, heights, strict=True):
+        for column, cell in enumerate(row):
+            sheet.paste(cell, (MARGIN + column * width, top))
+        top += height
+    return sheet
+
+
+def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont) -> Image.Image:
+    """One line above its caption, no wider than the two need."""
+    picture = Image.fromarray(line)
+    if picture.width > WIDEST:
+        size = (WIDEST, max(1, round(picture.height * WIDEST / picture.width)))
+        picture = picture.resize(size, Image.Resampling.LANCZOS)
+    _, _, right, bottom = ImageDraw.Draw(picture).multiline_textbbox((0, 0), caption, font=font)
+    cell = Image.new("L", (max(picture.width, int(right) + 1), picture.height + int(bottom) + 3), 255)
+    cell.paste(picture, (0, 0))
+    ImageDraw.Draw(cell).multiline_text((0, picture.height + 2), caption, fill=0, font=font)
+    return cell
+
+
+def caption_font() -> FreeTypeFont | ImageFont.ImageFont:
+    """A plain font of this system, else the one that comes with Pillow."""
+    for name in SYSTEM_FONTS:
+        try:
+            return ImageFont.truetype(name, CAPTION_PIXELS)
+        except OSError:
+            continue
+    return ImageFont.load_default(CAPTION_PIXELS)

@@ -1,0 +1,1 @@
+"""Characters to ids and back; knows no images and no network."""

@@ -1,0 +1,99 @@
+"""Sub-word tokens by byte-pair encoding (paper, Table 8), on characters, so that any alphabet fits.
+
+The space before a word is part of its first token. Nothing is split away or put back, so the tokens of a text
+joined are the text, with every double space and line break.
+Learning needs the extra "bpe"; encoding and decoding need nothing.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Self
+
+from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.text.normalize import nfc
+from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer, numbered, spelled
+
+# A word or a run of signs with the space before it, or one other white space: every character is in exactly one piece.
+PIECE = re.compile(r" ?\w+| ?[^\s\w]+|\s")
+
+
+@dataclass(frozen=True)
+class BytePairs(Tokenizer):
+    """Tokens grown from characters by merging neighbors; `vocabulary` gets the ids from 4 on, `merges` go in order.
+
+    Raises:
+        ConfigError: if a token occurs twice, or a merge needs or makes a token that is not in the vocabulary.
+    """
+
+    vocabulary: tuple[str, ...]
+    merges: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.ids) < len(self.vocabulary):
+            [(token, n)] = Counter(self.vocabulary).most_common(1)
+            raise ConfigError(f"token {token!r} stands {n} times in the vocabulary")
+        for left, right in self.merges:
+            for token in (left, right, left + right):
+                if token not in self.ids:
+                    raise ConfigError(f"the merge of {left!r} and {right!r} needs token {token!r} in the vocabulary")
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], size: int = 500) -> Self:
+        """Merge the pair met most often in `texts` until there are `size` ids; give it training texts only.
+
+        Raises:
+            ConfigError: if `texts` have more characters than `size` leaves room for.
+            MissingExtraError: if the package `tokenizers` is not installed.
+        """
+        try:
+            from tokenizers import Tokenizer as Learner
+            from tokenizers.models import BPE
+            from tokenizers.trainers import BpeTrainer
+        except ImportError as error:
+            raise MissingExtraError("tokenizers", "bpe") from error
+        pieces = [piece for text in texts for piece in PIECE.findall(nfc(text))]
+        alphabet = {character for piece in pieces for character in piece}
+        if len(alphabet) + SPECIALS > size:
+            raise ConfigError(
+                f"{size} ids cannot hold {len(alphabet)} characters and {SPECIALS} special ids; ask for more"
+            )
+        learner = Learner(BPE())
+        learner.train_from_iterator(pieces, BpeTrainer(vocab_size=size - SPECIALS, show_progress=False))
+        model = json.loads(learner.to_str())["model"]
+        vocabulary = sorted(model["vocab"], key=model["vocab"].__getitem__)
+        return cls(tuple(vocabulary), tuple((left, right) for left, right in model["merges"]))
+
+    @property
+    def size(self) -> int:
+        return SPECIALS + len(self.vocabulary)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return numbered(self.vocabulary)
+
+    @cached_property
+    def ranks(self) -> dict[tuple[str, str], int]:
+        return {pair: rank for rank, pair in enumerate(self.merges)}
+
+    def encode(self, text: str) -> list[int]:
+        return [self.ids.get(token, UNK) for piece in PIECE.findall(nfc(text)) for token in self.merged(piece)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        return spelled(self.vocabulary, ids)
+
+    def merged(self, piece: str) -> list[str]:
+        """The tokens of a piece of text: its characters, merged in the order in which the merges were learned."""
+        tokens = list(piece)
+        while len(tokens) > 1:
+            pairs = list(pairwise(tokens))
+            best = min(pairs, key=lambda pair: self.ranks.get(pair, len(self.ranks)))
+            if best not in self.ranks:
+                break
+            at = pairs.index(best)
+            tokens[at : at + 2] = ["".join(best)]
+        return tokens

@@ -1,0 +1,18 @@
+"""One spelling for texts that look alike: pure functions from str to str."""
+
+import unicodedata
+
+
+def nfc(text: str) -> str:
+    """Write accents as one code point where Unicode has one (normalization form C)."""
+    return unicodedata.normalize("NFC", text)
+
+
+def fold_spaces(text: str) -> str:
+    """Make every run of white space one space, and none at the ends; Unicode says what white space is."""
+    return " ".join(text.split())
+
+
+def for_scoring(text: str) -> str:
+    """The form in which texts are compared: NFC, white space folded; case and punctuation stay."""
+    return fold_spaces(nfc(text))

@@ -1,0 +1,87 @@
+"""Text to token ids and back, one token per character.
+
+Ids 0-3 are the same for every tokenizer, so that search and losses need not ask.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Self
+
+from drethtr.errors import ConfigError
+from drethtr.text.normalize import nfc
+
+# Beginning of a text, filling after its end, end of a text, a character never learned.
+BOS, PAD, EOS, UNK = range(4)
+SPECIALS = 4
+
+
+class Tokenizer(ABC):
+    """Text ↔ ids. It is a frozen dataclass of plain fields, and travels with the weights it was trained with."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many ids there are, the four special ones included."""
+
+    @abstractmethod
+    def encode(self, text: str) -> list[int]:
+        """Ids of the NFC of a text, without `BOS` and `EOS`; what was never learned becomes `UNK`."""
+
+    @abstractmethod
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of some ids; the special ones stand for nothing."""
+
+    def count_unknown(self, texts: Iterable[str]) -> Counter[str]:
+        """How often each character occurs that `encode` cannot express."""
+        counts = Counter(character for text in texts for character in nfc(text))
+        return Counter({character: n for character, n in counts.items() if UNK in self.encode(character)})
+
+
+@dataclass(frozen=True)
+class Characters(Tokenizer):
+    """One token per code point; `characters` are sorted and get the ids from 4 on.
+
+    Raises:
+        ConfigError: if `characters` are not sorted, or one occurs twice.
+    """
+
+    characters: str
+
+    def __post_init__(self) -> None:
+        for before, after in pairwise(self.characters):
+            if before >= after:
+                raise ConfigError(f"characters must be sorted and unique, but {after!r} follows {before!r}")
+
+    @classmethod
+    def learn(cls, texts: Iterable[str], minimum: int = 1) -> Self:
+        """Take the characters that occur at least `minimum` times in `texts`; give it training texts only."""
+        counts = Counter(character for text in texts for character in nfc(text))
+        return cls("".join(sorted(character for character, n in counts.items() if n >= minimum)))
+
+    @property
+    def size(self) -> int:
+        return SPECIALS + len(self.characters)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return numbered(self.characters)
+
+    def encode(self, text: str) -> list[int]:
+        return [self.ids.get(character, UNK) for character in nfc(text)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        return spelled(self.characters, ids)
+
+
+def numbered(tokens: Sequence[str]) -> dict[str, int]:
+    """The id of each token, counted from the first that is free."""
+    return {token: number for number, token in enumerate(tokens, start=SPECIALS)}
+
+
+def spelled(tokens: Sequence[str], ids: Iterable[int]) -> str:
+    """The tokens of some ids, joined; special ids are skipped."""
+    return "".join(tokens[number - SPECIALS] for number in ids if number >= SPECIALS)

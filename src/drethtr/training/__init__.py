@@ -1,0 +1,1 @@
+"""Learning: from a run file to a model."""

@@ -1,0 +1,52 @@
+"""What a run reports: a progress bar for people, JSON lines for scripts, TensorBoard if it is installed."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+
+class Journal:
+    """Writes the metrics of one run to `folder`; going on with a run appends."""
+
+    def __init__(self, folder: Path, total: int, seen: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.file = (folder / "metrics.jsonl").open("a", encoding="utf-8")
+        self.bar = tqdm(
+            total=total, initial=seen, unit=" lines", smoothing=0.05, mininterval=1, disable=not sys.stderr.isatty()
+        )
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self.board: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+        except ImportError:
+            self.board = None
+
+    def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
+        """Write one line; numbers also go to TensorBoard."""
+        entry = {"kind": kind, "time": round(time.time(), 1), "samples": samples} | values
+        self.file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        self.file.flush()
+        if self.board is not None:
+            for name, value in values.items():
+                if isinstance(value, int | float):
+                    self.board.add_scalar(f"{kind}/{name}", value, samples)
+
+    def advance(self, lines: int, **shown: float) -> None:
+        """Move the progress bar on."""
+        self.bar.set_postfix({name: f"{value:.3f}" for name, value in shown.items()}, refresh=False)
+        self.bar.update(lines)
+
+    def say(self, text: str) -> None:
+        """A sentence for whoever watches."""
+        self.bar.write(text, file=sys.stderr)
+
+    def close(self) -> None:
+        """Finish all outputs."""
+        self.bar.close()
+        self.file.close()
+        if self.board is not None:
+            self.board.close()

@@ -1,0 +1,69 @@
+"""What is minimized: cross-entropy of the text, plus the CTC losses of both readings."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.data.batch import Batch
+from drethtr.errors import ConfigError
+from drethtr.model.ctc import ctc_loss
+from drethtr.model.network import DRetHTR
+from drethtr.text.tokenizer import BOS, EOS, PAD
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossConfig:
+    """Weights of the parts; the paper trains with a label smoothing of 0.4 and no CTC."""
+
+    label_smoothing: float = 0.1
+    ctc: float = 1.0
+    draft: float = 0.3
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.label_smoothing < 1:
+            raise ConfigError(f"loss.label_smoothing must be in [0, 1), not {self.label_smoothing}")
+
+
+class Losses(NamedTuple):
+    """The sum to minimize and its parts, each in nats per token; a part that is not trained is 0."""
+
+    total: Tensor
+    text: Tensor
+    ctc: Tensor
+    draft: Tensor
+
+
+class Objective(nn.Module):
+    """A network with its losses: what data-parallel training wraps."""
+
+    def __init__(self, network: DRetHTR, config: LossConfig) -> None:
+        super().__init__()
+        self.network = network
+        self.config = config
+
+    def forward(self, batch: Batch) -> Losses:
+        """Losses of a batch; lines that have more characters than CTC steps train the decoder only."""
+        before, after = teacher_forcing(batch.tokens, batch.lengths)
+        logits, reading = self.network(batch.images, batch.widths, before)
+        text = F.cross_entropy(
+            logits.flatten(0, 1).float(),
+            after.flatten(),
+            ignore_index=PAD,
+            label_smoothing=self.config.label_smoothing,
+        )
+        ctc = draft = text.new_zeros(())
+        if reading is not None:
+            characters = batch.lengths.sum().clamp(min=1)
+            ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths, PAD).sum() / characters
+            draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths, PAD).sum() / characters
+        return Losses(text + self.config.ctc * ctc + self.config.draft * draft, text, ctc, draft)
+
+
+def teacher_forcing(tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Texts (B, T) as decoder input `BOS t1 … tn` and target `t1 … tn EOS`, both (B, T + 1) and padded."""
+    start = tokens.new_full((tokens.shape[0], 1), BOS)
+    target = F.pad(tokens, (0, 1), value=PAD).scatter(1, lengths[:, None], EOS)
+    return torch.cat([start, tokens], dim=1), target

@@ -1,0 +1,91 @@
+"""How weights move: parameter groups, the learning rate at each step, and the moving average that is kept."""
+
+import math
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from drethtr.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizerConfig:
+    """AdamW with warm-up and cosine.
+
+    `backbone_scale` slows the backbone, so that what it knows from before is not forgotten. `average` is the decay of
+    the moving average of the weights, which is what is validated and saved.
+    """
+
+    learning_rate: float = 1e-3
+    final_share: float = 0.02
+    warm_up: int = 2000
+    weight_decay: float = 0.01
+    backbone_scale: float = 0.3
+    clip: float = 1.0
+    average: float = 0.999
+
+    def __post_init__(self) -> None:
+        if self.learning_rate <= 0 or self.clip <= 0:
+            raise ConfigError("optimizer.learning_rate and optimizer.clip must be above 0")
+        if not 0 <= self.average < 1:
+            raise ConfigError(f"optimizer.average must be in [0, 1), not {self.average}")
+
+
+def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.AdamW:
+    """AdamW over four groups: backbone or not, decayed (matrices) or not (biases, norms, embeddings)."""
+    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    for name, parameter in network.named_parameters():
+        if parameter.requires_grad:
+            decayed = parameter.ndim > 1 and not name.startswith("embed.")
+            groups.setdefault((name.startswith("backbone."), decayed), []).append(parameter)
+    return torch.optim.AdamW(
+        [
+            {
+                "params": parameters,
+                "scale": config.backbone_scale if in_backbone else 1.0,
+                "weight_decay": config.weight_decay if decayed else 0.0,
+            }
+            for (in_backbone, decayed), parameters in sorted(groups.items())
+        ],
+        lr=config.learning_rate,
+        betas=(0.9, 0.98),
+    )
+
+
+def learning_rate(config: OptimizerConfig, seen: int, total: int) -> float:
+    """The rate after `seen` of `total` samples: linear warm-up, then a cosine down to `final_share`."""
+    if seen < config.warm_up:
+        return config.learning_rate * (seen + 1) / (config.warm_up + 1)
+    progress = min((seen - config.warm_up) / max(total - config.warm_up, 1), 1.0)
+    share = config.final_share + (1 - config.final_share) * (1 + math.cos(math.pi * progress)) / 2
+    return config.learning_rate * share
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Give every group its share of the rate."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group["scale"]
+
+
+class MovingAverage:
+    """A network whose weights follow another's, exponentially; young averages follow faster."""
+
+    def __init__(self, network: nn.Module, decay: float) -> None:
+        self.network = deepcopy(network).eval().requires_grad_(False)
+        self.decay = decay
+
+    @torch.no_grad()
+    def follow(self, network: nn.Module, step: int) -> None:
+        """Move towards `network` after its step number `step`, from 1."""
+        decay = min(self.decay, step / (step + 9))
+        torch._foreach_lerp_(list(self.network.parameters()), detached(network.parameters()), 1 - decay)
+        for own, theirs in zip(self.network.buffers(), network.buffers(), strict=True):
+            own.copy_(theirs)
+
+
+def detached(parameters: Iterable[nn.Parameter]) -> list[torch.Tensor]:
+    """The values of parameters, outside any graph."""
+    return [parameter.detach() for parameter in parameters]

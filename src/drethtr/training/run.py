@@ -1,0 +1,53 @@
+"""One training run, complete: what to build, what to feed it, how long."""
+
+from dataclasses import dataclass, field
+
+from drethtr.data.batch import BatchConfig
+from drethtr.data.supply import Source
+from drethtr.decoding.strategies import CTC, Decoder
+from drethtr.errors import ConfigError
+from drethtr.images.augment import RandomStep
+from drethtr.images.augment import SCANS
+from drethtr.images.prepare import Preparation
+from drethtr.model.network import COMPACT, NetworkConfig
+from drethtr.training.objective import LossConfig
+from drethtr.training.optimize import OptimizerConfig
+from drethtr.training.start import Fresh, Start
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationConfig:
+    """What the best weights are chosen by: lines of these files, `lines` of each, read with `decoder`."""
+
+    paths: tuple[str, ...]
+    lines: int = 100
+    every: int = 20_000
+    decoder: Decoder = field(default_factory=CTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """Everything that decides a result. Saved beside the model; two equal runs train alike.
+
+    `samples` are the lines seen in all; validation and snapshots come every so many of them. `minimum_count` is how
+    often a character must occur in the training texts to enter the alphabet.
+    """
+
+    train: tuple[Source, ...]
+    validation: ValidationConfig
+    samples: int
+    network: NetworkConfig = COMPACT
+    preparation: Preparation = Preparation(height=48, stretch=1.5)
+    augmentation: tuple[RandomStep, ...] = SCANS
+    batches: BatchConfig = field(default_factory=BatchConfig)
+    start: Start = field(default_factory=Fresh)
+    loss: LossConfig = field(default_factory=LossConfig)
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
+    minimum_count: int = 5
+    save_every: int = 5_000
+    bfloat16: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.samples < 1:
+            raise ConfigError(f"samples must be at least 1, not {self.samples}")

@@ -1,0 +1,85 @@
+"""Everything a run needs to go on after being killed, in one file that is either whole or not there.
+
+Weights, their average and the optimizer's moments are tensors; counters, the data position and the best score are
+JSON in the header; the random state is a tensor too. Nothing is pickled.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from drethtr.checkpoint import read_tensors, write_tensors
+from drethtr.data.stream import Position
+from drethtr.errors import CheckpointError
+from drethtr.model.network import DRetHTR
+from drethtr.training.optimize import MovingAverage
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    position: Position = field(default_factory=lambda: Position(0, 0))
+    step: int = 0
+    samples: int = 0
+    seconds: float = 0.0
+    validated: int = 0
+    saved: int = 0
+    best: float | None = None
+
+
+@dataclass(frozen=True)
+class Learner:
+    """The parts of a run that learn."""
+
+    network: DRetHTR
+    average: MovingAverage
+    optimizer: torch.optim.Optimizer
+
+
+def save_snapshot(path: Path, learner: Learner, progress: Progress, run: Any) -> None:
+    """Write the state of a run; `run` is its config as a dict, to refuse to resume another."""
+    tensors: dict[str, Tensor] = {"random": torch.get_rng_state()}
+    tensors |= {f"network.{name}": value for name, value in learner.network.state_dict().items()}
+    tensors |= {f"average.{name}": value for name, value in learner.average.network.state_dict().items()}
+    for number, moments in learner.optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+    header = {"progress": asdict(progress), "run": run}
+    write_tensors(
+        {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()},
+        path,
+        {"drethtr-run": json.dumps(header)},
+    )
+
+
+def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
+    """Put a run back to where it was saved.
+
+    Raises:
+        CheckpointError: if the file is damaged or of another run.
+    """
+    tensors, metadata = read_tensors(path)
+    try:
+        header = json.loads(metadata["drethtr-run"])
+    except (KeyError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path}: not a snapshot of a training run") from error
+    if header["run"] != run:
+        changed = sorted(key for key in run if header["run"].get(key) != run[key])
+        raise CheckpointError(f"{path}: saved by a run with other settings ({', '.join(changed)}); start a new output")
+    torch.set_rng_state(tensors.pop("random").cpu())
+    parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
+    for name, value in tensors.items():
+        part, _, rest = name.partition(".")
+        parts[part][rest] = value
+    learner.network.load_state_dict(parts["network"])
+    learner.average.network.load_state_dict(parts["average"])
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, value in parts["optimizer"].items():
+        number, _, moment = name.partition(".")
+        moments.setdefault(int(number), {})[moment] = value
+    learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
+    return Progress(**{**header["progress"], "position": Position(*header["progress"]["position"])})

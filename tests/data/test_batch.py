@@ -1,0 +1,125 @@
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+
+from drethtr.data.batch import BatchConfig, Batches, collate, group_by_width
+from drethtr.data.mixture import Mixture
+from drethtr.data.sample import Sample
+from drethtr.data.supply import RealLines
+from drethtr.errors import ConfigError, DataError
+from drethtr.images.augment import RandomStep
+from drethtr.images.prepare import Preparation
+from drethtr.text.tokenizer import PAD, UNK, Characters
+
+TOKENIZER = Characters.learn(["abcx0123456789"])
+CONFIG = BatchConfig(pixels=16 * 300, lines=5, max_columns=300, chunk=24)
+
+
+@dataclass(frozen=True)
+class Darken(RandomStep):
+    """A step with a visible result that depends on chance."""
+
+    def __call__(self, line, chance):
+        return np.minimum(line, chance.integers(100, 200, dtype=np.uint8))
+
+
+@pytest.fixture
+def mixture(make_samples):
+    return Mixture((RealLines("a", make_samples("a", 40)), RealLines("b", make_samples("b", 8))), (0.8, 0.2), seed=2)
+
+
+def batches_of(mixture, config=CONFIG, augmentation=()):
+    return Batches(mixture, Preparation(height=16), TOKENIZER, config, augmentation)
+
+
+def test_collate_pads_with_paper_and_pad():
+    lines = [np.full((4, 2), 0.5, np.float32), np.full((4, 5), 0.25, np.float32)]
+    batch = collate(lines, ["a?b", ""], ["one", "two"], TOKENIZER)
+    assert batch.images.shape == (2, 1, 4, 5) and batch.images.dtype == torch.float32
+    assert (batch.images[0, 0, :, :2] == 0.5).all() and (batch.images[0, 0, :, 2:] == -1).all()
+    assert (batch.images[1] == 0.25).all()
+    assert batch.widths.tolist() == [2, 5] and batch.widths.dtype == torch.int64
+    a, b = TOKENIZER.encode("ab")
+    assert batch.tokens.tolist() == [[a, UNK, b], [PAD] * 3] and batch.tokens.dtype == torch.int64
+    assert batch.lengths.tolist() == [3, 0] and batch.lengths.dtype == torch.int64
+    assert (batch.texts, batch.sets, batch.too_wide) == (("a?b", ""), ("one", "two"), 0)
+
+
+def test_collate_of_empty_texts():
+    batch = collate([np.zeros((4, 2), np.float32)], [""], [""], TOKENIZER)
+    assert batch.tokens.shape == (1, 0) and batch.tokens.dtype == torch.int64
+
+
+def test_groups_are_of_like_width_and_within_budget():
+    widths = np.random.default_rng(0).integers(1, 400, 200).tolist()
+    groups = list(group_by_width(widths, columns=1000, lines=8))
+    assert sorted(sum(groups, [])) == list(range(200))
+    assert all(len(group) * max(widths[i] for i in group) <= 1000 and len(group) <= 8 for group in groups)
+    ordered = [widths[i] for group in groups for i in group]
+    assert ordered == sorted(widths, reverse=True)
+    assert list(group_by_width([5, 2000, 5], columns=1000, lines=8)) == [[1], [0, 2]]
+    assert list(group_by_width([], columns=1000, lines=8)) == []
+
+
+def test_a_chunk_holds_its_samples_once(mixture):
+    for chunk in (0, 3):
+        batches = batches_of(mixture)[chunk]
+        texts = [text for batch in batches for text in batch.texts]
+        assert sorted(texts) == sorted(mixture.sample(24 * chunk + i).text for i in range(24))
+        assert all(batch.images.numel() <= CONFIG.pixels and len(batch.texts) <= CONFIG.lines for batch in batches)
+
+
+def test_lines_keep_their_texts_and_sets(mixture):
+    samples = {sample.text: sample for sample in mixture.real_samples()}
+    for batch in batches_of(mixture)[0]:
+        for image, width, ids, length, text, name in zip(*batch[:6], strict=True):
+            expected = Preparation(height=16)(samples[text].line())
+            assert np.array_equal(image[0, :, :width], expected) and (image[0, :, width:] == -1).all()
+            assert TOKENIZER.decode(ids[:length].tolist()) == text and name == samples[text].set
+
+
+def test_batches_are_shuffled(mixture):
+    widest = [[int(batch.widths.max()) for batch in batches_of(mixture)[chunk]] for chunk in range(4)]
+    assert any(widths != sorted(widths, reverse=True) for widths in widest)
+
+
+def test_a_chunk_depends_on_its_number_and_the_seed_only(mixture):
+    batches = batches_of(mixture, augmentation=(Darken(),))
+    first, again = batches[1], batches_of(mixture, augmentation=(Darken(),))[1]
+    assert all(torch.equal(a.images, b.images) and a.texts == b.texts for a, b in zip(first, again, strict=True))
+    other = batches_of(replace(mixture, seed=3), augmentation=(Darken(),))[1]
+    assert [batch.texts for batch in other] != [batch.texts for batch in first]
+
+
+def test_every_sample_is_augmented_anew(make_samples):
+    """One line, seen again and again, never looks the same."""
+    mixture = Mixture((RealLines("a", make_samples("a", 1)),), (1.0,), seed=0)
+    greys = {float(image.min()) for batch in batches_of(mixture, augmentation=(Darken(),))[0] for image in batch.images}
+    assert len(greys) > 10
+
+
+def test_wide_lines_are_left_out_and_counted(mixture):
+    limit = replace(CONFIG, max_columns=70)
+    total = batches_of(mixture, limit)[0]
+    kept = sum(len(batch.texts) for batch in total)
+    assert 0 < kept < 24 and all(int(batch.widths.max()) <= 70 for batch in total)
+    assert [batch.too_wide for batch in total] == [24 - kept] + [0] * (len(total) - 1)
+    with pytest.raises(DataError, match="all 24 lines of chunk 0 have more than 9 columns"):
+        batches_of(mixture, replace(CONFIG, max_columns=9))[0]
+
+
+def test_broken_samples_are_named(draw):
+    broken = Sample(b"no image", "a", key="lines.parquet row 3")
+    endless = Sample(np.full((1, 70_000), 255, np.uint8), "a", key="lines.parquet row 4")
+    for sample, message in ((broken, "row 3: "), (endless, "row 4: .*too long")):
+        with pytest.raises(DataError, match=message):
+            batches_of(Mixture((RealLines("a", (sample,)),), (1.0,), seed=0))[0]
+
+
+def test_settings_are_checked(mixture):
+    with pytest.raises(ConfigError, match="batches.lines must be at least 1, not 0"):
+        BatchConfig(lines=0)
+    with pytest.raises(ConfigError, match="room for one line of 16 rows and batches.max_columns 301"):
+        batches_of(mixture, replace(CONFIG, max_columns=301))

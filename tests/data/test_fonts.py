@@ -1,0 +1,90 @@
+import pickle
+from pathlib import Path
+
+import pytest
+
+from drethtr.data.fonts import Face, FontFolder
+from drethtr.errors import DataError
+
+REAL_FONTS = Path(__file__).parents[3] / "shared" / "fonts"
+
+
+def test_an_honest_font_draws_what_it_maps(make_font):
+    face = Face(make_font())
+    assert face.drawable("aZ9.éß%œ ") == set("aZ9.éß%œ ")
+    assert face.draws("Fée, 9 %") and not face.only_capitals
+
+
+@pytest.mark.parametrize(
+    ("character", "shown"),
+    [("é", "e"), ("ß", "SS"), ("ß", "ss"), ("ß", "B"), ("%", ""), ("%", "\x7f"), ("œ", "o")],
+    ids=["no accent", "SS", "ss", "B", "blank", "box", "half a ligature"],
+)
+def test_a_mapped_character_must_be_drawn_as_itself(make_font, character, shown):
+    face = Face(make_font(drawn_as={character: shown}))
+    assert not face.draws(f"a{character}")
+    assert face.drawable("aeosSBü" + character) == set("aeosSBü")
+
+
+def test_an_unmapped_character_is_not_drawn(make_font):
+    face = Face(make_font())
+    assert not face.draws("Ж") and not face.draws("a—")
+
+
+def test_small_capitals_are_noted_and_allowed(make_font):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    face = Face(make_font(letters=letters + letters.upper(), drawn_as={c: c.upper() for c in letters}))
+    assert face.only_capitals and face.draws("abc")
+
+
+def test_sizes_are_heights_of_ink(make_font):
+    face = Face(make_font())
+    assert face.x_height == pytest.approx(0.4, abs=0.03)
+    assert face.ascent == pytest.approx(0.7, abs=0.03)
+    assert face.descent == pytest.approx(0.2, abs=0.03)
+
+
+def test_a_folder_has_its_fonts_in_order_and_travels_light(make_font):
+    folder = FontFolder(make_font("second").parent)
+    make_font("first")
+    folder = FontFolder(folder.path)
+    assert [folder[number].name for number in range(len(folder))] == ["first", "second"]
+    assert len(pickle.dumps(folder)) < 2000
+
+
+def test_what_is_no_font_is_named(tmp_path):
+    with pytest.raises(DataError, match="not a folder"):
+        FontFolder(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="no fonts"):
+        FontFolder(tmp_path)
+    (tmp_path / "broken.ttf").write_bytes(b"not a font")
+    with pytest.raises(DataError, match=r"broken\.ttf"):
+        FontFolder(tmp_path)[0]
+
+
+def test_a_font_without_letters_is_refused(make_font):
+    with pytest.raises(DataError, match="draws no ink"):
+        _ = Face(make_font(drawn_as={"x": ""})).x_height
+
+
+@pytest.mark.skipif(not REAL_FONTS.is_dir(), reason="needs the folder of real fonts")
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("rock-salt", "ß"),
+        ("walter-turncoat", "ß"),
+        ("edu-sa-beginner", "éäß"),
+        ("nanum-pen-script", "éäß"),
+        ("league-script", "ß–—"),
+        ("covered-by-your-grace", "%"),
+    ],
+)
+def test_known_liars_are_caught(name, missing):
+    face = Face(REAL_FONTS / f"{name}.ttf")
+    assert face.drawable(missing + "aeZ") == set("aeZ")
+
+
+@pytest.mark.skipif(not REAL_FONTS.is_dir(), reason="needs the folder of real fonts")
+@pytest.mark.parametrize("name", ["caramel", "explora", "charmonman", "windsong", "great-vibes"])
+def test_unusual_letters_are_not_taken_for_lies(name):
+    assert Face(REAL_FONTS / f"{name}.ttf").draws("ßéàüöäÜÉçñïí")

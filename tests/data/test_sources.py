@@ -1,0 +1,178 @@
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from drethtr.data.sources import open_all, open_samples
+from drethtr.errors import DataError
+
+LINES = Path(__file__).parents[2].parent / "shared" / "data" / "lines"
+
+
+@pytest.fixture
+def write_parquet(tmp_path):
+    def write(columns, name="lines.parquet"):
+        pq.write_table(pa.table(columns), tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+def test_parquet_with_all_columns(draw, write_parquet):
+    path = write_parquet(
+        {
+            "image": [{"bytes": draw("a"), "path": "a.png"}, {"bytes": draw("b"), "path": None}],
+            "text": ["e\u0301 ", ""],
+            "set": ["letters", None],
+            "lang": ["fr", None],
+            "page": ["p1", None],
+            "hand": ["h1", None],
+            "clean": [False, None],
+            "unknown": [1, 2],
+        }
+    )
+    a, b = open_samples(path)
+    assert (a.image, a.text, a.set, a.language, a.page, a.hand, a.clean) == (
+        draw("a"), "é ", "letters", "fr", "p1", "h1", False,
+    )  # fmt: skip
+    assert (b.text, b.set, b.language, b.page, b.hand, b.clean) == ("", "lines", None, None, None, True)
+    assert a.key == f"{path} row 0"
+
+
+def test_parquet_with_plain_bytes(draw, write_parquet):
+    [sample] = open_samples(write_parquet({"image": [draw("a")], "text": ["a"]}))
+    assert sample.image == draw("a") and sample.set == "lines"
+
+
+def test_parquet_that_names_files(draw, write_parquet, tmp_path):
+    (tmp_path / "a.png").write_bytes(draw("a"))
+    image = pa.array([{"bytes": None, "path": "a.png"}], pa.struct({"bytes": pa.binary(), "path": pa.string()}))
+    [sample] = open_samples(write_parquet({"image": image, "text": ["a"]}))
+    assert sample.image == tmp_path / "a.png"
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"picture": [b""], "text": ["a"]}, "no column image; it has picture, text"),
+        ({"image": [b""], "label": ["a"]}, "no column text; it has image, label"),
+        ({"image": [b"", None], "text": ["a", "b"]}, "row 1: no image"),
+        ({"image": [b""], "text": pa.array([None], pa.string())}, "row 0: text is None"),
+        ({"image": [{"bytes": None, "path": "gone.png"}], "text": ["a"]}, "row 0: image .*gone.png does not exist"),
+    ],
+)
+def test_parquet_that_cannot_be_used(write_parquet, columns, message):
+    with pytest.raises(DataError, match=message):
+        open_samples(write_parquet(columns))
+
+
+def test_what_only_claims_to_be_parquet(tmp_path):
+    (tmp_path / "a.parquet").write_text("text")
+    with pytest.raises(DataError, match="a.parquet: cannot be read as Parquet"):
+        open_samples(tmp_path / "a.parquet")
+
+
+def test_folder_of_images_and_texts(draw, tmp_path):
+    """Names with several dots: the text of `p.1.line.2.png` is not that of `p.1.line.3.png`."""
+    texts = {"p.1.line.2": "two", "p.1.line.3": "three", "b": "e\u0301"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.png").write_bytes(draw(text))
+        (tmp_path / f"{name}.gt.txt").write_text(text + "\r\n", encoding="utf-8")
+    (tmp_path / "c.JPG").write_bytes(draw("c", "JPEG"))
+    (tmp_path / "c.txt").write_text("c", encoding="utf-8-sig")
+    (tmp_path / "readme.txt").write_text("about the lines")
+    samples = open_samples(tmp_path)
+    assert [(s.image.name, s.text) for s in samples] == [
+        ("b.png", "é"), ("c.JPG", "c"), ("p.1.line.2.png", "two"), ("p.1.line.3.png", "three"),
+    ]  # fmt: skip
+    assert {s.set for s in samples} == {tmp_path.name}
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "holds no line images"),
+        ({"a.1.png": b"", "a.txt": b""}, r"a.1.png: no transcription; expected a.1.gt.txt or a.1.txt"),
+        ({"a.png": b"", "a.gt.txt": b"", "b.gt.txt": b""}, "b.gt.txt: no image"),
+        ({"a.png": b"", "a.jpg": b"", "a.txt": b""}, "a.txt: belongs to two images, a.jpg and a.png"),
+        ({"a.png": b"", "a.txt": b"one\ntwo\n"}, "a.txt: holds 2 lines"),
+        ({"a.png": b"", "a.txt": b"\xe9"}, "a.txt: not UTF-8"),
+        ({"a.tsv": b"", "b.jsonl": b""}, "holds 2 tables, a.tsv, b.jsonl"),
+    ],
+)
+def test_folder_that_cannot_be_used(tmp_path, files, message):
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        open_samples(tmp_path)
+
+
+@pytest.mark.parametrize("header", ["", "file\ttext\n"])
+def test_tsv_beside_its_images(draw, tmp_path, header):
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.png").write_bytes(draw("a"))
+    (tmp_path / "b.png").write_bytes(draw("b"))
+    (tmp_path / "gt.tsv").write_text(header + 'images/a.png\t"e\u0301\tx\n\nb.png\t\r\n', encoding="utf-8")
+    for path in (tmp_path, tmp_path / "gt.tsv"):
+        a, b = open_samples(path)
+        assert (a.image, a.text, a.set) == (tmp_path / "images" / "a.png", '"é\tx', "gt")
+        assert (b.image, b.text) == (tmp_path / "b.png", "")
+
+
+def test_jsonl_beside_its_images(draw, tmp_path):
+    (tmp_path / "a.png").write_bytes(draw("a"))
+    rows = [
+        {"file": "a.png", "text": "x\u2028y"},
+        {"file": "a.png", "text": "", "set": "letters", "lang": "de", "page": "1", "hand": "h", "clean": False, "n": 1},
+    ]
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    (tmp_path / "gt.jsonl").write_text(text, encoding="utf-8")
+    a, b = open_samples(tmp_path)
+    assert (a.text, a.set, a.language, a.clean) == ("x\u2028y", "gt", None, True)
+    assert (b.text, b.set, b.language, b.page, b.hand, b.clean) == ("", "letters", "de", "1", "h", False)
+    assert b.key == f"{tmp_path / 'gt.jsonl'} line 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("gt.tsv", "a.png a", "line 1: no tab"),
+        ("gt.tsv", "a.png\ta\ngone.png\tb", "line 2: image .*gone.png does not exist"),
+        ("gt.jsonl", '{"file": "a.png", "text": "a"}\n\n{"file": ', "line 3: not JSON"),
+        ("gt.jsonl", '["a.png", "a"]', "line 1: expected an object"),
+        ("gt.jsonl", '{"name": "a.png"}', "line 1: no file and no text"),
+        ("gt.jsonl", '{"file": "a.png", "text": 7}', "line 1: text is 7, expected str"),
+        ("gt.jsonl", '{"file": "gone.png", "text": ""}', "line 1: image .*gone.png does not exist"),
+        ("gt.csv", "", "unknown form '.csv'; known: .parquet, .tsv, .jsonl and folders"),
+    ],
+)
+def test_table_that_cannot_be_used(tmp_path, name, content, message):
+    (tmp_path / "a.png").write_bytes(b"")
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        open_samples(tmp_path / name)
+
+
+def test_missing_path(tmp_path):
+    with pytest.raises(DataError, match="nowhere: no such file or folder"):
+        open_samples(tmp_path / "nowhere")
+
+
+def test_patterns(draw, write_parquet, tmp_path):
+    for name in ("b.train", "a.train", "a.test"):
+        write_parquet({"image": [draw("a")], "text": [name]}, f"{name}.parquet")
+    pattern = str(tmp_path / "*.train.parquet")
+    assert [s.text for s in open_all([pattern, str(tmp_path / "a.test.parquet")])] == ["a.train", "b.train", "a.test"]
+    with pytest.raises(DataError, match="matches no file or folder"):
+        open_all([str(tmp_path / "*.val.parquet")])
+    with pytest.raises(DataError, match="a.train.parquet is already matched"):
+        open_all([pattern, str(tmp_path / "a.*")])
+
+
+@pytest.mark.skipif(not LINES.is_dir(), reason="needs the real lines")
+def test_real_lines():
+    samples = open_samples(LINES / "tables20_fr.val.parquet")
+    assert len(samples) > 10 and {s.set for s in samples} == {"tables20_fr"} and {s.language for s in samples} == {"fr"}
+    assert samples[0].size() == samples[0].line().shape[::-1] and samples[0].size()[1] == 64

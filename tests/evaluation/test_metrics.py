@@ -1,0 +1,100 @@
+import random
+
+import jiwer
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drethtr.errors import DataError
+from drethtr.evaluation.metrics import Counts, bootstrap, compare, score
+from drethtr.text.normalize import for_scoring
+
+LINES = st.text(st.sampled_from("abcÄ , .\u0308\u00a0\t"), max_size=12)
+
+
+@given(pairs=st.lists(st.tuples(LINES.filter(for_scoring), LINES), min_size=1, max_size=6))
+def test_rates_agree_with_jiwer(pairs):
+    references, hypotheses = zip(*pairs, strict=True)
+    total = sum(score(references, hypotheses), Counts())
+    texts = [for_scoring(line) for line in references], [for_scoring(line) for line in hypotheses]
+    assert total.cer == pytest.approx(jiwer.cer(*texts))
+    assert total.wer == pytest.approx(jiwer.wer(*texts))
+
+
+def test_counts_by_hand():
+    assert compare("Ein  Haus,", "ein Haus ,") == Counts(edits=2, characters=9, word_edits=3, words=2, lines=1)
+
+
+def test_both_spellings_of_an_accent_are_equal():
+    assert compare("über", "u\u0308ber").edits == 0
+
+
+def test_an_empty_reference_counts_what_was_invented():
+    assert compare(" ", "two words") == Counts(edits=9, word_edits=2, lines=1)
+    assert compare("", "") == Counts(lines=1)
+    assert (compare("", "x") + compare("abcd", "abcd")).cer == 1 / 4
+
+
+def test_rates_are_of_the_corpus_not_means_of_lines():
+    rates = bootstrap(score(["a", "bcde fghij"], ["x", "bcde fghij"]))
+    assert rates.cer == 1 / 11
+    assert rates.wer == 1 / 3
+    assert (rates.lines, rates.characters) == (2, 11)
+
+
+def test_as_many_readings_as_references():
+    with pytest.raises(ValueError, match="zip"):
+        score(["a", "b"], ["a"])
+
+
+def test_nothing_to_score_is_refused():
+    with pytest.raises(DataError, match="no lines"):
+        bootstrap([])
+
+
+def lines_of_pages(pages, lines, seed=0):
+    """Pages differ much from each other, lines of a page do not."""
+    chance = random.Random(seed)
+    rates = [chance.uniform(0, 20) for _ in range(pages)]
+    counts = [Counts(round(rate), 100, round(rate / 2), 20, 1) for rate in rates for _ in range(lines)]
+    return counts, [f"page {page}" for page in range(pages) for _ in range(lines)]
+
+
+def test_interval_holds_the_rate_and_narrows_with_more_lines():
+    few, many = (bootstrap(lines_of_pages(pages, 1)[0]) for pages in (20, 2000))
+    for rates in (few, many):
+        assert rates.cer_low < rates.cer < rates.cer_high
+        assert rates.wer_low < rates.wer < rates.wer_high
+    assert many.cer_high - many.cer_low < (few.cer_high - few.cer_low) / 5
+
+
+def test_interval_is_that_of_the_normal_law():
+    """With 400 lines of equal length the rate is a mean, whose interval is known."""
+    counts, _ = lines_of_pages(400, 1)
+    edits = [line.edits / 100 for line in counts]
+    mean = sum(edits) / 400
+    error = (sum((edit - mean) ** 2 for edit in edits) / 400) ** 0.5 / 400**0.5
+    rates = bootstrap(counts, samples=10_000)
+    assert rates.cer_low == pytest.approx(mean - 1.96 * error, abs=0.05 * error)
+    assert rates.cer_high == pytest.approx(mean + 1.96 * error, abs=0.05 * error)
+
+
+def test_lines_of_a_page_are_not_independent():
+    counts, pages = lines_of_pages(20, 30)
+    by_line, by_page = bootstrap(counts), bootstrap(counts, pages)
+    assert by_page.cer == by_line.cer
+    assert by_page.cer_high - by_page.cer_low > 3 * (by_line.cer_high - by_line.cer_low)
+
+
+def test_lines_without_a_page_are_drawn_alone():
+    counts, pages = lines_of_pages(20, 2)
+    assert bootstrap(counts, [""] * 40) == bootstrap(counts)
+    assert bootstrap(counts, ["only page"] * 40) == bootstrap(counts)
+    assert bootstrap(counts, ["", *pages[1:]]) != bootstrap(counts, pages)
+
+
+def test_same_seed_same_interval():
+    counts, pages = lines_of_pages(20, 2)
+    rates = bootstrap(counts, pages, seed=1)
+    assert bootstrap(counts, pages, seed=1) == rates
+    assert bootstrap(counts, pages, seed=2) != rates
