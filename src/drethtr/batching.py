@@ -8,6 +8,8 @@ from torch import Tensor
 
 from drethtr.images.prepare import Prepared
 
+WIDTH_STEP = 128
+
 
 def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[list[int]]:
     """Indices in groups of like width, widest first.
@@ -23,9 +25,12 @@ def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[
 
 
 def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
-    """Prepared lines of one height as (B, 1, H, W) with paper on the right of shorter ones, and their widths (B,)."""
+    """Prepared lines of one height as (B, 1, H, W) with paper on the right of shorter ones, and their widths (B,).
+
+    W is a multiple of `WIDTH_STEP`: kernels are made anew for every shape they meet, so there must not be many.
+    """
     widths = [line.shape[1] for line in lines]
-    images = torch.full((len(lines), 1, lines[0].shape[0], max(widths)), -1.0)
+    images = torch.full((len(lines), 1, lines[0].shape[0], -(-max(widths) // WIDTH_STEP) * WIDTH_STEP), -1.0)
     for image, line in zip(images, lines, strict=True):
         image[0, :, : line.shape[1]] = torch.from_numpy(line)
     return images, torch.tensor(widths)

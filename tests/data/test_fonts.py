@@ -17,8 +17,8 @@ def test_an_honest_font_draws_what_it_maps(make_font):
 
 @pytest.mark.parametrize(
     ("character", "shown"),
-    [("é", "e"), ("ß", "SS"), ("ß", "ss"), ("ß", "B"), ("%", ""), ("%", "\x7f"), ("œ", "o")],
-    ids=["no accent", "SS", "ss", "B", "blank", "box", "half a ligature"],
+    [("é", "e"), ("ß", "SS"), ("ß", "ss"), ("ß", "B"), ("%", ""), ("œ", "o")],
+    ids=["no accent", "SS", "ss", "B", "blank", "half a ligature"],
 )
 def test_a_mapped_character_must_be_drawn_as_itself(make_font, character, shown):
     face = Face(make_font(drawn_as={character: shown}))

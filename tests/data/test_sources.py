@@ -70,7 +70,7 @@ def test_parquet_that_cannot_be_used(write_parquet, columns, message):
 
 def test_what_only_claims_to_be_parquet(tmp_path):
     (tmp_path / "a.parquet").write_text("text")
-    with pytest.raises(DataError, match="a.parquet: cannot be read as Parquet"):
+    with pytest.raises(DataError, match=r"a.parquet: cannot be read as Parquet"):
         open_samples(tmp_path / "a.parquet")
 
 
@@ -167,7 +167,7 @@ def test_patterns(draw, write_parquet, tmp_path):
     assert [s.text for s in open_all([pattern, str(tmp_path / "a.test.parquet")])] == ["a.train", "b.train", "a.test"]
     with pytest.raises(DataError, match="matches no file or folder"):
         open_all([str(tmp_path / "*.val.parquet")])
-    with pytest.raises(DataError, match="a.train.parquet is already matched"):
+    with pytest.raises(DataError, match=r"a.train.parquet is already matched"):
         open_all([pattern, str(tmp_path / "a.*")])
 
 

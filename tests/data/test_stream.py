@@ -19,7 +19,7 @@ TOKENIZER = Characters.learn(["abx0123456789"])
 
 def batches_of(samples):
     mixture = Mixture((RealLines("a", samples),), (1.0,), seed=2)
-    config = BatchConfig(pixels=16 * 800, lines=4, max_columns=400, chunk=12)
+    config = BatchConfig(pixels=16 * 1024, lines=4, max_columns=400, chunk=12)
     return Batches(mixture, Preparation(height=16), TOKENIZER, config, SCANS)
 
 

@@ -24,33 +24,44 @@ def test_no_ink_reaches_the_border(face, text):
         assert not ink[[0, -1]].any() and not ink[:, [0, -1]].any()
 
 
+def test_leaning_takes_no_ink_away(face):
+    """A slant only shifts the rows of the outermost letters, it cuts nothing off them."""
+    for number in range(20):
+        upright, leaning = (
+            write("lkjy", face, replace(STEADY, slant=slant), 64, np.random.default_rng(number)).ink.sum(dtype=int)
+            for slant in (0, 1000)
+        )
+        assert leaning == pytest.approx(upright, rel=0.05)
+
+
 def test_swashes_far_out_of_their_box_are_kept(make_font):
-    """A character drawn as ten others in a row reaches five times its height to the right of its advance."""
+    """A character that advances by one letter and draws ten."""
     face = Face(make_font(drawn_as={"!": "WWWWWWWWWW"}))
     plain, swash = (write(text, face, STEADY, 64, np.random.default_rng(0)).ink for text in ("abc", "abc!"))
-    assert swash.shape[1] > 2.5 * plain.shape[1] and not swash[:, [0, -1]].any()
+    assert swash.shape[1] > 3 * plain.shape[1] and not swash[:, [0, -1]].any()
 
 
 def test_edges_hold_their_characters(face):
     """At the middle of low letters there is ink between the edges of a letter, and none between those of a space."""
-    text = "ein Mann und kein Wort"
+    text, hand = "ein Mann und kein Wort", replace(WILD, slant=12, wobble=4, drift=0.05)
     for number in range(20):
-        writing = write(text, face, replace(WILD, drift=0.1), 64, np.random.default_rng(number))
+        writing = write(text, face, hand, 64, np.random.default_rng(number))
         edges = writing.edges()
         assert len(edges) == len(text)
         assert [right for _, right in edges[:-1]] == [left for left, _ in edges[1:]]
-        row = round(writing.warp.waist * 64)
+        # Low letters of the boxes font are the darkest rows; their middle is found without asking the warp.
+        dark = np.flatnonzero(writing.ink.sum(axis=1) > 0.5 * np.median(np.sort(writing.ink.sum(axis=1))[-12:]))
+        row = round(np.median(dark))
         band = writing.ink[row - 2 : row + 3].max(axis=0)
         for character, (left, right) in zip(text, edges, strict=True):
-            inside = band[round(left + 0.2 * (right - left)) : round(right - 0.1 * (right - left))]
-            assert (inside.max() > 128) == (character != " "), (character, left, right)
+            inside = band[round(left + 0.2 * (right - left)) : round(right - 0.2 * (right - left))]
+            assert (inside.max() > 90) == (character != " "), (number, character, left, right)
 
 
 def test_edges_of_a_steady_hand_are_the_advances(face):
-    widths = np.array(
-        [right - left for left, right in write("noon", face, STEADY, 64, np.random.default_rng(1)).edges()]
-    )
-    assert widths == pytest.approx(np.full(4, widths.mean()), rel=0.03)
+    edges = write("noon.", face, STEADY, 64, np.random.default_rng(1)).edges()
+    widths = [right - left for left, right in edges[:4]]
+    assert widths == pytest.approx([widths[0]] * 4, rel=0.02)
 
 
 @pytest.mark.parametrize("height", [32, 64, 128])

@@ -10,7 +10,16 @@ from hypothesis.extra.numpy import arrays as any_array
 from PIL import Image
 
 from drethtr.errors import DataError
-from drethtr.images.deslant import SLANTS, binarize, deslant, estimate_slant, otsu_threshold, shear, window_sums
+from drethtr.images.deslant import (
+    SLANTS,
+    binarize,
+    deslant,
+    estimate_slant,
+    local_threshold,
+    otsu_threshold,
+    shear,
+    window_sums,
+)
 
 PUBLISHED = Path(__file__).parent / "fixtures" / "prep.npz"
 
@@ -65,6 +74,18 @@ def test_window_sums_by_hand(values, size):
         for y in range(values.shape[0])
     ]
     np.testing.assert_allclose(window_sums(values, size), expected)
+
+
+def test_local_threshold_by_hand():
+    """In windows of 2 x 2, n = 4; below a mean of 100 the threshold is 0."""
+    line = np.full((4, 6), 80, np.uint8)
+    line[:, 3:] = 200
+    mean, square = (80 + 200) / 2, (80**2 + 200**2) / 2
+    deviation = ((square - mean**2 / 4) / 4) ** 0.5
+    threshold = local_threshold(line)
+    assert threshold[2, 2] == 0
+    assert threshold[2, 3] == pytest.approx(mean * (1 + 0.01 * (deviation / 127 - 1)))
+    assert threshold[2, 4] == pytest.approx(200 * (1 + 0.01 * (((200**2 - 200**2 / 4) / 4) ** 0.5 / 127 - 1)))
 
 
 @given(any_array(np.uint8, st.tuples(st.integers(1, 30), st.integers(1, 30))))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from drethtr.errors import DataError
-from drethtr.images.line import MAX_PIXELS, load_line
+from drethtr.images.line import MAX_PIXELS, first_line, load_line
 
 
 def written(height=20, width=60, ink=0, paper=255):
@@ -105,7 +105,7 @@ def test_light_writing_is_turned_over_and_dark_writing_is_not(ink, paper):
 
 def test_blank_paper_with_grain_stays():
     grain = np.random.default_rng(0).integers(200, 220, (20, 60)).astype(np.uint8)
-    grain[3, 5:9] = 230
+    grain[3, 5:25] = 230
     np.testing.assert_array_equal(load_line(grain), grain)
     np.testing.assert_array_equal(load_line(np.zeros((20, 60), np.uint8)), 0)
 
@@ -145,6 +145,11 @@ def test_too_many_pixels_are_refused_before_decoding():
     header = f"P5 {MAX_PIXELS // 1000} 1001 255\n".encode()
     with pytest.raises(DataError, match="89,000,000"):
         load_line(header)
+
+
+def test_an_error_of_many_lines_or_none_becomes_one():
+    assert first_line(OSError("torn\nin two places")) == "torn"
+    assert first_line(EOFError()) == "EOFError"
 
 
 def test_errors_name_the_file(tmp_path):

@@ -37,7 +37,7 @@ def test_ink_is_one_and_paper_minus_one():
 
 
 @given(
-    width=st.integers(1, 300),
+    width=st.integers(1, 80),
     height=st.integers(1, 90),
     rows=st.integers(1, 80),
     stretch=st.floats(0.1, 10),

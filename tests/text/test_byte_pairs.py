@@ -21,11 +21,13 @@ def tokenizer():
     return BytePairs.learn(TEXTS, size=60)
 
 
-@given(
-    text=st.one_of(
-        st.text(st.sampled_from(KNOWN)), st.lists(st.sampled_from(["the", "thing", " ", ",", "\t"])).map("".join)
-    )
+WRITTEN = st.one_of(
+    st.text(st.sampled_from(KNOWN)), st.lists(st.sampled_from(["the", "thing", " ", ",", "\t"])).map("".join)
 )
+
+
+# A letter and an accent, both known, may join to one that is not.
+@given(text=WRITTEN.filter(lambda text: set(nfc(text)) <= set(KNOWN)))
 def test_every_text_of_known_characters_comes_back(tokenizer, text):
     assert tokenizer.decode(tokenizer.encode(text)) == nfc(text)
 
@@ -56,6 +58,10 @@ def test_merging_agrees_with_the_package_that_learned(tokenizer, text):
     oracle = Learner(BPE(tokenizer.ids, list(tokenizer.merges)))
     oracle.pre_tokenizer = Split(Regex(r" ?\w+| ?[^\s\w]+|\s"), "isolated")
     assert tokenizer.encode(text) == oracle.encode(text).ids
+
+
+def test_both_spellings_of_an_accent_are_one_token(tokenizer):
+    assert tokenizer.encode("u\u0308") == tokenizer.encode("ü") != [UNK]
 
 
 def test_learning_twice_gives_the_same(tokenizer):

@@ -14,6 +14,7 @@ def test_white_space_of_every_kind_is_folded():
 
 def test_case_punctuation_and_look_alikes_stay():
     assert for_scoring("Ab ,  c. — ſ’") == "Ab , c. — ſ’"
+    assert for_scoring("u\u0308") == "ü"
 
 
 @given(st.text())

@@ -3,7 +3,7 @@
 B lines, H rows, W columns of the widest line, T tokens of the longest text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from drethtr.batching import WIDTH_STEP, group_by_width, stack
 from drethtr.data.mixture import Mixture
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.augment import RandomStep, augment
@@ -42,29 +43,18 @@ class Batch(NamedTuple):
 
 def collate(lines: Sequence[Prepared], texts: Sequence[str], sets: Sequence[str], tokenizer: Tokenizer) -> Batch:
     """Put prepared lines of one height and their texts into one batch."""
-    widths = [line.shape[1] for line in lines]
-    images = torch.full((len(lines), 1, lines[0].shape[0], max(widths)), -1.0)
-    for image, line in zip(images, lines, strict=True):
-        image[0, :, : line.shape[1]] = torch.from_numpy(line)
+    images, widths = stack(lines)
     encoded = [tokenizer.encode(text) for text in texts]
     lengths = [len(ids) for ids in encoded]
     tokens = torch.full((len(encoded), max(lengths)), PAD)
     for row, ids in zip(tokens, encoded, strict=True):
         row[: len(ids)] = torch.tensor(ids)
-    return Batch(images, torch.tensor(widths), tokens, torch.tensor(lengths), tuple(texts), tuple(sets))
+    return Batch(images, widths, tokens, torch.tensor(lengths), tuple(texts), tuple(sets))
 
 
-def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[list[int]]:
-    """Indices in groups of like width, widest first.
-
-    A group has at most `lines` members and, filled up to its widest one, at most `columns` columns; a line that is
-    wider than that is alone.
-    """
-    by_width = np.argsort(-np.asarray(widths), kind="stable").tolist()
-    while by_width:
-        size = max(1, min(lines, columns // max(1, widths[by_width[0]])))
-        yield by_width[:size]
-        del by_width[:size]
+def padded_width(columns: int) -> int:
+    """Columns that a line takes up in a batch in which it is the widest."""
+    return -(-columns // WIDTH_STEP) * WIDTH_STEP
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,10 +92,11 @@ class Batches(Dataset[list[Batch]]):
         config: BatchConfig,
         augmentation: Sequence[RandomStep] = (),
     ) -> None:
-        if config.max_columns * preparation.height > config.pixels:
+        widest = preparation.height * padded_width(config.max_columns)
+        if widest > config.pixels:
             raise ConfigError(
-                f"batches.pixels {config.pixels:,} must have room for one line of {preparation.height} rows and "
-                f"batches.max_columns {config.max_columns:,} columns: {preparation.height * config.max_columns:,}"
+                f"batches.pixels {config.pixels:,} has no room for a line of {preparation.height} rows and "
+                f"batches.max_columns {config.max_columns:,} columns: filled up, that takes {widest:,}"
             )
         self.mixture = mixture
         self.preparation = preparation
@@ -124,9 +115,8 @@ class Batches(Dataset[list[Batch]]):
         kept = [sample for sample in samples if sample[0].shape[1] <= config.max_columns]
         if not kept:
             raise DataError(f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns")
-        groups = group_by_width(
-            [line.shape[1] for line, _, _ in kept], config.pixels // self.preparation.height, config.lines
-        )
+        widths = [padded_width(line.shape[1]) for line, _, _ in kept]
+        groups = group_by_width(widths, config.pixels // self.preparation.height, config.lines)
         batches = []
         for group in groups:
             lines, texts, sets = zip(*(kept[i] for i in group), strict=True)

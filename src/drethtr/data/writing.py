@@ -9,7 +9,7 @@ high. Columns and rows are counted from the top left.
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,14 +63,17 @@ class Layout(NamedTuple):
 
 
 class Warp(NamedTuple):
-    """Columns of the picture at every knot, and the columns and rows of the layout shown there, at top and bottom."""
+    """Columns of the picture, the knots, and which columns and rows of the layout are seen there.
+
+    At the top and the bottom of the picture, and columns also at the middle of low letters, about which slant turns.
+    """
 
     knots: NDArray[np.int64]
+    columns: Floats
     columns_top: Floats
     columns_bottom: Floats
     rows_top: Floats
     rows_bottom: Floats
-    waist: float  # height of the middle of low letters, 0 top to 1 bottom: slant turns about it
 
 
 class Writing(NamedTuple):
@@ -88,8 +91,7 @@ class Writing(NamedTuple):
         for word in self.words:
             lengths = [self.font.getlength(word.text[:end]) for end in range(len(word.text) + 1)]
             marks += [word.start + length for length in np.maximum.accumulate(lengths)]
-        seen = self.warp.columns_top + (self.warp.columns_bottom - self.warp.columns_top) * self.warp.waist
-        columns = np.interp(marks, seen, self.warp.knots) + self.shift
+        columns = np.interp(marks, self.warp.columns, self.warp.knots) + self.shift
         columns = np.maximum.accumulate(columns.clip(0, self.ink.shape[1]))
         return list(zip(columns[:-1].tolist(), columns[1:].tolist(), strict=True))
 
@@ -108,28 +110,26 @@ def write(text: str, face: Face, pen: Pen, height: int, chance: np.random.Genera
 
 
 def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, chance: np.random.Generator) -> Layout:
-    """Draw the words of a text side by side on a sheet that has room for all their ink."""
+    """Draw the words of a text side by side on a sheet that just holds them."""
     x_height = face.x_height * font.size
     low = max(x_height, 0.45 * face.ascent * font.size)  # faces with tiny letters have long strokes between them
     gap = max(chance.uniform(*pen.gap) * low, 0.9 * font.getlength(" "))
-    words, lifts, start = list[Word](), list[int](), 0.0
+    words, stamps, start = list[Word](), list[tuple[int, int, Any]](), 0.0
     for word in text.split(" "):
+        mask, (left, top) = font.getmask2(word, mode="L", anchor="ls")
         words.append(Word(word, round(start)))
-        lifts.append(round(chance.normal(0, 0.04) * x_height))
-        start = words[-1].start + font.getlength(word) + gap * float(np.exp(chance.normal(0, 0.2)))
+        stamps.append((round(start) + int(left), int(top) + round(chance.normal(0, 0.04) * x_height), mask))
+        start = round(start) + font.getlength(word) + gap * float(np.exp(chance.normal(0, 0.2)))
 
-    room = font.size
-    while True:  # swashes reach out of their boxes by any amount
-        room *= 2
-        size = (round(start + 2 * room), round(2.5 * room))
-        baseline = round(1.4 * room)
-        sheet = Image.new("L", size)
-        pencil = ImageDraw.Draw(sheet)
-        for (word, left), lift in zip(words, lifts, strict=True):
-            pencil.text((room + left, baseline + lift), word, fill=255, font=font, anchor="ls")
-        box = sheet.getbbox() or (0, 0, *size)
-        if box[0] > 1 and box[1] > 1 and box[2] < size[0] - 1 and box[3] < size[1] - 1:
-            return Layout(sheet, tuple(Word(word, room + left) for word, left in words), box, baseline)
+    # A word's ink may reach far out of its advance, so the sheet follows from what was drawn.
+    first, above = min(left for left, _, _ in stamps) - 2, min(top for _, top, _ in stamps) - 2
+    last, below = (max(stamp[i] + stamp[2].size[i] for stamp in stamps) + 2 for i in (0, 1))
+    sheet = Image.new("L", (last - first, below - above))
+    drawing = ImageDraw.Draw(sheet).draw
+    for left, top, mask in stamps:
+        drawing.draw_bitmap((left - first, top - above), mask, 255)
+    shifted = tuple(Word(word, left - first) for word, left in words)
+    return Layout(sheet, shifted, sheet.getbbox() or (0, 0, *sheet.size), -above)
 
 
 def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, chance: np.random.Generator) -> Warp:
@@ -152,10 +152,10 @@ def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, chan
     rows_top = above - margins[0] / scale - drift * share(wander(count, chance))
     rows_bottom = below + margins[1] / scale + drift * share(wander(count, chance))
     middle = layout.baseline - face.x_height * size / 2
-    waist = float((middle - rows_top.mean()) / (rows_bottom.mean() - rows_top.mean()))
-    degrees = (chance.normal(0, pen.slant) + wander(count, chance) * pen.wobble).clip(-STEEPEST, STEEPEST)
-    lean = np.tan(np.radians(degrees)) * (rows_bottom - rows_top)
-    return Warp(knots, columns - lean * waist, columns + lean * (1 - waist), rows_top, rows_bottom, waist)
+    slant = (chance.normal(0, pen.slant) + wander(count, chance) * pen.wobble).clip(-STEEPEST, STEEPEST)
+    lean = np.tan(np.radians(slant))
+    top_columns, bottom_columns = columns - lean * (middle - rows_top), columns + lean * (rows_bottom - middle)
+    return Warp(knots, columns, top_columns, bottom_columns, rows_top, rows_bottom)
 
 
 def wander(count: int, chance: np.random.Generator) -> Floats:

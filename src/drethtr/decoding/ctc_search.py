@@ -8,6 +8,7 @@ arXiv 1408.2873, without a language model.
 """
 
 from collections.abc import Sequence
+from heapq import heapify, heapreplace
 from itertools import pairwise
 from math import exp, inf, log1p
 from operator import attrgetter
@@ -26,7 +27,7 @@ class CTCPath(NamedTuple):
     """A text, and the steps on which its tokens stand.
 
     tokens                   without blanks and repetitions
-    token_log_probabilities  of each token at the one of its steps where it is surest
+    token_log_probabilities  of each token, at the one of its steps where it is surest
     spans                    first step of each token, and the step after its last
     """
 
@@ -90,10 +91,10 @@ def prefix_search(
     Args:
         log_probs: (S, V), without padding.
         beams: Prefixes kept at every step.
-        nbest: Texts wanted, at most `beams`.
+        nbest: Texts wanted, at most `beams`; fewer come back where fewer are possible.
         tokens_per_step: Likeliest tokens by which prefixes may grow at a step.
     """
-    rows = log_probs.double().cpu()
+    rows = log_probs.cpu().double()
     growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
     root = Prefix(token=blank, before=None)
     root.entered = root.in_blank = root.total = 0.0
@@ -108,46 +109,48 @@ def advance(
 ) -> list[Prefix]:
     """The prefixes in the race after one more step, best first; `growth` are tokens with their gains, best first."""
     stays = [stay(prefix, row, blank) for prefix in kept]
-    # What is no better than every prefix that stays cannot be among the best `beams`.
-    bar = min(log_add(*masses) for masses in stays) if len(kept) == beams else -inf
-    grown = [child for prefix in kept for child in grow(prefix, growth, bar)]
-    for prefix, (in_blank, in_token) in zip(kept, stays, strict=True):
-        prefix.in_blank, prefix.in_token, prefix.total = in_blank, in_token, log_add(in_blank, in_token)
-    ranked = sorted(kept + grown, key=attrgetter("total"), reverse=True)
+    leaders = [total for _, _, total in stays] + [-inf] * (beams - len(stays))
+    heapify(leaders)  # the best totals so far; what is no better than the least of them has no future
+    grown: list[tuple[float, Prefix, int]] = []
+    for prefix in kept:
+        for token, gain in growth:
+            if prefix.total + gain <= leaders[0]:
+                break
+            made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
+            # A longer prefix that is in the race already has got this from `stay`.
+            if made > leaders[0] and not (token in prefix.after and prefix.after[token].total > -inf):
+                grown.append((made, prefix, token))
+                heapreplace(leaders, made)
+    for prefix, masses in zip(kept, stays, strict=True):
+        prefix.in_blank, prefix.in_token, prefix.total = masses
+    children = [begin(prefix, token, made) for made, prefix, token in grown if made >= leaders[0]]
+    ranked = sorted(kept + children, key=attrgetter("total"), reverse=True)
     for prefix in ranked[beams:]:
         prefix.in_blank = prefix.in_token = prefix.total = -inf
-    return ranked[:beams]
+    return [prefix for prefix in ranked[:beams] if prefix.total > -inf]
 
 
-def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float]:
-    """`in_blank` and `in_token` of a prefix after a step that leaves it, or makes it from the one before."""
+def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float, float]:
+    """`in_blank`, `in_token` and `total` of a prefix after a step that leaves it, or makes it from the one before."""
+    in_blank = prefix.total + row[blank]
     in_token = prefix.in_token + row[prefix.token]
     before = prefix.before
     if before is not None and before.total > -inf:
-        # After the same token only a blank tells a second one from the first going on.
+        # After the same token, only a blank tells a second one from the first going on.
         made = row[prefix.token] + (before.in_blank if before.token == prefix.token else before.total)
         prefix.entered = log_add(prefix.entered, made)
         in_token = log_add(in_token, made)
-    return prefix.total + row[blank], in_token
+    return in_blank, in_token, log_add(in_blank, in_token)
 
 
-def grow(prefix: Prefix, growth: list[tuple[int, float]], bar: float) -> list[Prefix]:
-    """The prefixes above the bar that are one token longer; `stay` has seen to those that are in the race already."""
-    grown = []
-    for token, gain in growth:
-        if prefix.total + gain <= bar:
-            break
-        made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
-        if made <= bar:
-            continue
-        child = prefix.after.get(token)
-        if child is None:
-            child = prefix.after[token] = Prefix(token, prefix)
-        if child.total == -inf:
-            child.entered = log_add(child.entered, made)
-            child.in_token = child.total = made
-            grown.append(child)
-    return grown
+def begin(before: Prefix, token: int, made: float) -> Prefix:
+    """The prefix one token longer, (again) in the race."""
+    if token not in before.after:
+        before.after[token] = Prefix(token, before)
+    prefix = before.after[token]
+    prefix.entered = log_add(prefix.entered, made)
+    prefix.in_token = prefix.total = made
+    return prefix
 
 
 def log_add(a: float, b: float) -> float:
@@ -159,9 +162,9 @@ def log_add(a: float, b: float) -> float:
 def align(log_probs: Tensor, tokens: Sequence[int], blank: int) -> CTCPath:
     """The likeliest path of one line (S, V) that reads as `tokens`.
 
-    Where no path does, because they are too many or one of them is impossible, the tokens share the steps evenly.
+    Where no path does, because they are too many or one of them is impossible, they share the steps evenly.
     """
-    rows = log_probs.double().cpu().numpy()
+    rows = log_probs.cpu().double().numpy()
     spans = viterbi_spans(rows, np.array(tokens, dtype=np.int64), blank) or even_spans(len(rows), len(tokens))
     surest = (rows[first:last, token].max(initial=-inf) for token, (first, last) in zip(tokens, spans, strict=True))
     return CTCPath(tuple(tokens), tuple(map(float, surest)), tuple(spans))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from drethtr.decoding.ctc_search import align, best_path
+from drethtr.decoding.ctc_search import CTCPath, align, best_path
 from drethtr.decoding.search import Hypothesis, beam_search, greedy, select_rows
 from drethtr.errors import ConfigError
 from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
@@ -57,11 +57,8 @@ class CTC(Decoder):
 
     def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]:
         log_probabilities, steps = ctc_scores(memory)
-        found = []
-        for scores, path in zip(log_probabilities, best_path(log_probabilities, steps, PAD), strict=True):
-            probabilities = tuple(float(p) for p in path.probabilities)
-            found.append(Decoded(path.tokens, probabilities, edges(path.spans, len(scores), network)))
-        return found
+        paths = best_path(log_probabilities, steps, PAD)
+        return [on_image(path, int(length), network) for path, length in zip(paths, steps, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -165,8 +162,14 @@ def located(network: DRetHTR, memory: ImageMemory, line: int, best: Hypothesis) 
         return Decoded(best.tokens, tuple(probabilities), tuple(spans))
     steps = int(memory.ctc.steps[line])
     scores = memory.ctc.refined[line, :steps].float().log_softmax(-1).cpu()
-    spans_in_steps, _ = align(scores, best.tokens, PAD)
-    return Decoded(best.tokens, tuple(probabilities), edges(spans_in_steps, steps, network))
+    path = align(scores, best.tokens, PAD)
+    return on_image(path, steps, network)._replace(confidences=tuple(probabilities))
+
+
+def on_image(path: CTCPath, steps: int, network: DRetHTR) -> Decoded:
+    """A CTC path of so many steps, its tokens as sure as CTC is of them."""
+    confidences = tuple(torch.tensor(path.token_log_probabilities).exp().tolist())
+    return Decoded(path.tokens, confidences, edges(path.spans, steps, network))
 
 
 def edges(spans: Sequence[tuple[int, int]], steps: int, network: DRetHTR) -> tuple[tuple[float, float], ...]:

@@ -1,1 +1,1 @@
-"""The network. Read decay, retention, attention, mixer, ctc, network, in this order; it knows no characters and no files."""
+"""The network, which knows no characters and no files: read decay, retention, attention, mixer, ctc, network."""

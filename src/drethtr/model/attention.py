@@ -39,7 +39,8 @@ def unfold_beams(x: Tensor, rows: int) -> Tensor:
     lines, heads, folded, width = x.shape
     if rows == lines:
         return x
-    return x.unflatten(2, (rows // lines, -1)).transpose(1, 2).flatten(0, 1)
+    beams = rows // lines
+    return x.view(lines, heads, beams, folded // beams, width).transpose(1, 2).flatten(0, 1)
 
 
 def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float = 0.0) -> Tensor:
@@ -83,12 +84,14 @@ class MultipliedDecay(DecayPrior):
     """Softmax weights times γ^|i-j| / √(Σ_j γ^|i-j|), not renormalized: the published form (spec 1.5)."""
 
     def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor:
-        prior = log_distance(self.log_gamma, q.shape[2]).exp()[None]
+        log_prior = log_distance(self.log_gamma, q.shape[2])[None]
         scores = q @ image.keys.mT * q.shape[-1] ** -0.5
         if mask is not None:
             scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)
-            prior = prior * mask[:, None, None, :]
-        weights = scores.softmax(-1) * (prior / prior.sum(-1, keepdim=True).sqrt())
+            log_prior = log_prior.masked_fill(~mask[:, None, None, :], -torch.inf)
+        # In log-space: far from a short line, in its padding, every γ^|i-j| is 0, and 0/0 would spread over the line.
+        prior = (log_prior - log_prior.logsumexp(-1, keepdim=True) / 2).exp()
+        weights = scores.softmax(-1) * prior
         return F.dropout(weights, dropout, training=dropout > 0).to(image.values.dtype) @ image.values
 
 

@@ -9,7 +9,6 @@ The blank shares the id of the padding token, which a text never holds.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -91,7 +90,8 @@ class CTCHead(nn.Module):
     def refined(self, x: Tensor, draft: Tensor) -> Tensor:
         """Logits of `steps` steps for each image token."""
         corrections = self.refine(self.refine_norm(x)).unflatten(-1, (self.steps, -1))
-        return (draft[:, :, None] + corrections).flatten(1, 2)
+        refined: Tensor = (draft[:, :, None] + corrections).flatten(1, 2)
+        return refined
 
 
 def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor, blank: int) -> Tensor:
@@ -100,6 +100,4 @@ def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor, bla
     A line with more characters (and doubled ones) than steps has no CTC path and teaches nothing.
     """
     log_probabilities = logits.float().log_softmax(-1).transpose(0, 1)
-    return F.ctc_loss(
-        log_probabilities, tokens, steps, lengths, blank=blank, reduction="none", zero_infinity=True
-    )
+    return F.ctc_loss(log_probabilities, tokens, steps, lengths, blank=blank, reduction="none", zero_infinity=True)

@@ -126,7 +126,8 @@ class Scheduled(DecayConfig):
         Raises:
             ConfigError: if any γ leaves (0, 1).
         """
-        gamma = SCHEDULES[self.schedule](place, self.subtractor)
+        with torch.device("cpu"):  # the values are wanted now, also of a network that is built on the meta device
+            gamma = SCHEDULES[self.schedule](place, self.subtractor)
         if not 0 < float(gamma.min()) <= float(gamma.max()) < 1:
             raise ConfigError(f"{self} leaves (0, 1) at layer {place.layer}: γ = {gamma.tolist()}")
         return gamma

@@ -5,8 +5,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+
+from drethtr.errors import ConfigError
 
 
 def sinusoid(positions: Tensor, width: int) -> Tensor:
@@ -29,35 +30,41 @@ class TextEmbedding(nn.Module):
     def forward(self, tokens: Tensor, start: int) -> Tensor:
         """Embed N tokens of which the first is number `start` of its text, BOS being number 0."""
         x: Tensor = self.dropout(self.tokens(tokens))
-        places = torch.arange(start, start + tokens.shape[1], device=x.device, dtype=self.tokens.weight.dtype)
-        return x + sinusoid(places, x.shape[-1])
+        exact = torch.promote_types(x.dtype, torch.float32)  # half precision cannot count beyond 256
+        places = torch.arange(start, start + tokens.shape[1], device=x.device, dtype=exact)
+        return x + sinusoid(places, x.shape[-1]).to(x.dtype)
 
 
 class ImagePositions(nn.Module, ABC):
-    """Adds its place in the line to every image token (B, I, width)."""
+    """Adds its place in the line to every image token (B, I, width), `counts` (B,) of which are not padding."""
 
     @abstractmethod
-    def forward(self, x: Tensor) -> Tensor: ...
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor: ...
 
 
 class LearnedImagePositions(ImagePositions):
-    """One vector for each place; a line with more places stretches the table over its length."""
+    """One vector for each place; a line of more tokens stretches the table over its length."""
 
     def __init__(self, places: int, width: int) -> None:
         super().__init__()
         self.table = nn.Parameter(torch.randn(1, places, width))
 
-    def forward(self, x: Tensor) -> Tensor:
-        table = self.table
-        if x.shape[1] > table.shape[1]:
-            table = F.interpolate(table.mT, size=x.shape[1], mode="linear", align_corners=True).mT
-        return x + table[:, : x.shape[1]]
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor:
+        tokens, last = x.shape[1], self.table.shape[1] - 1
+        if tokens <= last + 1:
+            return x + self.table[:, :tokens]
+        # Each line by its own length: how long its neighbors in the batch are must not move it.
+        stretch = last / (counts - 1).clamp(min=max(last, 1))
+        at = (torch.arange(tokens, device=x.device) * stretch[:, None]).clamp(max=last)
+        before, table = at.long(), self.table[0]
+        after = (before + 1).clamp(max=last)
+        return x + table[before].lerp(table[after], (at - before)[..., None].to(table.dtype))
 
 
 class SinusoidalImagePositions(ImagePositions):
     """The sinusoid of the text, at the token's number; any width alike."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor:
         return x + sinusoid(torch.arange(x.shape[1], device=x.device, dtype=torch.float32), x.shape[-1]).to(x.dtype)
 
 
@@ -73,6 +80,10 @@ class Learned(ImagePositionsConfig):
     """As published: 140 places for the 2227 columns of the fixed canvas."""
 
     places: int = 140
+
+    def __post_init__(self) -> None:
+        if self.places < 1:
+            raise ConfigError(f"a table of image positions needs at least 1 place, not {self.places}")
 
     def build(self, width: int) -> ImagePositions:
         return LearnedImagePositions(self.places, width)

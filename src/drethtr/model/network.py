@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from drethtr.errors import ConfigError
@@ -20,6 +19,7 @@ from drethtr.model.ctc import CTCConfig, CTCHead, CTCReading
 from drethtr.model.decay import Place
 from drethtr.model.embedding import ImagePositionsConfig, Learned, Sinusoidal, TextEmbedding
 from drethtr.model.mixer import MixerConfig, ModalityFusion, Retentive
+from drethtr.model.padded import valid
 
 
 class ImageMemory(NamedTuple):
@@ -76,7 +76,7 @@ COMPACT = NetworkConfig(
     layers=6,
     width=256,
     heads=4,
-    hidden=1024,
+    hidden=960,
     dropout=0.1,
     weight_dropout=0.0,
     embedding_dropout=0.1,
@@ -111,6 +111,10 @@ class Block(nn.Module):
         mixed, kept = self.fusion.image(self.fusion_norm(x), mask)
         x = x + mixed
         return x + self.feed_forward(x), kept
+
+    def kept_of_image(self, x: Tensor) -> KeyValue:
+        """What `image` keeps for the text, where nobody asks what the image tokens see."""
+        return self.fusion.split_heads(self.fusion_norm(x))[1]
 
     def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any) -> tuple[Tensor, Any]:
         mixed, state = self.fusion.text(self.fusion_norm(x), image, mask, state)
@@ -163,21 +167,24 @@ class DRetHTR(nn.Module):
 
     def encode_features(self, features: Tensor, counts: Tensor) -> ImageMemory:
         """The same from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
-        places = torch.arange(features.shape[1], device=features.device)
-        mask = places < counts[:, None] if bool((counts < features.shape[1]).any()) else None
-        x = self.positions(self.to_width(features))
-        draft = None
-        if self.ctc is not None:
-            draft = self.ctc.draft(features[..., -self.backbone.draft_width :])
-            x = self.ctc.informed(x, draft)
-        x, layers = self.image_dropout(x), []
-        for block in self.blocks:
+        tokens = self.positions(self.to_width(features), counts)
+        if self.ctc is None:
+            return self.encode_tokens(tokens, counts)
+        draft = self.ctc.draft(features[..., -self.backbone.draft_width :])
+        return self.encode_tokens(self.ctc.informed(tokens, draft), counts, draft)
+
+    def encode_tokens(self, tokens: Tensor, counts: Tensor, draft: Tensor | None = None) -> ImageMemory:
+        """The same from image tokens (B, I, width) that know their place; no draft, no CTC reading."""
+        mask = valid(counts, tokens.shape[1]) if bool((counts < tokens.shape[1]).any()) else None
+        x, layers = self.image_dropout(tokens), []
+        *blocks, last = self.blocks
+        for block in blocks:
             x, kept = block.image(x, mask)
             layers.append(kept)
-        reading = None
-        if self.ctc is not None and draft is not None:
-            reading = CTCReading(draft, self.ctc.refined(x, draft), counts)
-        return ImageMemory(tuple(layers), mask, reading)
+        if self.ctc is None or draft is None:
+            return ImageMemory((*layers, last.kept_of_image(x)), mask, None)
+        x, kept = last.image(x, mask)
+        return ImageMemory((*layers, kept), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
     def initial_state(self, memory: ImageMemory, beams: int = 1) -> DecoderState:
         """The state before the first token, for `beams` rows per line."""

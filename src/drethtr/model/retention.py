@@ -8,6 +8,7 @@ Shapes, everywhere in this file:
     q, k        (B, H, N, K)   queries, keys; the caller has already scaled q
     v           (B, H, N, V)   values
     log_decay   (B, H, N)      log γ before each token, at most 0; a leading 1 broadcasts
+All may come in half precision; what is remembered is float32 or better.
 Source: paper, eqs. 2-4; RetNet, arXiv 2307.08621, Sec. 2.1.
 """
 
@@ -36,9 +37,7 @@ class RetentionState(NamedTuple):
         """The state before the first token, on the device of k and v, in float32 or better."""
         batch, heads, _, width = k.shape
         dtype = torch.promote_types(k.dtype, torch.float32)
-        return cls(
-            k.new_zeros(batch, heads, width, v.shape[-1], dtype=dtype), k.new_zeros(batch, heads, dtype=dtype)
-        )
+        return cls(k.new_zeros(batch, heads, width, v.shape[-1], dtype=dtype), k.new_zeros(batch, heads, dtype=dtype))
 
 
 def recurrent(
@@ -46,6 +45,7 @@ def recurrent(
 ) -> tuple[Tensor, RetentionState]:
     """Take the tokens one by one: S ← γ S + k ⊗ v, then read q S."""
     memory, mass = state
+    k, log_decay = k.to(memory.dtype), log_decay.to(mass.dtype)
     reads = []
     for n in range(q.shape[2]):
         gamma = log_decay[..., n].exp()
@@ -70,7 +70,7 @@ def parallel(
 
     `dropout` forgets single weights of Q Kᵀ ⊙ D, for training.
     """
-    fade = log_decay.cumsum(-1)
+    fade = log_decay.to(state.mass.dtype).cumsum(-1)
     tokens = fade.shape[-1]
     future = torch.ones(tokens, tokens, dtype=torch.bool, device=q.device).triu(1)
     # Mask before exp: exp of the future overflows, and inf * 0 would poison the gradient.
@@ -102,9 +102,8 @@ def chunkwise(
     reads = []
     for n in range(0, q.shape[2], chunk):
         piece = slice(n, n + chunk)
-        read, state = parallel(
-            *(x[:, :, piece] for x in (q, k, v, log_decay)), state, normalize=normalize, dropout=dropout
-        )
+        q_piece, k_piece, v_piece, decay_piece = (x[:, :, piece] for x in (q, k, v, log_decay))
+        read, state = parallel(q_piece, k_piece, v_piece, decay_piece, state, normalize=normalize, dropout=dropout)
         reads.append(read)
     return torch.cat(reads, dim=2), state
 

@@ -118,7 +118,7 @@ def learn(
     nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
     learner.optimizer.step()
     learner.average.follow(learner.network, progress.step + 1)
-    return losses
+    return Losses(*(loss.detach() for loss in losses))
 
 
 def to_device(batch: Batch, device: torch.device | str) -> Batch:

@@ -1,0 +1,172 @@
+"""CTC on lines so short that every path can be tried."""
+
+import itertools
+import math
+from collections import defaultdict
+
+import pytest
+import torch
+
+from drethtr.decoding.ctc_search import align, best_path, ctc_log_likelihood, prefix_search
+
+BLANK, STEPS = 1, 5
+ALL = {"beams": 1000, "nbest": 1000, "tokens_per_step": 4}
+
+
+@pytest.fixture(params=range(20))
+def log_probs(request):
+    """Of 4 tokens at 5 steps; every other line has tokens that are impossible at some steps."""
+    chance = torch.Generator().manual_seed(request.param)
+    logits = 2 * torch.randn(STEPS, 4, generator=chance, dtype=torch.float64)
+    if request.param % 2:
+        logits[torch.rand(STEPS, 4, generator=chance) < 0.2] = -torch.inf
+    return logits.log_softmax(-1)
+
+
+def read(path):
+    return tuple(token for token, _ in itertools.groupby(path) if token != BLANK)
+
+
+def paths(log_probs):
+    """Every possible path with its probability."""
+    rows = log_probs.exp().tolist()
+    for path in itertools.product(range(4), repeat=len(rows)):
+        probability = math.prod(row[token] for row, token in zip(rows, path, strict=True))
+        if probability > 0:
+            yield path, probability
+
+
+def text_probabilities(log_probs):
+    texts = defaultdict(float)
+    for path, probability in paths(log_probs):
+        texts[read(path)] += probability
+    return dict(texts)
+
+
+def test_wide_prefix_search_finds_every_text_with_its_probability(log_probs):
+    expected = text_probabilities(log_probs)
+    found = prefix_search(log_probs, BLANK, **ALL)
+    assert {text.tokens: math.exp(text.log_probability) for text in found} == pytest.approx(expected)
+    assert [text.tokens for text in found] == sorted(expected, key=expected.__getitem__, reverse=True)
+
+
+def test_tokens_are_scored_by_the_chain_rule(log_probs):
+    """Each token, and at last the end, by its probability given the beginning of the text."""
+    expected = text_probabilities(log_probs)
+    for text in prefix_search(log_probs, BLANK, **ALL):
+        begins = [
+            sum(p for tokens, p in expected.items() if tokens[:n] == text.tokens[:n])
+            for n in range(len(text.tokens) + 1)
+        ]
+        masses = [*begins, expected[text.tokens]]
+        ratios = [later / earlier for earlier, later in itertools.pairwise(masses)]
+        assert [math.exp(gain) for gain in text.token_log_probabilities] == pytest.approx(ratios)
+        assert sum(text.token_log_probabilities) == pytest.approx(text.log_probability)
+        assert text.ended
+
+
+def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):
+    expected = text_probabilities(log_probs)
+    found = prefix_search(log_probs, BLANK, beams=3, nbest=3, tokens_per_step=2)
+    assert len({text.tokens for text in found}) == len(found) <= 3
+    for text in found:
+        assert math.exp(text.log_probability) <= expected[text.tokens] * (1 + 1e-9)
+
+
+def test_narrow_prefix_search_keeps_the_best_at_every_step():
+    """A line long enough for the beams to matter, against the plain algorithm."""
+    for seed in range(20):
+        chance = torch.Generator().manual_seed(seed)
+        log_probs = (2 * torch.randn(12, 4, generator=chance, dtype=torch.float64)).log_softmax(-1)
+        [best] = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=4)
+        tokens, probability = plain_prefix_search(log_probs.exp().tolist(), beams=3)
+        assert best.tokens == tokens
+        assert math.exp(best.log_probability) == pytest.approx(probability)
+
+
+def plain_prefix_search(rows, beams):
+    kept = {(): (1.0, 0.0)}
+    for row in rows:
+        after = defaultdict(lambda: [0.0, 0.0])
+        for text, (in_blank, in_token) in kept.items():
+            after[text][0] += (in_blank + in_token) * row[BLANK]
+            for token in (0, 2, 3):
+                again = text[-1:] == (token,)
+                after[(*text, token)][1] += (in_blank if again else in_blank + in_token) * row[token]
+                if again:
+                    after[text][1] += in_token * row[token]
+        kept = dict(sorted(after.items(), key=lambda item: sum(item[1]), reverse=True)[:beams])
+    text, masses = max(kept.items(), key=lambda item: sum(item[1]))
+    return text, sum(masses)
+
+
+def test_likelihood_is_the_sum_over_all_paths(log_probs):
+    expected = text_probabilities(log_probs)
+    texts = [*expected, (0, 0, 2, 2)]
+    batch = log_probs.expand(len(texts), -1, -1)
+    found = ctc_log_likelihood(batch, torch.full((len(texts),), STEPS), texts, BLANK)
+    assert found.exp().tolist() == pytest.approx([*expected.values(), 0])
+
+
+def test_best_path_of_a_batch():
+    rows = torch.full((2, 6, 4), 0.01)
+    for step, (first, second) in enumerate(zip([2, 2, 1, 2, 3, 3], [1, 0, 0, 1, 1, 3], strict=True)):
+        rows[0, step, first] = rows[1, step, second] = 0.9
+    rows[0, 1, 2] = 0.95
+    long, short = best_path(rows.log(), torch.tensor([6, 4]), BLANK)
+    assert long.tokens == (2, 2, 3)
+    assert long.spans == ((0, 2), (3, 4), (4, 6))
+    assert long.token_log_probabilities == pytest.approx([math.log(p) for p in (0.95, 0.9, 0.9)])
+    assert (short.tokens, short.spans) == ((0,), ((1, 3),))
+
+
+def test_best_path_is_the_likeliest_path(log_probs):
+    likeliest, _ = max(paths(log_probs), key=lambda item: item[1])
+    [found] = best_path(log_probs[None], torch.tensor([STEPS]), BLANK)
+    assert found.tokens == read(likeliest)
+    path = align(log_probs, found.tokens, BLANK)
+    assert (path.tokens, path.spans) == (found.tokens, found.spans)
+    assert path.token_log_probabilities == pytest.approx(found.token_log_probabilities)
+
+
+def test_alignment_is_the_likeliest_path_of_its_text(log_probs):
+    best = {}
+    for path, probability in paths(log_probs):
+        if probability > best.get(read(path), ((), 0))[1]:
+            best[read(path)] = path, probability
+    for text, (path, _) in best.items():
+        found = align(log_probs, text, BLANK)
+        runs = [(token, len(list(run))) for token, run in itertools.groupby(path)]
+        ends = list(itertools.accumulate(length for _, length in runs))
+        spans = [(end - n, end) for (token, n), end in zip(runs, ends, strict=True) if token != BLANK]
+        assert found.spans == tuple(spans)
+        surest = [log_probs[a:b, token].max().item() for token, (a, b) in zip(text, spans, strict=True)]
+        assert found.token_log_probabilities == pytest.approx(surest)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "spans"),
+    [
+        ((2, 2, 2, 2), [(0, 1), (1, 2), (2, 3), (3, 5)]),
+        ((0, 2, 3, 0, 2, 3, 0), [(0, 1), (0, 1), (1, 2), (2, 3), (2, 3), (3, 4), (4, 5)]),
+    ],
+    ids=["no room for the blanks between", "more tokens than steps"],
+)
+def test_what_does_not_fit_is_spread_evenly(tokens, spans):
+    rows = torch.full((STEPS, 4), 0.25).log()
+    found = align(rows, tokens, BLANK)
+    assert found.spans == tuple(spans)
+    assert found.token_log_probabilities == pytest.approx([math.log(0.25)] * len(tokens))
+
+
+def test_an_impossible_token_is_spread_too():
+    rows = torch.tensor([[0.5, 0.5, 0.0]] * 4, dtype=torch.float64).log()
+    assert align(rows, (0, 2), BLANK) == ((0, 2), (math.log(0.5), -math.inf), ((0, 2), (2, 4)))
+
+
+def test_no_steps_no_text():
+    none = torch.zeros(0, 4)
+    assert best_path(torch.zeros(1, 3, 4), torch.tensor([0]), BLANK) == [((), (), ())]
+    assert prefix_search(none, BLANK)[0].tokens == ()
+    assert align(none, (), BLANK) == ((), (), ())
+    assert align(none, (2,), BLANK) == ((2,), (-math.inf,), ((0, 0),))

@@ -1,0 +1,22 @@
+import numpy as np
+
+from drethtr.batching import WIDTH_STEP, group_by_width, stack
+
+
+def test_groups_are_of_like_width_and_within_budget():
+    widths = np.random.default_rng(0).integers(1, 400, 200).tolist()
+    groups = list(group_by_width(widths, columns=1000, lines=8))
+    assert sorted(i for group in groups for i in group) == list(range(200))
+    assert all(len(group) * max(widths[i] for i in group) <= 1000 and len(group) <= 8 for group in groups)
+    ordered = [widths[i] for group in groups for i in group]
+    assert ordered == sorted(widths, reverse=True)
+    assert list(group_by_width([5, 2000, 5], columns=1000, lines=8)) == [[1], [0, 2]]
+    assert list(group_by_width([], columns=1000, lines=8)) == []
+
+
+def test_stack_fills_up_with_paper():
+    lines = [np.full((4, WIDTH_STEP + 1), 0.5, np.float32), np.full((4, 2), 0.25, np.float32)]
+    images, widths = stack(lines)
+    assert images.shape == (2, 1, 4, 2 * WIDTH_STEP) and widths.tolist() == [WIDTH_STEP + 1, 2]
+    for image, line in zip(images, lines, strict=True):
+        assert (image[0, :, : line.shape[1]].numpy() == line).all() and (image[0, :, line.shape[1] :] == -1).all()

@@ -1,0 +1,78 @@
+"""What users rely on when they read lines."""
+
+import numpy as np
+import pytest
+from conftest import written
+
+from drethtr import recognizer as module
+from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy
+from drethtr.errors import ConfigError, DataError
+from drethtr.images.pieces import Piece
+from drethtr.reading import Character, Reading
+from drethtr.recognizer import Recognizer, reading_of, stitch
+
+LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), Beam(3)], ids=repr)
+def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> None:
+    recognizer = Recognizer(tiny_model, decoder)
+    together = recognizer.read(LINES)
+    alone = [recognizer.read([line])[0] for line in LINES]
+    assert any(reading.text for reading in together)
+    for one, other in zip(together, alone, strict=True):
+        assert one.text == other.text
+        np.testing.assert_allclose(
+            [(c.confidence, c.left, c.right) for c in one.characters],
+            [(c.confidence, c.left, c.right) for c in other.characters],
+            atol=1e-3,
+        )
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), Beam(2)], ids=repr)
+def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model) -> None:
+    for line, reading in zip(LINES, Recognizer(tiny_model, decoder).read(LINES), strict=True):
+        assert reading.text == "".join(character.text for character in reading.characters)
+        assert 0 <= reading.confidence <= 1
+        edges = [edge for character in reading.characters for edge in (character.left, character.right)]
+        assert edges == sorted(edges)
+        assert all(0 <= edge <= line.shape[1] for edge in edges)
+        assert all(0 <= character.confidence <= 1 for character in reading.characters)
+
+
+def test_long_line_is_read_in_pieces_not_cut(tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr(module, "MAX_COLUMNS", 300)
+    line = written("abc " * 60)
+    parts = Recognizer(tiny_model).prepare(0, line)
+    assert len(parts) > 3
+    assert all(part.prepared.shape[1] <= 300 for part in parts)
+    assert parts[0].piece.left == 0 and parts[-1].piece.right == line.shape[1]
+    [reading] = Recognizer(tiny_model).read([line])
+    assert reading.characters[-1].right > 0.9 * line.shape[1]
+
+
+def test_stitching_takes_each_character_once() -> None:
+    left = reading_of([Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("hand wri")])
+    right = reading_of([Character(c, 0.8, 10.0 * i + 50, 10.0 * i + 60) for i, c in enumerate("writing")])
+    pieces = [(Piece(0, 80, -np.inf, 65.0), left), (Piece(50, 120, 65.0, np.inf), right)]
+    assert stitch(pieces).text == "hand writing"
+
+
+def test_words_are_as_sure_as_their_least_sure_character() -> None:
+    letters = [Character(c, p, i, i + 1) for i, (c, p) in enumerate(zip("an ox", (1, 0.5, 1, 0.9, 0.8), strict=True))]
+    assert [(word.text, word.confidence) for word in reading_of(letters).words()] == [("an", 0.5), ("ox", 0.8)]
+
+
+def test_nothing_read_is_an_empty_reading() -> None:
+    assert reading_of([]) == Reading("", 1.0, ())
+
+
+def test_bad_image_is_named(tiny_model, tmp_path) -> None:
+    with pytest.raises(DataError, match=r"gone\.png"):
+        Recognizer(tiny_model).read([tmp_path / "gone.png"])
+
+
+def test_decoder_must_suit_the_model(tiny_model) -> None:
+    tiny_model.network.ctc = None
+    with pytest.raises(ConfigError, match="no CTC head"):
+        Recognizer(tiny_model, CTC())

@@ -1,0 +1,47 @@
+"""Losses are what they are said to be."""
+
+import torch
+from conftest import TINY
+
+from drethtr.data.batch import Batch
+from drethtr.model.network import DRetHTR
+from drethtr.text.tokenizer import BOS, EOS, PAD
+from drethtr.training.objective import LossConfig, Objective, teacher_forcing
+
+
+def test_teacher_forcing_shifts_by_one() -> None:
+    tokens = torch.tensor([[7, 8, 9], [5, PAD, PAD]])
+    before, after = teacher_forcing(tokens, torch.tensor([3, 1]))
+    assert before.tolist() == [[BOS, 7, 8, 9], [BOS, 5, PAD, PAD]]
+    assert after.tolist() == [[7, 8, 9, EOS], [5, EOS, PAD, PAD]]
+
+
+def batch_of(rows: list[int]) -> Batch:
+    chance = torch.Generator().manual_seed(0)
+    images = torch.rand(2, 1, 48, 128, generator=chance) * 2 - 1
+    tokens = torch.tensor([[4, 5, 6, 4], [7, 8, PAD, PAD]])
+    lengths = torch.tensor([4, 2])
+    return Batch(images[rows], torch.tensor([128, 128])[rows], tokens[rows], lengths[rows], ("",) * len(rows), ())
+
+
+def test_losses_are_means_over_tokens() -> None:
+    torch.manual_seed(0)
+    objective = Objective(DRetHTR(TINY, 12).eval(), LossConfig(label_smoothing=0.0))
+    both, first, second = (objective(batch_of(rows)) for rows in ([0, 1], [0], [1]))
+    torch.testing.assert_close(both.text * 8, first.text * 5 + second.text * 3)
+    torch.testing.assert_close(both.ctc * 6, first.ctc * 4 + second.ctc * 2)
+
+
+def test_total_weighs_the_parts() -> None:
+    losses = Objective(DRetHTR(TINY, 12).eval(), LossConfig(ctc=2.0, draft=0.5))(batch_of([0, 1]))
+    torch.testing.assert_close(losses.total, losses.text + 2 * losses.ctc + 0.5 * losses.draft)
+
+
+def test_all_parts_of_the_network_learn() -> None:
+    torch.manual_seed(0)
+    network = DRetHTR(TINY, 12)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, std=0.2)
+    Objective(network, LossConfig())(batch_of([0, 1])).total.backward()
+    still = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.any()]
+    assert not still

@@ -1,0 +1,49 @@
+"""How weights move."""
+
+import pytest
+import torch
+from conftest import TINY
+from torch import nn
+
+from drethtr.errors import ConfigError
+from drethtr.model.network import DRetHTR
+from drethtr.training.optimize import MovingAverage, OptimizerConfig, learning_rate, make_optimizer, set_learning_rate
+
+CONFIG = OptimizerConfig(learning_rate=1.0, final_share=0.1, warm_up=10)
+
+
+def test_rate_rises_then_falls_to_its_final_share() -> None:
+    rates = [learning_rate(CONFIG, seen, 110) for seen in range(111)]
+    assert rates.index(max(rates)) == 10
+    assert rates[:11] == sorted(rates[:11])
+    assert rates[10:] == sorted(rates[10:], reverse=True)
+    assert rates[10] == pytest.approx(1.0) and rates[110] == pytest.approx(0.1) and rates[60] == pytest.approx(0.55)
+
+
+def test_every_weight_is_in_one_group_and_the_backbone_is_slow() -> None:
+    network = DRetHTR(TINY, 12)
+    optimizer = make_optimizer(network, OptimizerConfig(backbone_scale=0.25, weight_decay=0.1))
+    set_learning_rate(optimizer, 1.0)
+    settings = {id(p): (group["lr"], group["weight_decay"]) for group in optimizer.param_groups for p in group["params"]}
+    assert len(settings) == len(list(network.parameters()))
+    for name, parameter in network.named_parameters():
+        decayed = parameter.ndim > 1 and not name.startswith("embed.")
+        assert settings[id(parameter)] == (0.25 if name.startswith("backbone.") else 1.0, 0.1 if decayed else 0.0), name
+
+
+def test_average_follows() -> None:
+    network = nn.Linear(1, 1, bias=False)
+    average = MovingAverage(network, 0.5)
+    start = network.weight.item()
+    with torch.no_grad():
+        network.weight.fill_(start + 1)
+    average.follow(network, step=1000)
+    assert average.network.weight.item() == pytest.approx(start + 0.5, abs=1e-6)
+    average.follow(network, step=1)  # a young average follows faster: 1/10 is kept
+    assert average.network.weight.item() == pytest.approx(start + 0.95, abs=1e-6)
+
+
+@pytest.mark.parametrize("setting", [{"learning_rate": 0.0}, {"average": 1.0}, {"clip": -1.0}])
+def test_senseless_settings_are_refused(setting) -> None:
+    with pytest.raises(ConfigError):
+        OptimizerConfig(**setting)
