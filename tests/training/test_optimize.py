@@ -24,7 +24,9 @@ def test_every_weight_is_in_one_group_and_the_backbone_is_slow() -> None:
     network = DRetHTR(TINY, 12)
     optimizer = make_optimizer(network, OptimizerConfig(backbone_scale=0.25, weight_decay=0.1))
     set_learning_rate(optimizer, 1.0)
-    settings = {id(p): (group["lr"], group["weight_decay"]) for group in optimizer.param_groups for p in group["params"]}
+    settings = {
+        id(p): (group["lr"], group["weight_decay"]) for group in optimizer.param_groups for p in group["params"]
+    }
     assert len(settings) == len(list(network.parameters()))
     for name, parameter in network.named_parameters():
         decayed = parameter.ndim > 1 and not name.startswith("embed.")

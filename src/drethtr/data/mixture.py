@@ -8,7 +8,7 @@ it is used up, so that the number of samples taken from a supply before any inde
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Self
 
@@ -58,6 +58,10 @@ class Mixture:
     def real_samples(self) -> list[Sample]:
         """Every real line once, to learn an alphabet from."""
         return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
+
+    def within(self, characters: str) -> "Mixture":
+        """The same mixture, its made lines written with these characters only."""
+        return replace(self, supplies=tuple(supply.within(characters) for supply in self.supplies))
 
     def summary(self) -> str:
         """One line per supply with its share of the samples, for the log."""

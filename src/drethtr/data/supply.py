@@ -5,7 +5,7 @@ A `Source` is what a person configures; it opens into one `Supply` or, where it 
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +24,10 @@ class Supply(ABC):
     @abstractmethod
     def sample(self, number: int, seed: int) -> Sample:
         """The sample of this number, counted from 0: always the same for the same seed."""
+
+    def within(self, characters: str) -> "Supply":
+        """The same supply, writing with these characters only; what others wrote stays as it is."""
+        return self
 
     @abstractmethod
     def describe(self) -> str:
@@ -148,6 +152,11 @@ class MadeLines(Supply):
     """Synthetic lines."""
 
     synthesizer: Synthesizer
+
+    def within(self, characters: str) -> "MadeLines":
+        """Lines of these characters, unless the config names its own."""
+        config = self.synthesizer.config
+        return self if config.alphabet else MadeLines(replace(config, alphabet=characters).build())
 
     def sample(self, number: int, seed: int) -> Sample:
         """Make the line of this number."""

@@ -103,8 +103,9 @@ def write(text: str, face: Face, pen: Pen, height: int, chance: np.random.Genera
     font = open_font(face.path, size)
     layout = set_words(text, font, face, pen, chance)
     warp = draw_warp(layout, face, size, pen, height, chance)
-    stroke = chance.uniform(*pen.stroke) * face.x_height * size
-    picture = thicken(apply_warp(layout.sheet, warp, height), face.stroke * size, stroke, chance.uniform(1.2, 2.8))
+    wanted, sharpness = chance.uniform(*pen.stroke) * face.x_height * size, chance.uniform(1.2, 2.8)
+    picture = apply_warp(layout.sheet, warp, height)
+    picture = thicken(picture, face.stroke * size, face.hairline * size, wanted, sharpness)
     ink, shift = cut_sides(picture, chance)
     return Writing(ink, layout.words, font, warp, shift)
 
@@ -181,15 +182,15 @@ def apply_warp(sheet: Image.Image, warp: Warp, height: int) -> Image.Image:
     return sheet.transform((knots[-1], height), Image.Transform.MESH, mesh, Image.Resampling.BILINEAR)
 
 
-def thicken(picture: Image.Image, natural: float, wanted: float, sharpness: float) -> Image.Image:
-    """Bring strokes from their natural width nearer to a wanted one: blur, then cut off at another level than half.
+def thicken(picture: Image.Image, stroke: float, hairline: float, wanted: float, sharpness: float) -> Image.Image:
+    """Bring strokes nearer to a wanted width: blur, then cut off at another level than half. Hairlines survive.
 
     The blur reaches about a pixel, so a stroke changes by about two pixels at most.
     """
     normal = NormalDist()
-    crest = 2 * normal.cdf(natural / 2 / BLUR_SPREAD) - 1  # what the blur leaves of the middle of a stroke
-    level = 1 - normal.cdf(float(np.clip((wanted - natural) / 2 / BLUR_SPREAD, -0.8, 1.2)))
-    level = min(level, 0.5 * crest)
+    level = 1 - normal.cdf(float(np.clip((wanted - stroke) / 2 / BLUR_SPREAD, -0.8, 1.2)))
+    crest, faint = (2 * normal.cdf(width / 2 / BLUR_SPREAD) - 1 for width in (stroke, hairline))  # left by the blur
+    level = min(level, 0.4 * crest, 0.65 * faint)
     values = (np.arange(256) / 255 - level) * sharpness / max(crest, 0.3) + 0.5
     table = (values.clip(0, 1) * 255).round().astype(int)
     table[: 1 + int(level * 64)] = 0  # no veil where there is no ink

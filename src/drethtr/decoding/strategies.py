@@ -8,7 +8,8 @@ Beam(5)    the decoder keeps the best few texts on the way
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -36,24 +37,27 @@ class Decoded(NamedTuple):
 class Decoder(ABC):
     """Finds the text of every line of an image memory; the answer for a line does not depend on the others."""
 
+    needs_ctc: ClassVar[bool] = False
+
     def check(self, network: DRetHTR) -> None:
         """Refuse a network that lacks what this decoder needs.
 
         Raises:
             ConfigError: saying what is missing.
         """
+        if self.needs_ctc and network.ctc is None:
+            raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
 
     @abstractmethod
-    def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]: ...
+    def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]:
+        """One text for each line of the memory."""
 
 
 @dataclass(frozen=True)
 class CTC(Decoder):
     """The likeliest path of the CTC head; no decoding loop at all."""
 
-    def check(self, network: DRetHTR) -> None:
-        if network.ctc is None:
-            raise ConfigError("this model has no CTC head; use another decoder")
+    needs_ctc: ClassVar[bool] = True
 
     def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]:
         log_probabilities, steps = ctc_scores(memory)
@@ -180,9 +184,9 @@ def edges(spans: Sequence[tuple[int, int]], steps: int, network: DRetHTR) -> tup
     assert network.ctc is not None
     scale = 1 / network.ctc.steps
     middles = [(first + after) / 2 for first, after in spans]
-    between = [(left + right) / 2 for left, right in zip(middles, middles[1:], strict=False)]
+    between = [(left + right) / 2 for left, right in pairwise(middles)]
     if not middles:
         return ()
     typical = (middles[-1] - middles[0]) / max(len(middles) - 1, 1) / 2 if len(middles) > 1 else network.ctc.steps
     outer = [max(middles[0] - typical, 0.0), *between, min(middles[-1] + typical, float(steps))]
-    return tuple((left * scale, right * scale) for left, right in zip(outer, outer[1:], strict=False))
+    return tuple((left * scale, right * scale) for left, right in pairwise(outer))

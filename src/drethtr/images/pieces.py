@@ -1,5 +1,6 @@
 """A line longer than a model can take, as overlapping pieces."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +29,9 @@ def cut(line: Line, longest: int) -> list[Piece]:
     number = -(-(width - overlap) // (longest - overlap))
     size = -(-(width + (number - 1) * overlap) // number)
     lefts = [min(i * (size - overlap), width - size) for i in range(number)]
-    seams = [quietest(line, left, left_before + size) for left_before, left in zip(lefts, lefts[1:], strict=False)]
+    seams = [quietest(line, left, left_before + size) for left_before, left in pairwise(lefts)]
     edges = [-np.inf, *seams, np.inf]
-    return [Piece(left, left + size, begin, end) for left, begin, end in zip(lefts, edges, edges[1:], strict=False)]
+    return [Piece(left, left + size, begin, end) for left, (begin, end) in zip(lefts, pairwise(edges), strict=True)]
 
 
 def quietest(line: Line, left: int, right: int) -> float:

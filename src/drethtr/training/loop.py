@@ -54,9 +54,12 @@ def train(
         raise ConfigError(f"{output} holds a run already; add --resume to go on with it, or choose another --output")
     torch.manual_seed(run.seed)
     mixture = Mixture.open(run.train, run.seed)
-    model, learner = prepare(run, mixture, device)
+    real = mixture.real_samples()
+    alphabet = Characters.learn((sample.text for sample in real), run.minimum_count)
+    mixture = mixture.within(alphabet.characters)
+    model, learner = prepare(run, alphabet, device)
     progress = load_snapshot(snapshot, learner, settings) if snapshot.exists() else Progress()
-    validator = Validator(run.validation, mixture.real_samples())
+    validator = Validator(run.validation, real)
     batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation)
     objective = Objective(learner.network, run.loss)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else None
@@ -93,10 +96,9 @@ def train(
     return output / BEST
 
 
-def prepare(run: RunConfig, mixture: Mixture, device: torch.device | str) -> tuple[Model, Learner]:
-    """Fresh or started weights, their average and their optimizer."""
-    texts = [sample.text for sample in mixture.real_samples()]
-    tokenizer: Tokenizer = run.start.tokenizer() or Characters.learn(texts, run.minimum_count)
+def prepare(run: RunConfig, alphabet: Characters, device: torch.device | str) -> tuple[Model, Learner]:
+    """Fresh or started weights, their average and their optimizer; the start's own alphabet goes before."""
+    tokenizer: Tokenizer = run.start.tokenizer() or alphabet
     model = build_model(run.network, tokenizer, run.preparation)
     run.start.apply(model.network, tokenizer)
     model.network.to(device).backbone.to(memory_format=torch.channels_last)
@@ -104,9 +106,7 @@ def prepare(run: RunConfig, mixture: Mixture, device: torch.device | str) -> tup
     return model, Learner(model.network, average, make_optimizer(model.network, run.optimizer))
 
 
-def learn(
-    learner: Learner, objective: Objective, batch: Batch, run: RunConfig, progress: Progress
-) -> Losses:
+def learn(learner: Learner, objective: Objective, batch: Batch, run: RunConfig, progress: Progress) -> Losses:
     """One step: losses, gradients, weights, average."""
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, progress.samples, run.samples))
     learner.network.train()
@@ -146,12 +146,13 @@ def averaged(model: Model, learner: Learner, progress: Progress) -> Model:
 
 def validate(validator: Validator, model: Model, output: Path, journal: Journal, progress: Progress) -> Progress:
     """Read the validation lines; keep the weights if none read better before."""
-    score = validator(model)
-    rates = {name: round(rate, 4) for name, rate in {"all": score.cer, **score.sets}.items()}
+    scores = validator(model)
+    cer = scores.overall.cer
+    rates = {name: round(rate.cer, 4) for name, rate in {"all": scores.overall, **scores.sets}.items()}
     journal.record("validation", progress.samples, **rates)
     journal.say(f"{progress.samples:,} lines seen, validation CER {json.dumps(rates)}")
-    if progress.best is None or score.cer < progress.best:
-        progress = replace(progress, best=score.cer)
+    if progress.best is None or cer < progress.best:
+        progress = replace(progress, best=cer)
         card = {**model.card, "validation_cer": rates}
         save_model(replace(model, card=card), output / BEST)
     return replace(progress, validated=progress.samples)

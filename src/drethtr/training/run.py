@@ -6,8 +6,7 @@ from drethtr.data.batch import BatchConfig
 from drethtr.data.supply import Source
 from drethtr.decoding.strategies import CTC, Decoder
 from drethtr.errors import ConfigError
-from drethtr.images.augment import RandomStep
-from drethtr.images.augment import SCANS
+from drethtr.images.augment import SCANS, RandomStep
 from drethtr.images.prepare import Preparation
 from drethtr.model.network import COMPACT, NetworkConfig
 from drethtr.training.objective import LossConfig
@@ -37,7 +36,7 @@ class RunConfig:
     validation: ValidationConfig
     samples: int
     network: NetworkConfig = COMPACT
-    preparation: Preparation = Preparation(height=48, stretch=1.5)
+    preparation: Preparation = field(default_factory=lambda: Preparation(height=48, stretch=1.5))
     augmentation: tuple[RandomStep, ...] = SCANS
     batches: BatchConfig = field(default_factory=BatchConfig)
     start: Start = field(default_factory=Fresh)

@@ -74,7 +74,7 @@ class FromModel(Start):
 
 
 # Characters that the pretrained head does not know begin as a near relative.
-RELATIVES = {"ſ": "s", "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "¬": "-", "œ": "o", "æ": "a"}
+RELATIVES = dict(zip("ſ’‘“”„–—¬œæ", 's\'\'"""---oa', strict=True))
 
 
 @torch.no_grad()
