@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from box_font import make_font  # noqa: F401
 from PIL import Image, ImageDraw
 
 from drethtr.checkpoint import Model, build_model, save_model

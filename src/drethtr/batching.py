@@ -9,6 +9,12 @@ from torch import Tensor
 from drethtr.images.prepare import Prepared
 
 WIDTH_STEP = 128
+"""Batches have widths that are multiples of it: kernels are made anew for every shape, so there must not be many."""
+
+
+def padded_width(columns: int) -> int:
+    """How many columns a line takes in a batch, at least."""
+    return -(-columns // WIDTH_STEP) * WIDTH_STEP
 
 
 def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[list[int]]:
@@ -19,18 +25,15 @@ def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[
     """
     by_width = np.argsort(-np.asarray(widths), kind="stable").tolist()
     while by_width:
-        size = max(1, min(lines, columns // max(1, widths[by_width[0]])))
+        size = max(1, min(lines, columns // max(1, padded_width(widths[by_width[0]]))))
         yield by_width[:size]
         del by_width[:size]
 
 
 def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
-    """Prepared lines of one height as (B, 1, H, W) with paper on the right of shorter ones, and their widths (B,).
-
-    W is a multiple of `WIDTH_STEP`: kernels are made anew for every shape they meet, so there must not be many.
-    """
+    """Prepared lines of one height as (B, 1, H, W) with paper on the right, and their widths (B,)."""
     widths = [line.shape[1] for line in lines]
-    images = torch.full((len(lines), 1, lines[0].shape[0], -(-max(widths) // WIDTH_STEP) * WIDTH_STEP), -1.0)
+    images = torch.full((len(lines), 1, lines[0].shape[0], padded_width(max(widths))), -1.0)
     for image, line in zip(images, lines, strict=True):
         image[0, :, : line.shape[1]] = torch.from_numpy(line)
     return images, torch.tensor(widths)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from drethtr.batching import WIDTH_STEP
-from drethtr.data.batch import BatchConfig, Batches, collate, padded_width
+from drethtr.batching import WIDTH_STEP, padded_width
+from drethtr.data.batch import BatchConfig, Batches, collate
 from drethtr.data.mixture import Mixture
 from drethtr.data.sample import Sample
 from drethtr.data.supply import RealLines

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from drethtr.batching import WIDTH_STEP, group_by_width, stack
+from drethtr.batching import group_by_width, padded_width, stack
 from drethtr.data.mixture import Mixture
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.augment import RandomStep, augment
@@ -50,11 +50,6 @@ def collate(lines: Sequence[Prepared], texts: Sequence[str], sets: Sequence[str]
     for row, ids in zip(tokens, encoded, strict=True):
         row[: len(ids)] = torch.tensor(ids)
     return Batch(images, widths, tokens, torch.tensor(lengths), tuple(texts), tuple(sets))
-
-
-def padded_width(columns: int) -> int:
-    """Columns that a line takes up in a batch in which it is the widest."""
-    return -(-columns // WIDTH_STEP) * WIDTH_STEP
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +110,7 @@ class Batches(Dataset[list[Batch]]):
         kept = [sample for sample in samples if sample[0].shape[1] <= config.max_columns]
         if not kept:
             raise DataError(f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns")
-        widths = [padded_width(line.shape[1]) for line, _, _ in kept]
+        widths = [line.shape[1] for line, _, _ in kept]
         groups = group_by_width(widths, config.pixels // self.preparation.height, config.lines)
         batches = []
         for group in groups:

@@ -102,12 +102,12 @@ class Face:
         ink = Glyphs(open_font(self.path, 4 * REFERENCE_SIZE), "nonumhole").ink > 127
         return np.concatenate([run_lengths(ink), run_lengths(ink.T)])
 
-    @property
+    @cached_property
     def stroke(self) -> float:
         """Width of a usual stroke, in ems."""
         return float(np.median(self.strokes)) / 4 / REFERENCE_SIZE
 
-    @property
+    @cached_property
     def hairline(self) -> float:
         """Width of a fine stroke, in ems."""
         return float(np.percentile(self.strokes, 10)) / 4 / REFERENCE_SIZE

@@ -19,7 +19,7 @@ def choose(samples: Sequence[Sample], lines: int, seed: int = 0) -> list[Sample]
     for sample in samples:
         sets[sample.set].append(sample)
     chosen: list[Sample] = []
-    for name, of_set in sorted(sets.items()):
+    for _, of_set in sorted(sets.items()):
         drawn = np.random.default_rng(seed).permutation(len(of_set))[:lines]
         chosen.extend(of_set[place] for place in sorted(drawn.tolist()))
     return chosen

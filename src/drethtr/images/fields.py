@@ -1,7 +1,8 @@
 """Random fields over a line, and pixels moved along them.
 
-OpenCV computes them where it is installed, numpy otherwise; the two differ by rounding, at most two grey levels in
-`displace` where black meets white. Fields are float32 of the shape of the line.
+OpenCV computes them where it is installed, numpy otherwise. With OpenCV 5 the two agree to the grey level; OpenCV 4
+rounds places to 1/32 pixel, up to eight grey levels where black meets white. Fields are float32 of the shape of the
+line.
 """
 
 from math import ceil

@@ -21,7 +21,7 @@ class Journal:
         try:
             from torch.utils.tensorboard import SummaryWriter
 
-            self.board: Any = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+            self.board: Any = SummaryWriter(str(folder))
         except ImportError:
             self.board = None
 

@@ -101,7 +101,8 @@ def prepare(run: RunConfig, alphabet: Characters, device: torch.device | str) ->
     tokenizer: Tokenizer = run.start.tokenizer() or alphabet
     model = build_model(run.network, tokenizer, run.preparation)
     run.start.apply(model.network, tokenizer)
-    model.network.to(device).backbone.to(memory_format=torch.channels_last)
+    model.network.to(device)
+    model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     average = MovingAverage(model.network, run.optimizer.average)
     return model, Learner(model.network, average, make_optimizer(model.network, run.optimizer))
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import torch
 from torch import nn
@@ -70,11 +71,14 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate * group["scale"]
 
 
-class MovingAverage:
+Network = TypeVar("Network", bound=nn.Module)
+
+
+class MovingAverage(Generic[Network]):
     """A network whose weights follow another's, exponentially; young averages follow faster."""
 
-    def __init__(self, network: nn.Module, decay: float) -> None:
-        self.network = deepcopy(network).eval().requires_grad_(False)
+    def __init__(self, network: Network, decay: float) -> None:
+        self.network: Network = deepcopy(network).eval().requires_grad_(False)
         self.decay = decay
 
     @torch.no_grad()

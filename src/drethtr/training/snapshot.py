@@ -37,7 +37,7 @@ class Learner:
     """The parts of a run that learn."""
 
     network: DRetHTR
-    average: MovingAverage
+    average: MovingAverage[DRetHTR]
     optimizer: torch.optim.Optimizer
 
 

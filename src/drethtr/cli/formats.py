@@ -1,0 +1,81 @@
+"""Readings as text: one entry of `FORMATS` for each value of `--format`."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from drethtr.reading import Reading
+
+
+class Format(NamedTuple):
+    """How readings are written.
+
+    header  the first row of the screen or file, if there is one
+    row     the reading of a file as one row, for a table of several
+    file    the same, for a file or screen of its own
+    """
+
+    header: str
+    row: Callable[[Path, "Reading"], str]
+    file: Callable[[Path, "Reading"], str]
+
+
+def text_row(path: Path, reading: "Reading") -> str:
+    """`file<TAB>text`."""
+    return f"{path}\t{one_line(reading.text)}\n"
+
+
+def text_file(path: Path, reading: "Reading") -> str:
+    """The text alone."""
+    return f"{reading.text}\n"
+
+
+def table_row(path: Path, reading: "Reading") -> str:
+    """`file<TAB>text<TAB>confidence`."""
+    return f"{path}\t{one_line(reading.text)}\t{reading.confidence:.4f}\n"
+
+
+def json_row(path: Path, reading: "Reading") -> str:
+    """All that is known, as an object in one row."""
+    return json.dumps(to_json(path, reading), ensure_ascii=False) + "\n"
+
+
+def json_file(path: Path, reading: "Reading") -> str:
+    """The same, for reading."""
+    return json.dumps(to_json(path, reading), ensure_ascii=False, indent=1) + "\n"
+
+
+def to_json(path: Path, reading: "Reading") -> dict[str, Any]:
+    """A reading in plain values: edges in pixels from the left of the image, confidences from 0 to 1."""
+    return {
+        "file": str(path),
+        "text": reading.text,
+        "confidence": round(reading.confidence, 4),
+        "characters": [
+            placed(character.text, character.confidence, character.left, character.right)
+            for character in reading.characters
+        ],
+        "words": [
+            placed(word.text, word.confidence, word.characters[0].left, word.characters[-1].right)
+            for word in reading.words()
+        ],
+    }
+
+
+def placed(text: str, confidence: float, left: float, right: float) -> dict[str, Any]:
+    """A piece of text with its place."""
+    return {"text": text, "confidence": round(confidence, 4), "left": round(left, 1), "right": round(right, 1)}
+
+
+def one_line(text: str) -> str:
+    """The text without what ends a row or a cell."""
+    return text.replace("\t", " ").replace("\n", " ")
+
+
+FORMATS: Mapping[str, Format] = {
+    "txt": Format("", text_row, text_file),
+    "json": Format("", json_row, json_file),
+    "tsv": Format("file\ttext\tconfidence\n", table_row, table_row),
+}

@@ -1,0 +1,49 @@
+"""`drethtr`: the commands, and how they end."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from drethtr import __version__
+from drethtr.cli.bench import app as bench
+from drethtr.cli.evaluate import evaluate
+from drethtr.cli.info import info
+from drethtr.cli.synth import synth
+from drethtr.cli.train import train
+from drethtr.cli.transcribe import transcribe
+from drethtr.errors import DrethtrError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+for command in (transcribe, evaluate, info, train, synth):
+    app.command()(command)
+app.add_typer(bench, name="bench")
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def drethtr(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Read lines of handwriting, measure how well, and train models that do."""
+
+
+def main() -> None:
+    """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
+    try:
+        app()
+    except DrethtrError as error:
+        typer.echo(f"drethtr: {error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
