@@ -100,21 +100,23 @@ def read_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
 def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
     """Read a model, in float32 and ready to read.
 
+    Memory is taken for what the file holds, not for what its header claims: the network is first built without any.
+
     Raises:
         CheckpointError: if the file cannot be used, saying why.
     """
     tensors, metadata = read_tensors(path)
     header = read_header(path, metadata)
     try:
-        model = build_model(
-            config.from_dict(NetworkConfig, header["network"]),
-            config.from_dict(Tokenizer, header["tokenizer"]),  # type: ignore[type-abstract]
-            config.from_dict(Preparation, header["preparation"]),
-            header["card"],
-        )
-        model.network.load_state_dict(
-            {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
-        )
+        with torch.device("meta"):
+            model = build_model(
+                config.from_dict(NetworkConfig, header["network"]),
+                config.from_dict(Tokenizer, header["tokenizer"]),  # type: ignore[type-abstract]
+                config.from_dict(Preparation, header["preparation"]),
+                header["card"],
+            )
+        whole = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
+        model.network.load_state_dict(whole, assign=True)
     except (KeyError, ConfigError) as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
     except RuntimeError as error:

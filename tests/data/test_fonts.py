@@ -44,6 +44,13 @@ def test_sizes_are_heights_of_ink(make_font):
     assert face.descent == pytest.approx(0.2, abs=0.03)
 
 
+def test_strokes_are_as_wide_as_drawn(make_font):
+    """Stems and feet are 60 thousandths of an em, bars 25."""
+    face = Face(make_font())
+    assert 0.02 < face.hairline < 0.035
+    assert face.hairline <= face.stroke < 0.07
+
+
 def test_a_folder_has_its_fonts_in_order_and_travels_light(make_font):
     folder = FontFolder(make_font("second").parent)
     make_font("first")

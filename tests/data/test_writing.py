@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from drethtr.data.fonts import Face
-from drethtr.data.writing import Pen, write
+from drethtr.data.writing import Pen, thicken, write
 
 WILD = Pen(slant=20, wobble=6, stretch=0.3, spacing=0.3, drift=0.3)
 STEADY = Pen(slant=0, wobble=0, stretch=0, spacing=0, drift=0)
@@ -74,4 +75,12 @@ def test_thick_and_thin_strokes(face):
         write("noon", face, replace(STEADY, stroke=(share, share)), 64, np.random.default_rng(0)).ink.mean()
         for share in (0.05, 0.3)
     )
-    assert thick > 1.2 * thin
+    assert thick > 1.1 * thin
+
+
+def test_hairlines_survive_a_thin_pen():
+    """A line of half a pixel beside a stroke of four, drawn with the thinnest and the sharpest pen."""
+    page = np.zeros((20, 40), np.uint8)
+    page[:, 10], page[:, 25:29] = 128, 255
+    ink = np.asarray(thicken(Image.fromarray(page), stroke=4, hairline=0.5, wanted=0.5, sharpness=2.8))
+    assert ink[10, 10] > 60 and ink[10, 26] == 255 and not ink[10, 15:20].any()

@@ -267,7 +267,7 @@ def test_the_backbone_keeps_its_own_start():
     [
         ({"width": 10, "heads": 4}, "width 10 must be even and divide into 4 heads"),
         ({"width": 15, "heads": 3}, "width 15 must be even"),
-        ({"layers": 0}, "at least 1 layer, not 0"),
+        ({"layers": 0}, "1 to 1000 layers, not 0"),
     ],
     ids=str,
 )

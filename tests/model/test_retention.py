@@ -37,7 +37,9 @@ def begun(q, k, v, log_decay):
 @both_ways
 @pytest.mark.parametrize("start", [lambda q, k, v, d: RetentionState.empty(k, v), begun], ids=["empty", "begun"])
 @pytest.mark.parametrize(
-    ("form", "settings"), [(parallel, {}), (chunkwise, {"chunk": 5}), (chunkwise, {"chunk": 100})], ids=str
+    ("form", "settings"),
+    [(parallel, {}), (chunkwise, {"chunk": 5}), (chunkwise, {"chunk": 100})],
+    ids=["parallel", "chunks of 5", "one chunk"],
 )
 def test_every_form_equals_the_recurrent(form, settings, start, normalize, inputs):
     """Values, final state and gradients agree with the one-token-at-a-time definition."""

@@ -42,6 +42,10 @@ class DecoderState(NamedTuple):
     layers: tuple[Any, ...]
 
 
+MAX_LAYERS = 1000
+"""More can only be a mistake, or a file made to exhaust memory."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
     """Shape of the network (paper, Sec. 5.4); the defaults are DRetHTR-SMALL as published.
@@ -64,8 +68,8 @@ class NetworkConfig:
     ctc: CTCConfig | None = None
 
     def __post_init__(self) -> None:
-        if self.layers < 1:
-            raise ConfigError(f"a network needs at least 1 layer, not {self.layers}")
+        if not 1 <= self.layers <= MAX_LAYERS:
+            raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {self.layers}")
         if self.width % self.heads or self.width % 2:
             raise ConfigError(f"width {self.width} must be even and divide into {self.heads} heads")
 

@@ -1,0 +1,100 @@
+"""How many lines a second a network trains on, and whether the loader keeps up.
+
+The lines are made up, because figures of different machines must not depend on whose data lie there.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from PIL import Image, ImageDraw
+
+from drethtr.data.batch import Batch, Batches
+from drethtr.data.mixture import Mixture
+from drethtr.data.sample import Sample
+from drethtr.data.stream import stream
+from drethtr.data.supply import Supply
+from drethtr.text.tokenizer import Characters
+from drethtr.training.loop import learn, prepare, to_device
+from drethtr.training.objective import Objective
+from drethtr.training.run import RunConfig, ValidationConfig
+from drethtr.training.snapshot import Progress
+from drethtr.training.start import Fresh
+
+HEIGHT = 64
+WIDTHS = (400, 1200)
+PIXELS_PER_CHARACTER = 16
+LETTERS = "abcdefghijklmnopqrstuvwxyzäöüéèß ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-'()"
+WARM_UP = 3  # batches: torch makes kernels for a shape when it first meets it
+
+
+@dataclass(frozen=True)
+class Strokes(Supply):
+    """Lines that look written from afar, as PNG, with random letters for their text."""
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """The line of this number; widths are uniform in `WIDTHS`."""
+        chance = np.random.default_rng((seed, number))
+        width = int(chance.integers(WIDTHS[0], WIDTHS[1] + 1))
+        image = Image.new("L", (width, HEIGHT), 235)
+        across = np.sort(chance.integers(0, width, width // 4))
+        down = chance.integers(HEIGHT // 5, 4 * HEIGHT // 5, width // 4)
+        ImageDraw.Draw(image).line(list(zip(across.tolist(), down.tolist(), strict=True)), fill=40, width=2)
+        file = BytesIO()
+        image.save(file, "PNG")
+        letters = chance.integers(0, len(LETTERS), width // PIXELS_PER_CHARACTER)
+        return Sample(file.getvalue(), "".join(LETTERS[letter] for letter in letters), set="strokes")
+
+    def describe(self) -> str:
+        """What it is."""
+        return "made-up lines"
+
+
+class TrainingSpeed(NamedTuple):
+    """`loading` is the share of the time spent waiting for lines; `mean_width` counts pixels of the made-up lines."""
+
+    lines: int
+    lines_per_second: float
+    loading: float
+    mean_width: float
+
+
+def default_run() -> RunConfig:
+    """COMPACT as `RunConfig` has it, in batches as the shipped model's."""
+    run = RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1_000_000, bfloat16=True)
+    return replace(run, batches=replace(run.batches, pixels=768_000, lines=32, max_columns=3600))
+
+
+def measure(run: RunConfig, *, steps: int, workers: int, device: torch.device | str) -> TrainingSpeed:
+    """Train the network of a run on `steps` batches of made-up lines, after a few to warm up.
+
+    The network starts with random weights: what it starts from does not change its speed.
+    """
+    torch.manual_seed(run.seed)
+    model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), device)
+    mixture = Mixture((Strokes(),), (1.0,), run.seed)
+    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation)
+    objective = Objective(learner.network, run.loss)
+    lines, columns, loading, total = 0, 0, 0.0, 0.0
+    for step, (waited, batch) in zip(range(WARM_UP + steps), timed(stream(batches, workers=workers)), strict=False):
+        begun = time.monotonic()
+        float(learn(learner, objective, to_device(batch, device), run, Progress(step=step)).total)  # waits for a GPU
+        if step >= WARM_UP:
+            lines += len(batch.texts)
+            columns += int(batch.widths.sum())
+            loading += waited
+            total += waited + time.monotonic() - begun
+    width = columns / lines * HEIGHT / run.preparation.height / run.preparation.stretch
+    return TrainingSpeed(lines, lines / total, loading / total, width)
+
+
+def timed(batches: Iterator[tuple[object, Batch]]) -> Iterator[tuple[float, Batch]]:
+    """Each batch, and the seconds it took to come."""
+    asked = time.monotonic()
+    for _, batch in batches:
+        yield time.monotonic() - asked, batch
+        asked = time.monotonic()
