@@ -69,27 +69,30 @@ def default_run() -> RunConfig:
     return replace(run, batches=replace(run.batches, pixels=768_000, lines=32, max_columns=3600))
 
 
-def measure(run: RunConfig, *, steps: int, workers: int, device: torch.device | str) -> TrainingSpeed:
-    """Train the network of a run on `steps` batches of made-up lines, after a few to warm up.
+def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | str) -> TrainingSpeed:
+    """Train the network of a run on at least `lines` made-up lines, after a few batches to warm up.
 
-    The network starts with random weights: what it starts from does not change its speed.
+    The network starts with random weights: what it starts from does not change its speed. The loader works ahead, so
+    its share is right only over several chunks of lines (`run.batches.chunk`).
     """
     torch.manual_seed(run.seed)
     model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), device)
     mixture = Mixture((Strokes(),), (1.0,), run.seed)
     batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation)
     objective = Objective(learner.network, run.loss)
-    lines, columns, loading, total = 0, 0, 0.0, 0.0
-    for step, (waited, batch) in zip(range(WARM_UP + steps), timed(stream(batches, workers=workers)), strict=False):
+    seen, columns, loading, total = 0, 0, 0.0, 0.0
+    for step, (waited, batch) in enumerate(timed(stream(batches, workers=workers))):
         begun = time.monotonic()
         float(learn(learner, objective, to_device(batch, device), run, Progress(step=step)).total)  # waits for a GPU
         if step >= WARM_UP:
-            lines += len(batch.texts)
+            seen += len(batch.texts)
             columns += int(batch.widths.sum())
             loading += waited
             total += waited + time.monotonic() - begun
-    width = columns / lines * HEIGHT / run.preparation.height / run.preparation.stretch
-    return TrainingSpeed(lines, lines / total, loading / total, width)
+        if seen >= lines:
+            break
+    width = columns / seen * HEIGHT / run.preparation.height / run.preparation.stretch
+    return TrainingSpeed(seen, seen / total, loading / total, width)
 
 
 def timed(batches: Iterator[tuple[object, Batch]]) -> Iterator[tuple[float, Batch]]:

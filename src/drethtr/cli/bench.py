@@ -17,11 +17,11 @@ def bench() -> None:
 
 @app.command()
 def training(
-    run: Annotated[Path | None, typer.Argument(metavar="[RUN.toml]", help="Whose network to train.")] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="RUN.toml", help="Whose network to train.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="a.b=c", help="Change a setting of the run file; repeatable.")
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Batches to measure.")] = 30,
+    lines: Annotated[int, typer.Option(min=1, help="How many lines to train on.")] = 1500,
     workers: Annotated[int, typer.Option(min=0, help="Processes that load lines.")] = 1,
     device: DeviceName = "auto",
 ) -> None:
@@ -34,7 +34,7 @@ def training(
     from drethtr.training.run import RunConfig
 
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
-    speed = measure(wanted, steps=steps, workers=workers, device=device_named(device))
+    speed = measure(wanted, lines=lines, workers=workers, device=device_named(device))
     typer.echo(
         f"{speed.lines_per_second:.1f} lines/s over {speed.lines:,} lines, {speed.mean_width:.0f} pixels wide on "
         f"average; {speed.loading:.1%} of the time spent waiting for lines"

@@ -1,4 +1,4 @@
-"""`drethtr synth`: write lines of synthetic handwriting to a file."""
+"""`drethtr synth`: write lines of synthetic handwriting to a file or folder."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ SHOWN = 40  # lines on the contact sheet
 
 
 def synth(
-    output: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
+    output: Annotated[Path, typer.Argument(help="The .parquet file to write, or the folder.")],
     fonts: Annotated[Path, typer.Option(help="A folder of handwriting fonts: .ttf, .otf, .woff2.")],
     text: Annotated[list[Path], typer.Option(help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable.")],
     lines: Annotated[int, typer.Option(min=1, help="How many lines.")] = 1000,
@@ -25,6 +25,7 @@ def synth(
     from tqdm import tqdm
 
     from drethtr.data.store import store_parquet
+    from drethtr.data.store_folder import store_folder
     from drethtr.data.synthetic import Synthetic
     from drethtr.pictures.contact_sheet import contact_sheet
 
@@ -34,7 +35,8 @@ def synth(
     config = Synthetic(fonts=str(fonts), texts=tuple(map(str, text)), alphabet=alphabet, height=height)
     synthesizer = config.build()
     samples = (synthesizer.render(index, seed) for index in range(lines))
-    store_parquet(tqdm(samples, total=lines, unit="line", disable=None), output)
+    store = store_parquet if output.suffix == ".parquet" else store_folder
+    store(tqdm(samples, total=lines, unit="line", disable=None), output)
     typer.echo(f"{output}: {lines} lines")
     if sheet is not None:
         first = [synthesizer.render(index, seed) for index in range(min(lines, SHOWN))]

@@ -35,8 +35,8 @@ class Scores:
         """What `drethtr evaluate --json` writes; rates are fractions."""
         return {
             "convention": CONVENTION,
-            "sets": [{"name": name, **asdict(rates)} for name, rates in self.sets.items()],
-            "overall": asdict(self.overall),
+            "sets": [{"name": name, **plain(rates)} for name, rates in self.sets.items()],
+            "overall": plain(self.overall),
             "left_out": dict(self.left_out),
             "unknown": dict(self.unknown),
         }
@@ -74,6 +74,12 @@ def evaluate(
         left_out=dict(sorted(Counter(sample.set for sample in samples if not sample.clean).items())),
         unknown=dict(unknown.most_common()),
     )
+
+
+def plain(rates: Rates) -> dict[str, Any]:
+    """Rates as JSON has them, what they rest on first."""
+    values = asdict(rates)
+    return {name: values.pop(name) for name in ("lines", "characters")} | values
 
 
 def to_read(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[Sample]:

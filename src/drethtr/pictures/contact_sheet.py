@@ -50,11 +50,11 @@ def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont
     return cell
 
 
-def caption_font() -> FreeTypeFont | ImageFont.ImageFont:
+def caption_font(pixels: int = CAPTION_PIXELS) -> FreeTypeFont | ImageFont.ImageFont:
     """A plain font of this system, else the one that comes with Pillow."""
     for name in SYSTEM_FONTS:
         try:
-            return ImageFont.truetype(name, CAPTION_PIXELS)
+            return ImageFont.truetype(name, pixels)
         except OSError:
             continue
-    return ImageFont.load_default(CAPTION_PIXELS)
+    return ImageFont.load_default(pixels)

@@ -1,0 +1,28 @@
+"""Put a trained model into the package: half precision, with its card.
+
+    python recipes/ship.py runs/compact/best.safetensors evaluation.json
+
+`evaluation.json` comes from `drethtr evaluate … --json evaluation.json` with that model.
+"""
+
+import json
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+from drethtr.checkpoint import load_model, save_model
+from drethtr.recognizer import SHIPPED
+
+
+def ship(model_path: Path, evaluation_path: Path) -> None:
+    """Write the shipped model and say how large it is."""
+    model = load_model(model_path)
+    card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
+    evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
+    save_model(replace(model, card={**card, **model.card, "evaluation": evaluation}), SHIPPED, half=True)
+    print(f"{SHIPPED}: {SHIPPED.stat().st_size / 1e6:.1f} MB")  # noqa: T201
+
+
+if __name__ == "__main__":
+    ship(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,23 @@
+"""Samples written to a folder, each an image beside its text, for people to look at."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from drethtr.data.sample import Sample
+from drethtr.data.store import png_of
+from drethtr.errors import DataError
+
+
+def store_folder(samples: Iterable[Sample], folder: Path) -> None:
+    """Write samples as `read_folder` reads them: `000000.png` beside `000000.gt.txt`, and so on.
+
+    Raises:
+        DataError: if the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, sample in enumerate(samples):
+            (folder / f"{number:06}.png").write_bytes(png_of(sample))
+            (folder / f"{number:06}.gt.txt").write_text(sample.text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot write {folder}: {error}") from error
