@@ -1,11 +1,14 @@
-.PHONY: check format
+.PHONY: check format pictures
 
 check:
-	ruff format --check src tests recipes
-	ruff check src tests recipes
+	ruff format --check docs recipes src tests
+	ruff check docs recipes src tests
 	mypy
 	pytest
 
 format:
-	ruff format src tests recipes
-	ruff check --fix src tests recipes
+	ruff format docs recipes src tests
+	ruff check --fix docs recipes src tests
+
+pictures:
+	python docs/make_pictures.py

@@ -122,4 +122,5 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
     except RuntimeError as error:
         raise CheckpointError(f"{path}: the weights do not fit the model's settings: {error}") from error
     model.network.to(device).eval()
+    model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
     return model

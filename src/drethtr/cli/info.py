@@ -37,10 +37,12 @@ def description(model: "Model", path: Path) -> list[str]:
         f"alphabet: {tokenizer.size} tokens: {alphabet(model)}",
     ]
     card = dict(model.card)
-    scores = card.pop("scores", None)
+    evaluation = card.pop("evaluation", None)
     for name, value in card.items():
         lines += entry(name.replace("_", " "), value)
-    return lines if scores is None else [*lines, table_of(scores), scores["convention"]]
+    if evaluation is not None:
+        lines += ["measured on lines it never saw:", table_of(evaluation), evaluation["convention"]]
+    return lines
 
 
 def alphabet(model: "Model") -> str:
@@ -53,5 +55,10 @@ def entry(name: str, value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [f"{name}:", *(f"  {key}: {item}" for key, item in value.items())]
     if isinstance(value, list):
-        return [f"{name}:", *(f"  {item}" for item in value)]
+        return [f"{name}:", *(f"  {row(item)}" for item in value)]
     return [f"{name}: {value}"]
+
+
+def row(item: Any) -> str:
+    """One of several things on one line."""
+    return "; ".join(map(str, item.values())) if isinstance(item, Mapping) else str(item)

@@ -1,0 +1,62 @@
+import json
+
+import pytest
+
+RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]
+
+
+def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_path):
+    figures = tmp_path / "figures.json"
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", figures)
+    assert outcome.code == 0
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert list(found)[:3] == ["convention", "sets", "overall"]
+    [of_set] = found["sets"]
+    assert list(of_set) == ["name", "lines", "characters", *RATES]
+    assert list(found["overall"]) == ["lines", "characters", *RATES]
+    assert (of_set["name"], of_set["lines"], of_set["characters"]) == ("lines", 2, 16)
+    assert all(isinstance(of_set[name], float) and of_set[name] >= 0 for name in RATES)
+    assert of_set["cer_low"] <= of_set["cer"] <= of_set["cer_high"]
+    assert found["convention"] in outcome.out and f"{100 * of_set['cer']:.2f} [" in outcome.out
+
+
+def test_limit_takes_so_many_lines_of_each_set(drethtr, lines, tiny_path, tmp_path):
+    drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json", "--limit", "1")
+    assert json.loads((tmp_path / "a.json").read_text())["overall"]["lines"] == 1
+
+
+def test_says_what_is_left_out_and_what_the_model_cannot_write(drethtr, lines, tiny_path):
+    rows = [
+        {"file": "one.png", "text": "abc ü", "set": "s"},
+        {"file": "two.png", "text": "a", "set": "s", "clean": False},
+    ]
+    table = lines / "table.jsonl"
+    table.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    said = drethtr("evaluate", table, "--model", tiny_path).out
+    assert "1 of s" in said and "ü×1" in said
+
+
+@pytest.mark.parametrize("name", ["missing.parquet", "empty", "*.parquet"])
+def test_data_that_are_not_there(drethtr, tiny_path, tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    outcome = drethtr("evaluate", tmp_path / name, "--model", tiny_path)
+    assert outcome.code == 2 and outcome.err.startswith("drethtr: ") and outcome.err.count("\n") == 1
+
+
+def test_a_damaged_image_is_named(drethtr, lines, tiny_path):
+    (lines / "one.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    outcome = drethtr("evaluate", lines, "--model", tiny_path)
+    assert outcome.code == 2 and "one.png" in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):
+    (lines / "one.gt.txt").write_text("привет", encoding="utf-8")
+    (lines / "two.gt.txt").write_text("мир", encoding="utf-8")
+    outcome = drethtr("evaluate", lines, "--model", tiny_path)
+    assert outcome.code == 2 and "alphabet" in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tmp_path):
+    """Said before the lines are read, not after."""
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "gone" / "a.json")
+    assert outcome.code == 2 and "gone" in outcome.err and outcome.out == ""

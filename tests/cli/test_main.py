@@ -1,0 +1,55 @@
+import subprocess
+import sys
+
+import pytest
+
+from drethtr import __version__
+
+COMMANDS = ("transcribe", "evaluate", "info", "train", "synth", "bench")
+
+
+def test_help_names_every_command(drethtr):
+    outcome = drethtr("--help")
+    assert outcome.code == 0
+    assert all(command in outcome.out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["transcribe", "--help"], ["--version"]], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments):
+    """Help must come at once; torch alone takes seconds."""
+    code = (
+        "import sys; sys.argv = ['drethtr', *sys.argv[1:]]\n"
+        "from drethtr.cli.main import main\n"
+        "try: main()\n"
+        "finally: print({'torch', 'numpy', 'PIL'} & sys.modules.keys(), file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    assert run.stderr.strip() == "set()"
+
+
+def test_version(drethtr):
+    assert drethtr("--version").out.strip() == __version__
+
+
+@pytest.mark.parametrize("decoder", ["bean", "beam:", "beam:many", "beam:0", "greedy:5", "CTC"])
+def test_decoder_that_is_not_understood(drethtr, lines, decoder):
+    outcome = drethtr("transcribe", lines, "--decoder", decoder)
+    assert outcome.code == 2 and outcome.err.count("\n") == 1
+    assert outcome.err.startswith("drethtr: ") and "beam" in outcome.err
+
+
+def test_suggests_the_decoder_that_was_meant(drethtr, lines):
+    assert "did you mean 'greedy'?" in drethtr("transcribe", lines, "--decoder", "gredy").err
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:77", "meta:x"])
+def test_device_that_is_not_there(drethtr, lines, device):
+    outcome = drethtr("transcribe", lines, "--device", device)
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and repr(device) in outcome.err
+
+
+def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
+    """Only expected errors may be shortened to a line."""
+    monkeypatch.setattr("drethtr.cli.transcribe.find_images", lambda inputs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        drethtr("transcribe", lines)

@@ -1,0 +1,48 @@
+import pytest
+
+RUN = """
+samples = 8
+train = [{ kind = "Real", paths = ["lines"] }]
+validation = { paths = ["lines"] }
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(RUN)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("setting", "answer"),
+    [
+        ("sampels=9", "did you mean 'samples'?"),
+        ("optimizer.learning_rat=1", "did you mean 'learning_rate'?"),
+        ("batches.lines=many", "batches.lines: expected int"),
+        ("samples", "expected dotted.name=value"),
+        ("optimizer.average=1.0", "optimizer.average must be"),
+    ],
+)
+def test_a_setting_that_is_not_understood(drethtr, run, tmp_path, setting, answer):
+    outcome = drethtr("train", run, "--output", tmp_path / "out", "--set", setting)
+    assert outcome.code == 2 and outcome.err.startswith("drethtr: ") and outcome.err.count("\n") == 1
+    assert answer in outcome.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("content", [None, "samples = = 3"])
+def test_a_run_file_that_cannot_be_read(drethtr, tmp_path, content):
+    run = tmp_path / "run.toml"
+    if content is not None:
+        run.write_text(content)
+    outcome = drethtr("train", run, "--output", tmp_path / "out")
+    assert outcome.code == 2 and outcome.err.startswith(f"drethtr: {run}: ") and outcome.err.count("\n") == 1
+
+
+def test_a_run_is_not_overwritten(drethtr, run, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "snapshot.safetensors").write_text("precious")
+    outcome = drethtr("train", run, "--output", tmp_path / "out")
+    assert outcome.code == 2 and "--resume" in outcome.err
+    assert (tmp_path / "out" / "snapshot.safetensors").read_text() == "precious"

@@ -1,0 +1,145 @@
+import json
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from drethtr import Recognizer
+
+
+def png_header(width, height):
+    """The start of a PNG that says it is so large, and has no pixels."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header + struct.pack(">I", zlib.crc32(header))
+
+
+@pytest.fixture
+def bad(lines, tmp_path):
+    """An image file that cannot be read, by its kind."""
+
+    def make(kind):
+        path = tmp_path / f"{kind}.png"
+        if kind == "truncated":
+            whole = (lines / "one.png").read_bytes()
+            path.write_bytes(whole[: len(whole) // 2])
+        elif kind == "bomb":
+            path.write_bytes(png_header(60_000, 60_000))
+        elif kind == "empty":
+            path.write_bytes(b"")
+        elif kind == "no-image":
+            path.write_text("Dear Sir,")
+        elif kind == "too-long":
+            Image.fromarray(np.full((1, 5000), 255, np.uint8)).save(path)
+        return path  # "missing": nothing is there
+
+    return make
+
+
+BAD = ["missing", "empty", "truncated", "bomb", "no-image", "too-long"]
+
+
+def test_a_single_line_prints_its_text_alone(drethtr, lines, tiny_path):
+    [reading] = Recognizer.load(tiny_path).read([lines / "one.png"])
+    outcome = drethtr("transcribe", lines / "one.png", "--model", tiny_path)
+    assert (outcome.code, outcome.out, outcome.err) == (0, reading.text + "\n", "")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["", "*.png", "o*.png|two.png", "two.png|*"], ids=["folder", "glob", "mix", "twice"]
+)
+def test_several_lines_print_their_names(drethtr, lines, tiny_path, pattern):
+    """A folder, a pattern or both: each image once, in order; a text beside an image is no image."""
+    inputs = [lines / part for part in pattern.replace("|*", "|*.png").split("|")]
+    outcome = drethtr("transcribe", *inputs, "--model", tiny_path)
+    names = [row.split("\t")[0] for row in outcome.out.splitlines()]
+    assert outcome.code == 0 and sorted(names) == [str(lines / "one.png"), str(lines / "two.png")]
+
+
+def test_json_has_places_and_confidences(drethtr, lines, tiny_path):
+    image = lines / "two.png"
+    [reading] = Recognizer.load(tiny_path).read([image])
+    found = json.loads(drethtr("transcribe", image, "--model", tiny_path, "--format", "json").out)
+    assert list(found) == ["file", "text", "confidence", "characters", "words"]
+    assert (found["file"], found["text"]) == (str(image), reading.text)
+    assert found["confidence"] == pytest.approx(reading.confidence, abs=1e-4)
+    assert "".join(character["text"] for character in found["characters"]) == reading.text
+    assert [word["text"] for word in found["words"]] == reading.text.split()
+    for part in (*found["characters"], *found["words"]):
+        assert list(part) == ["text", "confidence", "left", "right"]
+        assert 0 <= part["confidence"] <= 1 and 0 <= part["left"] <= part["right"] <= 20 + 7 * 9
+
+
+def test_json_of_several_lines_is_an_object_in_each_row(drethtr, lines, tiny_path):
+    rows = drethtr("transcribe", lines, "--model", tiny_path, "--format", "json").out.splitlines()
+    assert [json.loads(row)["file"] for row in rows] == [str(lines / "one.png"), str(lines / "two.png")]
+
+
+def test_table(drethtr, lines, tiny_path):
+    header, *rows = drethtr("transcribe", lines, "--model", tiny_path, "--format", "tsv").out.splitlines()
+    assert header == "file\ttext\tconfidence"
+    assert [len(row.split("\t")) for row in rows] == [3, 3]
+
+
+def test_a_folder_gets_a_file_for_each_image(drethtr, lines, tiny_path, tmp_path):
+    output = tmp_path / "new" / "texts"
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--output", output)
+    readings = Recognizer.load(tiny_path).read([lines / "one.png", lines / "two.png"])
+    assert (outcome.code, outcome.out) == (0, "")
+    assert {path.name: path.read_text(encoding="utf-8") for path in output.iterdir()} == {
+        "one.txt": readings[0].text + "\n",
+        "two.txt": readings[1].text + "\n",
+    }
+
+
+def test_nothing_is_replaced_unasked(drethtr, lines, tiny_path, tmp_path):
+    """Not even the files that could be written are: it is found out before anything is read."""
+    precious = tmp_path / "two.txt"
+    precious.write_text("precious")
+    arguments = ("transcribe", lines, "--model", tiny_path, "--output", tmp_path)
+    outcome = drethtr(*arguments)
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "--force" in outcome.err
+    assert precious.read_text() == "precious" and not (tmp_path / "one.txt").exists()
+    assert drethtr(*arguments, "--force").code == 0
+    assert precious.read_text() != "precious"
+
+
+def test_images_of_one_name_do_not_share_a_file(drethtr, lines, tiny_path, tmp_path):
+    (lines / "one.bmp").write_bytes((lines / "one.png").read_bytes())
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--output", tmp_path / "out")
+    assert outcome.code == 2 and "one.bmp and" in outcome.err and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_image_alone_is_one_clear_line(drethtr, bad, tiny_path, kind):
+    path = bad(kind)
+    outcome = drethtr("transcribe", path, "--model", tiny_path)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"drethtr: {path}: ") and outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_image_among_good_ones_is_named_and_skipped(drethtr, bad, lines, tiny_path, kind):
+    path = bad(kind)
+    outcome = drethtr("transcribe", path, lines / "one.png", "--model", tiny_path)
+    assert outcome.code == 1
+    assert outcome.out.startswith(str(lines / "one.png")) and outcome.out.count("\n") == 1
+    assert outcome.err.startswith(f"drethtr: {path}: ") and outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("given", ["nothing/*.png", "folder"])
+def test_inputs_without_images(drethtr, tiny_path, tmp_path, given):
+    (tmp_path / "folder").mkdir()
+    outcome = drethtr("transcribe", tmp_path / given, "--model", tiny_path)
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and given in outcome.err
+
+
+def test_unknown_format_is_answered_with_the_nearest(drethtr, lines):
+    outcome = drethtr("transcribe", lines, "--format", "jsno")
+    assert outcome.code == 2 and "did you mean 'json'?" in outcome.err
+
+
+def test_output_that_is_a_file(drethtr, lines):
+    outcome = drethtr("transcribe", lines, "--output", lines / "one.gt.txt")
+    assert outcome.code == 2 and "is a file" in outcome.err

@@ -1,0 +1,89 @@
+from dataclasses import replace
+
+import pytest
+from conftest import written
+
+from drethtr import Recognizer
+from drethtr.data.sample import Sample
+from drethtr.errors import DataError
+from drethtr.evaluation.evaluate import evaluate
+from drethtr.evaluation.metrics import bootstrap, score
+
+TEXTS = ("abc", "deaf cab", "ge", "bad hack", "jail ", "n", "ode", "pine", "a a a", "log")
+
+
+@pytest.fixture
+def recognizer(tiny_model):
+    return Recognizer(tiny_model)
+
+
+@pytest.fixture
+def samples():
+    """Ten lines of two sets; each page of a set has two lines."""
+    return [
+        Sample(written(text * 2), text, set="ba"[i % 2], page=f"p{i // 4}", key=f"line {i}")
+        for i, text in enumerate(TEXTS)
+    ]
+
+
+def test_agrees_with_reading_and_scoring_by_hand(recognizer, samples):
+    scores = evaluate(recognizer, samples)
+    assert list(scores.sets) == ["a", "b"]
+    for name, rates in scores.sets.items():
+        own = [sample for sample in samples if sample.set == name]
+        readings = recognizer.read([sample.image for sample in own])
+        counts = score([sample.text for sample in own], [reading.text for reading in readings])
+        assert rates == bootstrap(counts, [sample.page for sample in own])
+    assert scores.overall.lines == 10
+    parts = scores.sets.values()
+    assert scores.overall.cer == pytest.approx(
+        sum(part.cer * part.characters for part in parts) / sum(part.characters for part in parts)
+    )
+
+
+def test_pages_of_two_sets_are_two_pages(recognizer, samples):
+    """The interval of all lines would be too wide if page p0 of one set were p0 of the other."""
+    apart = [replace(sample, page=f"{sample.set}-{sample.page}") for sample in samples]
+    assert evaluate(recognizer, samples).overall == evaluate(recognizer, apart).overall
+
+
+def test_uncertain_texts_are_left_out_and_counted(recognizer, samples):
+    marked = [replace(sample, clean=i not in (0, 1, 2)) for i, sample in enumerate(samples)]
+    scores = evaluate(recognizer, marked)
+    assert scores.left_out == {"a": 1, "b": 2}
+    assert (scores.overall.lines, scores.sets["a"].lines, scores.sets["b"].lines) == (7, 4, 3)
+    assert evaluate(recognizer, marked[3:]).overall == scores.overall
+
+
+def test_limit_takes_the_same_lines_for_the_same_seed(recognizer, samples):
+    first, again = (evaluate(recognizer, samples, limit=2, seed=3) for _ in range(2))
+    assert first == again and [rates.lines for rates in first.sets.values()] == [2, 2]
+    others = {evaluate(recognizer, samples, limit=2, seed=seed).overall.characters for seed in range(8)}
+    assert len(others) > 1
+
+
+def test_unknown_characters_are_counted(recognizer, samples):
+    scores = evaluate(recognizer, [*samples, replace(samples[0], text="aŁŁx")])
+    assert dict(scores.unknown) == {"Ł": 2, "x": 1}
+
+
+def test_progress_is_told_for_every_line(recognizer, samples, monkeypatch):
+    monkeypatch.setattr("drethtr.evaluation.evaluate.READ_TOGETHER", 4)
+    steps = []
+    assert evaluate(recognizer, samples, advance=steps.append) == evaluate(recognizer, samples)
+    assert steps == [4, 4, 2]
+
+
+def test_no_line_is_an_error(recognizer, samples):
+    with pytest.raises(DataError, match="none of 10"):
+        evaluate(recognizer, [replace(sample, clean=False) for sample in samples])
+
+
+def test_another_script_is_an_error(recognizer, samples):
+    with pytest.raises(DataError, match="alphabet"):
+        evaluate(recognizer, [replace(samples[0], text="мир")])
+
+
+def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
+    with pytest.raises(DataError, match="line 0"):
+        evaluate(recognizer, [replace(samples[0], image=b"\x89PNG")])
