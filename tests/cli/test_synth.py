@@ -4,6 +4,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from drethtr.cli.synth import synth
+from drethtr.data.sources import open_samples
 from drethtr.data.sources.parquet import read_parquet
 from drethtr.errors import DataError
 
@@ -46,3 +47,9 @@ def test_does_not_replace_a_file_unasked(options, tmp_path):
     assert isinstance(run(options).exception, DataError)
     assert (tmp_path / "out.parquet").read_text() == "precious"
     assert run([*options, "--force"]).exit_code == 0
+
+
+def test_writes_a_folder_where_no_parquet_is_asked_for(options, tmp_path):
+    options[0] = str(tmp_path / "lines")
+    assert run(options).exit_code == 0
+    assert len(open_samples(tmp_path / "lines")) == 6

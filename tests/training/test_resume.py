@@ -29,7 +29,7 @@ network.backbone = { kind = "Light", height = 48 }
 network.ctc = { steps = 1 }
 network.positions = { kind = "Sinusoidal" }
 network.prior = { kind = "Added" }
-batches = { pixels = 48000, lines = 4, max_columns = 1000, chunk = 16 }
+batches = { pixels = 49152, lines = 4, max_columns = 900, chunk = 16 }
 optimizer = { warm_up = 8 }
 """
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr import __version__
+import drethtr
 from drethtr.cli.bench import app as bench
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.info import info
@@ -23,12 +23,12 @@ app.add_typer(bench, name="bench")
 def print_version(wanted: bool) -> None:
     """Print the version and leave."""
     if wanted:
-        typer.echo(__version__)
+        typer.echo(drethtr.__version__)
         raise typer.Exit
 
 
 @app.callback()
-def drethtr(
+def common(
     version: Annotated[
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
     ] = False,

@@ -1,0 +1,21 @@
+import numpy as np
+import pytest
+
+from drethtr.data.sources.folder import read_folder
+from drethtr.data.store_folder import store_folder
+from drethtr.errors import DataError
+
+
+def test_comes_back_as_it_was(make_samples, tmp_path):
+    samples = make_samples("a", 3)
+    store_folder(samples, tmp_path / "lines")
+    found = read_folder(tmp_path / "lines")
+    assert [sample.text for sample in found] == [sample.text for sample in samples]
+    for sample, other in zip(found, samples, strict=True):
+        np.testing.assert_array_equal(sample.line(), other.line())
+
+
+def test_a_file_in_the_way_is_named(make_samples, tmp_path):
+    (tmp_path / "lines").write_text("precious")
+    with pytest.raises(DataError, match="lines"):
+        store_folder(make_samples("a", 1), tmp_path / "lines")

@@ -1,0 +1,51 @@
+"""The README's main job: the shipped model reads the lines that come with the project."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drethtr import Recognizer
+from drethtr.data.sources import open_samples
+from drethtr.data.synthetic import Synthetic
+from drethtr.evaluation.evaluate import evaluate
+from drethtr.recognizer import SHIPPED
+
+ROOT = Path(__file__).parents[1]
+LINES = ROOT.parent / "shared" / "data" / "lines"
+
+shipped = pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
+
+
+@shipped
+def test_shipped_model_reads_the_samples():
+    scores = evaluate(Recognizer.load(), open_samples(ROOT / "samples"))
+    assert scores.overall.lines == 6 and scores.overall.cer < 0.15
+
+
+@shipped
+def test_shipped_model_is_small_enough_and_has_a_card():
+    assert SHIPPED.stat().st_size <= 16_000_000
+    card = Recognizer.load().model.card
+    assert {"license", "data", "command", "evaluation"} <= card.keys()
+    assert {"convention", "sets", "overall"} <= card["evaluation"].keys()
+
+
+@shipped
+@pytest.mark.skipif(not LINES.is_dir(), reason="real lines are not there")
+@pytest.mark.parametrize("name", ["hooker_en", "peraire_fr", "leopold_de"])
+def test_shipped_model_reads_real_lines(name):
+    """Lines of pages that it was not trained on; a model that learned nothing stands near 100 %."""
+    scores = evaluate(Recognizer.load(), open_samples(LINES / f"{name}.val.parquet"), limit=12)
+    assert scores.overall.cer < 0.5
+
+
+def test_samples_are_what_the_generator_makes():
+    """As `samples/README.md` says; pixels may differ by a grey or two from one font engine to another."""
+    texts = tuple(str(ROOT / "tests" / "texts" / f"{language}.txt") for language in ("en", "fr", "de"))
+    synthesizer = Synthetic(fonts=str(ROOT / "tests" / "fonts"), texts=texts).build()
+    for number, sample in enumerate(open_samples(ROOT / "samples")):
+        made = synthesizer.render(number, seed=689)
+        assert made.text == sample.text
+        assert made.line().shape == sample.line().shape
+        assert np.abs(made.line().astype(int) - sample.line()).mean() < 2
