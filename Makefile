@@ -1,10 +1,12 @@
-.PHONY: check format pictures
+.PHONY: check lint format pictures
 
-check:
+check: lint
+	pytest
+
+lint:
 	ruff format --check docs recipes src tests
 	ruff check docs recipes src tests
 	mypy
-	pytest
 
 format:
 	ruff format docs recipes src tests
