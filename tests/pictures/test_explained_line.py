@@ -17,6 +17,7 @@ def picture(*confidences):
 def test_only_doubtful_places_are_tinted():
     sure, doubtful = picture(1.0, 1.0), picture(1.0, 0.4)
     height, width = int(1.5 * LINE.shape[0]), int(1.5 * LINE.shape[1])
+    assert (sure[10 : 10 + height] == sure[10 : 10 + height, :, :1]).all(), "there is color on a line without doubts"
     changed = (sure != doubtful).any(-1)[10 : 10 + height, 10 : 10 + width]
     assert not changed[:, : width // 2 - 1].any() and changed[:, width // 2 + 1 :].all()
 
