@@ -145,7 +145,8 @@ class DRetHTR(nn.Module):
         self.ctc = (
             CTCHead(config.ctc, self.backbone.draft_width, config.width, vocabulary, blank) if config.ctc else None
         )
-        self.reset_parameters()
+        if not self.to_width.weight.is_meta:  # on the meta device there is nothing to set, and trying loads a compiler
+            self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weights of the decoder from N(0, 0.02), biases zero (spec 1.10); the backbone keeps its own start."""
