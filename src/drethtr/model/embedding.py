@@ -24,7 +24,7 @@ class TextEmbedding(nn.Module):
 
     def __init__(self, vocabulary: int, width: int, dropout: float) -> None:
         super().__init__()
-        self.tokens = nn.Embedding.from_pretrained(torch.zeros(vocabulary, width), freeze=False)
+        self.tokens = nn.Embedding(vocabulary, width, _weight=torch.zeros(vocabulary, width))
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, tokens: Tensor, start: int) -> Tensor:
