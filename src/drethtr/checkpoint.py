@@ -5,7 +5,7 @@ Nothing in it is executed: no pickle, no class paths, only names of known config
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from drethtr.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.model.network import DRetHTR, NetworkConfig
 from drethtr.text.tokenizer import PAD, Tokenizer
+from drethtr.trust.trust import Trust
 
 FORMAT = 1
 """Version of the header; raised when an older reader would misunderstand it."""
@@ -28,13 +29,15 @@ FORMAT = 1
 class Model:
     """Everything needed to read: the network and how to feed it, with its card.
 
-    The card is free JSON: what the model was trained on, under which licence, how well it reads.
+    The card is free JSON: what the model was trained on, under which licence, how well it reads. `trust` says when to
+    believe it; as it is by default, confidences are not calibrated.
     """
 
     network: DRetHTR
     tokenizer: Tokenizer
     preparation: Preparation
     card: Mapping[str, Any] = field(default_factory=dict)
+    trust: Trust = field(default_factory=Trust)
 
 
 def build_model(
@@ -52,12 +55,24 @@ def save_model(model: Model, path: Path, *, half: bool = False) -> None:
         "tokenizer": config.to_dict(model.tokenizer),
         "preparation": config.to_dict(model.preparation),
         "card": dict(model.card),
+        "trust": config.to_dict(model.trust),
     }
     tensors = {
         name: (tensor.half() if half and tensor.is_floating_point() else tensor).detach().cpu().contiguous()
         for name, tensor in model.network.state_dict().items()
     }
     write_tensors(tensors, path, {"drethtr": json.dumps(header, ensure_ascii=False)})
+
+
+def save_trust(source: Path, trust: Trust, path: Path) -> None:
+    """Copy a model file with another trust; its weights keep their bytes.
+
+    Raises:
+        CheckpointError: if `source` cannot be used.
+    """
+    tensors, metadata = read_tensors(source)
+    header = read_header(source, metadata) | {"trust": config.to_dict(trust)}
+    write_tensors(tensors, path, metadata | {"drethtr": json.dumps(header, ensure_ascii=False)})
 
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str]) -> None:
@@ -115,6 +130,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
                 config.from_dict(Preparation, header["preparation"]),
                 header["card"],
             )
+        trust = config.from_dict(Trust, header.get("trust", {}))  # models of earlier versions have none
         whole = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
         model.network.load_state_dict(whole, assign=True)
     except (KeyError, ConfigError) as error:
@@ -123,4 +139,4 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
         raise CheckpointError(f"{path}: the weights do not fit the model's settings: {error}") from error
     model.network.to(device).eval()
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
-    return model
+    return replace(model, trust=trust)

@@ -1,34 +1,102 @@
 """What a recognizer returns for a line of handwriting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a character's confidence is made from.
+
+    own         probability that the decoder gave it
+    margin      by how much the image alone prefers it to the best other character there, as log-probability;
+                negative where it prefers the other; 0 if the model has no CTC head
+    agrees      whether the draft, which the image alone gave, has it too; true without a draft
+    hesitation  entropy, in nats, of all that the image alone might say over the character's width; 0 without CTC
+    """
+
+    own: float
+    margin: float = 0.0
+    agrees: bool = True
+    hesitation: float = 0.0
 
 
 @dataclass(frozen=True)
 class Character:
-    """One character and where it stands: edges in pixels from the left of the given image."""
+    """One character and where it stands: edges in pixels from the left of the given image.
+
+    `confidence` is the probability that it is right, if the model is calibrated for its decoder (`Reading.calibrated`).
+    """
 
     text: str
     confidence: float
     left: float
     right: float
+    evidence: Evidence | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A doubt: its kind, a word for programs; its reason, for people; and where, in pixels from the left."""
+
+    kind: str
+    reason: str
+    left: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another text the line may have; `score` is what texts are compared by, a log-probability."""
+
+    text: str
+    score: float
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The text of a line; `confidence` is the mean of its characters', 1.0 for an empty text."""
+    """The text of a line, and all that is known against it.
+
+    confidence        expected share of right characters: the mean of theirs; 1.0 for an empty text
+    flags             doubts about the line, none if it looks as lines should
+    word_confidences  probability of each word, between white space, to be right; empty if the model is not calibrated
+    alternatives      the best texts, this one among them, best first; empty unless the decoder was asked for them
+    """
 
     text: str
     confidence: float
     characters: tuple[Character, ...]
+    flags: tuple[Flag, ...] = ()
+    word_confidences: tuple[float, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether confidences are probabilities to be right, and not only the decoder's own opinion."""
+        return bool(self.word_confidences)
 
     def words(self) -> tuple["Reading", ...]:
-        """The reading cut at white space; a word is as sure as its least sure character."""
-        found, word = [], []
-        for character in (*self.characters, None):
-            if character is not None and not character.text.isspace():
-                word.append(character)
-            elif word:
-                text = "".join(part.text for part in word)
-                found.append(Reading(text, min(part.confidence for part in word), tuple(word)))
-                word = []
-        return tuple(found)
+        """The reading cut at white space; without calibration, a word is as sure as its least sure character."""
+        groups = word_groups(self.characters)
+        sure = self.word_confidences or [min(part.confidence for part in word) for word in groups]
+        return tuple(
+            Reading("".join(part.text for part in word), confidence, word)
+            for word, confidence in zip(groups, sure, strict=True)
+        )
+
+
+def word_groups(characters: tuple[Character, ...]) -> list[tuple[Character, ...]]:
+    """The characters of each word."""
+    return [characters[first:last] for first, last in word_places(characters)]
+
+
+def word_places(characters: tuple[Character, ...]) -> list[tuple[int, int]]:
+    """Where each word begins and ends among the characters of a line."""
+    places, first = [], None
+    for place, character in enumerate(characters):
+        if character.text.isspace():
+            if first is not None:
+                places.append((first, place))
+            first = None
+        elif first is None:
+            first = place
+    return places if first is None else [*places, (first, len(characters))]

@@ -3,19 +3,28 @@
 Every figure of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from drethtr.batching import group_by_width, stack
 from drethtr.checkpoint import Model, load_model
-from drethtr.decoding.strategies import Decoded, Decoder, default_decoder
+from drethtr.decoding.decoded import Decoded
+from drethtr.decoding.strategies import Decoder, default_decoder
 from drethtr.images.line import ImageSource, Line, load_line
 from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
-from drethtr.reading import Character, Reading
+from drethtr.model.network import ImageMemory
+from drethtr.reading import Alternative, Character, Evidence, Reading
+from drethtr.trust.checks import Observation
+from drethtr.trust.evidence import LineEvidence, gather, impressions
+from drethtr.trust.ink import inked_columns
 
 SHIPPED = Path(__file__).parent / "models" / "compact.safetensors"
 """The model inside the package."""
@@ -33,6 +42,15 @@ class Part(NamedTuple):
     line: int
     piece: Piece
     prepared: Prepared
+
+
+class ReadPiece(NamedTuple):
+    """What was found on a piece of a line; `draft` is what the image alone gave, where a decoder wrote the reading."""
+
+    piece: Piece
+    reading: Reading
+    draft: Reading | None
+    known: LineEvidence
 
 
 class Recognizer:
@@ -70,49 +88,92 @@ class Recognizer:
         """
         lines = [load_line(image) for image in images]
         parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
-        found: list[Reading | None] = [None] * len(parts)
-        widths = [part.prepared.shape[1] for part in parts]
-        for group in group_by_width(widths, BATCH_COLUMNS, BATCH_LINES):
-            decoded = self.decode([parts[i].prepared for i in group])
-            for i, result in zip(group, decoded, strict=True):
-                found[i] = self.reading(result, parts[i], lines[parts[i].line].shape[1])
-        pieces: list[list[tuple[Piece, Reading]]] = [[] for _ in lines]
-        for part, reading in zip(parts, found, strict=True):
-            assert reading is not None
-            pieces[part.line].append((part.piece, reading))
-        return [stitch(read) for read in pieces]
+        pieces: list[list[ReadPiece]] = [[] for _ in lines]
+        found: dict[int, ReadPiece] = {}
+        for group in groups(parts):
+            read = self.decode([parts[i].prepared for i in group])
+            found |= {i: self.read_piece(*result, parts[i]) for i, result in zip(group, read, strict=True)}
+        for number, part in enumerate(parts):
+            pieces[part.line].append(found[number])
+        return [self.judge(line, of_line) for line, of_line in zip(lines, pieces, strict=True)]
+
+    @torch.inference_mode()
+    def impressions(self, lines: Sequence[Line]) -> NDArray[np.float64]:
+        """What lines look like to the network, (lines, features): the mean over the pieces of a line."""
+        parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
+        found: dict[int, NDArray[np.float64]] = {}
+        for group in groups(parts):
+            found |= zip(group, impressions(self.encode([parts[i].prepared for i in group])), strict=True)
+        of_line: list[list[NDArray[np.float64]]] = [[] for _ in lines]
+        for number, part in enumerate(parts):
+            of_line[part.line].append(found[number])
+        return np.stack([np.mean(pieces, axis=0) for pieces in of_line])
 
     def prepare(self, number: int, line: Line) -> list[Part]:
         """A line as the network sees it, in pieces if it is too long."""
         columns = self.model.preparation.columns(line.shape[1], line.shape[0])
-        longest = round(line.shape[1] * MAX_COLUMNS / columns)
+        widest = min(MAX_COLUMNS, self.model.network.backbone.widest or MAX_COLUMNS)
+        # Columns are rounded down, for a piece as for the line, so one more of them makes sure that pieces fit.
+        longest = line.shape[1] if columns <= widest else line.shape[1] * widest // (columns + 1)
         return [
             Part(number, piece, self.model.preparation(line[:, piece.left : piece.right]))
             for piece in cut(line, longest)
         ]
 
-    @torch.inference_mode()
-    def decode(self, lines: Sequence[Prepared]) -> list[Decoded]:
-        """Tokens of some prepared lines, as one batch."""
+    def encode(self, lines: Sequence[Prepared]) -> ImageMemory:
+        """Some prepared lines as the decoder sees them."""
         network = self.model.network
         device = next(network.parameters()).device
         images, widths = stack(lines)
-        memory = network.encode_image(images.to(device), widths.to(device))
-        return self.decoder.decode(network, memory)
+        return network.encode_image(images.to(device), widths.to(device))
 
-    def reading(self, decoded: Decoded, part: Part, line_width: int) -> Reading:
+    @torch.inference_mode()
+    def decode(self, lines: Sequence[Prepared]) -> list[tuple[Decoded, LineEvidence]]:
+        """Tokens of some prepared lines, as one batch, and what is known of them."""
+        memory = self.encode(lines)
+        decoded = self.decoder.decode(self.model.network, memory)
+        return list(zip(decoded, gather(memory, decoded), strict=True))
+
+    def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:
+        """Tokens as characters on the line."""
+        reading = reading_of(self.characters(decoded, part, known.tokens))
+        texts = [Alternative(self.model.tokenizer.decode(other.tokens), other.score) for other in decoded.alternatives]
+        draft = None if decoded.draft is None else reading_of(self.characters(decoded.draft, part))
+        return ReadPiece(part.piece, replace(reading, alternatives=tuple(texts)), draft, known)
+
+    def characters(self, decoded: Decoded, part: Part, evidence: Sequence[Evidence] = ()) -> list[Character]:
         """Tokens with their places on the image tokens, as characters with their edges on the line."""
         width = part.piece.right - part.piece.left
         scale = width / part.prepared.shape[1] * self.model.network.backbone.columns_per_token
         characters = []
-        for token, confidence, (left, right) in zip(decoded.tokens, decoded.confidences, decoded.spans, strict=True):
-            text = self.model.tokenizer.decode([token])
+        for place, token in enumerate(decoded.tokens):
+            text, (left, right) = self.model.tokenizer.decode([token]), decoded.spans[place]
+            known = evidence[place] if evidence else None
             step = (right - left) / max(len(text), 1)
-            for number, character in enumerate(text):
-                edges = (left + number * step, left + (number + 1) * step)
-                places = (min(part.piece.left + edge * scale, part.piece.right) for edge in edges)
-                characters.append(Character(character, confidence, *places))
-        return reading_of(characters)
+            edges = [part.piece.left + (left + number * step) * scale for number in range(len(text) + 1)]
+            inside = [min(edge, part.piece.right) for edge in edges]
+            for character, (begin, end) in zip(text, pairwise(inside), strict=True):
+                characters.append(Character(character, decoded.confidences[place], begin, end, known))
+        return characters
+
+    def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
+        """The reading of a line, its confidences calibrated, with all doubts about it."""
+        reading = stitch([(piece.piece, piece.reading) for piece in pieces])
+        drafts = [(piece.piece, piece.draft) for piece in pieces if piece.draft is not None]
+        seen = Observation(
+            height=line.shape[0],
+            inked=inked_columns(line),
+            characters=reading.characters,
+            draft=stitch(drafts).text if drafts else None,
+            ended=all(piece.known.ended for piece in pieces),
+            impression=np.mean([piece.known.impression for piece in pieces], axis=0),
+        )
+        return replace(self.model.trust.calibrated(reading, self.decoder), flags=self.model.trust.flags(seen))
+
+
+def groups(parts: Sequence[Part]) -> Iterator[list[int]]:
+    """Numbers of parts that are read as one batch."""
+    return group_by_width([part.prepared.shape[1] for part in parts], BATCH_COLUMNS, BATCH_LINES)
 
 
 def reading_of(characters: Sequence[Character]) -> Reading:

@@ -3,6 +3,7 @@ import json
 import pytest
 
 RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]
+CUSTOMS = [f"{custom}{end}" for custom in ("wer_punctuation", "wer_unicode") for end in ("", "_low", "_high")]
 
 
 def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_path):
@@ -12,12 +13,13 @@ def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_p
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert list(found)[:3] == ["convention", "sets", "overall"]
     [of_set] = found["sets"]
-    assert list(of_set) == ["name", "lines", "characters", *RATES]
-    assert list(found["overall"]) == ["lines", "characters", *RATES]
+    assert list(of_set) == ["name", "lines", "characters", *RATES, *CUSTOMS]
+    assert list(found["overall"]) == ["lines", "characters", *RATES, *CUSTOMS]
     assert (of_set["name"], of_set["lines"], of_set["characters"]) == ("lines", 2, 16)
-    assert all(isinstance(of_set[name], float) and of_set[name] >= 0 for name in RATES)
+    assert all(isinstance(of_set[name], float) and of_set[name] >= 0 for name in RATES + CUSTOMS)
     assert of_set["cer_low"] <= of_set["cer"] <= of_set["cer_high"]
-    assert found["convention"] in outcome.out and f"{100 * of_set['cer']:.2f} [" in outcome.out
+    assert found["convention"] in outcome.out and found["customs_convention"] in outcome.out
+    assert f"{100 * of_set['cer']:.2f} [" in outcome.out
 
 
 def test_limit_takes_so_many_lines_of_each_set(drethtr, lines, tiny_path, tmp_path):

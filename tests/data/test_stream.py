@@ -7,7 +7,7 @@ import torch
 from drethtr.data.batch import BatchConfig, Batches
 from drethtr.data.mixture import Mixture
 from drethtr.data.sample import Sample
-from drethtr.data.stream import Position, pack, stream, unpack
+from drethtr.data.stream import Position, beginnings, pack, stream, unpack
 from drethtr.data.supply import RealLines
 from drethtr.errors import DataError
 from drethtr.images.augment import SCANS
@@ -79,3 +79,15 @@ def test_a_broken_sample_is_named_in_one_line(make_samples, workers):
     samples = (*make_samples("a", 3), Sample(b"no image", "a", key="lines.parquet row 3"))
     with pytest.raises(DataError, match=r"\Alines.parquet row 3: .*\Z"):
         next(stream(batches_of(samples), workers=workers))
+
+
+def test_streams_share_the_chunks_out(batches):
+    whole = [batch.texts for chunk in range(6) for batch in batches[chunk]]
+    shared = []
+    for start in beginnings(3):
+        for after, batch in stream(batches, start=start, every=3):
+            shared.append(batch.texts)
+            if after.chunk >= 6:
+                assert after.chunk == start.chunk + 6
+                break
+    assert sorted(shared) == sorted(whole)

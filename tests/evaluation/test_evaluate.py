@@ -7,7 +7,8 @@ from drethtr import Recognizer
 from drethtr.data.sample import Sample
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.evaluation.metrics import bootstrap, score
+from drethtr.evaluation.metrics import Counts, bootstrap, score
+from drethtr.evaluation.words import CUSTOMS
 
 TEXTS = ("abc", "deaf cab", "ge", "bad hack", "jail ", "n", "ode", "pine", "a a a", "log")
 
@@ -87,3 +88,13 @@ def test_another_script_is_an_error(recognizer, samples):
 def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
     with pytest.raises(DataError, match="line 0"):
         evaluate(recognizer, [replace(samples[0], image=b"\x89PNG")])
+
+
+def test_words_are_counted_in_three_customs(recognizer, samples):
+    scores = evaluate(recognizer, [replace(sample, text=f"{sample.text}, ab.") for sample in samples])
+    overall = scores.to_json()["overall"]
+    assert list(scores.customs) == ["wer_punctuation", "wer_unicode"]
+    for name, words_of in CUSTOMS.items():
+        own = [replace(sample, text=f"{sample.text}, ab.") for sample in samples]
+        readings = [reading.text for reading in recognizer.read([sample.image for sample in own])]
+        assert overall[name] == sum(score([s.text for s in own], readings, words_of), Counts()).wer

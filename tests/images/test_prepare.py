@@ -15,6 +15,7 @@ from drethtr.images.prepare import (
     Preparation,
     original_column,
     pad_right,
+    published,
     spread_greys,
 )
 
@@ -23,9 +24,15 @@ PUBLISHED = Path(__file__).parent / "fixtures" / "prep.npz"
 
 def test_agrees_with_the_published_preparation():
     with np.load(PUBLISHED) as arrays:
-        prepared = pad_right(Preparation()(arrays["proc/in1"]), PAPER_COLUMNS)
+        prepared = published(arrays["proc/in1"])
         np.testing.assert_allclose(prepared, arrays["proc/out1"][0], atol=1e-6)
     assert prepared.dtype == np.float32
+
+
+def test_the_published_preparation_cuts_what_is_too_long():
+    line = np.random.default_rng(0).integers(0, 256, (32, 1500)).astype(np.uint8)
+    whole = Preparation(deslant=True)(line)
+    np.testing.assert_array_equal(published(line, deslanted=True), whole[:, :PAPER_COLUMNS])
 
 
 def test_ink_is_one_and_paper_minus_one():

@@ -73,11 +73,11 @@ def test_every_weight_of_base_has_its_place(published, base, prefix):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"retnet.layers.3.0.fn.to_g.weight": (768, 768)}, "no network here has: retnet.layers.3.0.fn.to_g.weight"),
+        ({"retnet.layers.3.0.fn.to_g.weight": (768, 768)}, "no place for the weights retnet.layers.3.0.fn.to_g.weight"),
         ({"encoder.weight": (1,), "module.x": (1,)}, "no network here has: encoder.weight, module.x"),
         ({f"optimizer.{n}": (1,) for n in range(9)}, "optimizer.0, optimizer.1, optimizer.2 and 6 more"),
-        ({"embed_tokens.weight": (90, 768)}, r"embed.tokens.weight: the published shape is \(90, 768\), this network"),
-        (base_layer(12), "this network has no place for the published blocks.12.feed_forward.0.bias, "),
+        ({"embed_tokens.weight": (90, 768)}, r"embed_tokens.weight is of shape \(90, 768\), in this network \(83, 768"),
+        (base_layer(12), "no place for the weights retnet.layers.12.0.fn.to_out.0.bias, "),
     ],
     ids=["swish gate", "foreign", "many", "alphabet", "layers"],
 )
@@ -90,9 +90,13 @@ def test_what_does_not_fit_is_named(published, base, change, message):
 @pytest.mark.parametrize(
     ("lost", "message"),
     [
-        ("generator.weight", "published weights lack to_logits.weight of this network"),
+        ("generator.weight", "the weights lack generator.weight, which this network has"),
+        (
+            "feature_extractor.features.0.0.0.weight",
+            "the weights lack feature_extractor.features.0.0.0.weight, which this network has",
+        ),
         ("retnet.layers.7.0.fn.to_kv.weight", "queries but no keys and values for blocks.7"),
-        ("retnet.layers.7.0.fn.to_q.weight", "lack blocks.7.fusion.to_qkv.weight"),
+        ("retnet.layers.7.0.fn.to_q.weight", "lack retnet.layers.7.0.fn.to_q.weight, which"),
     ],
 )
 def test_what_is_missing_is_named(published, base, lost, message):
@@ -113,7 +117,7 @@ def test_the_softmax_baseline_has_the_same_weights_and_the_gated_network_its_gat
     with torch.device("meta"):
         load_published(DRetHTR(replace(BASE, mixer=JointSoftmax()), 83), published)
         gated = DRetHTR(replace(BASE, mixer=Retentive(Gated())), 83)
-    with pytest.raises(CheckpointError, match=r"lack blocks.0.fusion.text_mixer.decay.gate.weight, .* and 9 more"):
+    with pytest.raises(CheckpointError, match=r"lack retnet.layers.0.0.fn.to_gt.weight, .* and 9 more"):
         load_published(gated, published)
     gates = {f"retnet.layers.{n}.0.fn.to_gt.weight": torch.empty(12, 768, device="meta") for n in range(12)}
     load_published(gated, published | gates)

@@ -7,9 +7,22 @@ import torch
 from torch import nn
 
 from drethtr.errors import DataError
-from drethtr.model.backbones import PPOCR, EfficientNetV2S, Light
+from drethtr.model.backbones import PPOCR, EfficientNetV2S, Light, Patches, ResNet50, ShallowCNN
+from drethtr.model.backbones.resnet import Bottleneck
 
-BACKBONES = [PPOCR(), EfficientNetV2S(), EfficientNetV2S(canvas=160), Light(), Light(height=48)]
+BACKBONES = [
+    PPOCR(),
+    EfficientNetV2S(),
+    EfficientNetV2S(canvas=160),
+    Light(),
+    Light(height=48),
+    ResNet50(),
+    ResNet50(rows=4),
+    ShallowCNN(),
+    ShallowCNN(rows=10),
+    Patches(),
+    Patches(rows=64, columns=16),
+]
 WIDTHS = (5, 130, 61, 96)
 
 
@@ -26,6 +39,9 @@ def backbone(built):
 
 def settle(backbone):
     """Give fresh batch norms the statistics of a batch; without them the deep networks fade to nothing."""
+    for module in backbone.modules():
+        if isinstance(module, Bottleneck):
+            nn.init.constant_(module.bn3.weight, 0.2)  # or the branches of 16 blocks drown what went in
     norms = [module for module in backbone.modules() if isinstance(module, nn.BatchNorm2d)]
     for norm in norms:
         norm.momentum = None  # a cumulative mean

@@ -122,7 +122,7 @@ def test_the_output_of_every_layer(published):
     text = network.embed(published["in/ids"], 0)
     for number, block in enumerate(network.blocks):
         image, kept = block.image(image, None)
-        text, _ = block.text(text, kept, None, block.fusion.text_mixer.initial_state(kept))
+        text, _ = block.text(text, kept, None, block.initial_state(kept))
         assert_agree(torch.cat([image, text], dim=1), published[f"hidden/{number}"])
 
 

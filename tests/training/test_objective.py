@@ -6,7 +6,7 @@ from conftest import TINY
 from drethtr.data.batch import Batch
 from drethtr.model.network import DRetHTR
 from drethtr.text.tokenizer import BOS, EOS, PAD
-from drethtr.training.objective import LossConfig, Objective, teacher_forcing
+from drethtr.training.objective import Counts, LossConfig, Objective, teacher_forcing
 
 
 def test_teacher_forcing_shifts_by_one() -> None:
@@ -24,16 +24,29 @@ def batch_of(rows: list[int]) -> Batch:
     return Batch(images[rows], torch.tensor([128, 128])[rows], tokens[rows], lengths[rows], ("",) * len(rows), ())
 
 
+BOTH = Counts(lines=2, characters=6, tokens=8)
+
+
+def test_losses_of_a_step_are_the_sum_over_its_batches() -> None:
+    torch.manual_seed(0)
+    objective = Objective(DRetHTR(TINY, 12).eval(), LossConfig(label_smoothing=0.0))
+    both, first, second = (objective(batch_of(rows), BOTH) for rows in ([0, 1], [0], [1]))
+    for whole, one, other in zip(both, first, second, strict=True):
+        torch.testing.assert_close(whole, one + other)
+
+
 def test_losses_are_means_over_tokens() -> None:
     torch.manual_seed(0)
     objective = Objective(DRetHTR(TINY, 12).eval(), LossConfig(label_smoothing=0.0))
-    both, first, second = (objective(batch_of(rows)) for rows in ([0, 1], [0], [1]))
+    both, first, second = (
+        objective(batch_of(rows), own) for rows, own in (([0, 1], BOTH), ([0], Counts(1, 4, 5)), ([1], Counts(1, 2, 3)))
+    )
     torch.testing.assert_close(both.text * 8, first.text * 5 + second.text * 3)
     torch.testing.assert_close(both.ctc * 6, first.ctc * 4 + second.ctc * 2)
 
 
 def test_total_weighs_the_parts() -> None:
-    losses = Objective(DRetHTR(TINY, 12).eval(), LossConfig(ctc=2.0, draft=0.5))(batch_of([0, 1]))
+    losses = Objective(DRetHTR(TINY, 12).eval(), LossConfig(ctc=2.0, draft=0.5))(batch_of([0, 1]), BOTH)
     torch.testing.assert_close(losses.total, losses.text + 2 * losses.ctc + 0.5 * losses.draft)
 
 
@@ -42,6 +55,6 @@ def test_all_parts_of_the_network_learn() -> None:
     network = DRetHTR(TINY, 12)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
-    Objective(network, LossConfig())(batch_of([0, 1])).total.backward()
+    Objective(network, LossConfig())(batch_of([0, 1]), BOTH).total.backward()
     still = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.any()]
     assert not still

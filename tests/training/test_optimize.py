@@ -7,9 +7,17 @@ from torch import nn
 
 from drethtr.errors import ConfigError
 from drethtr.model.network import DRetHTR
-from drethtr.training.optimize import MovingAverage, OptimizerConfig, learning_rate, make_optimizer, set_learning_rate
+from drethtr.training.optimize import (
+    Constant,
+    Cosine,
+    MovingAverage,
+    OptimizerConfig,
+    learning_rate,
+    make_optimizer,
+    set_learning_rate,
+)
 
-CONFIG = OptimizerConfig(learning_rate=1.0, final_share=0.1, warm_up=10)
+CONFIG = OptimizerConfig(learning_rate=1.0, schedule=Cosine(0.1), warm_up=10)
 
 
 def test_rate_rises_then_falls_to_its_final_share() -> None:
@@ -18,6 +26,27 @@ def test_rate_rises_then_falls_to_its_final_share() -> None:
     assert rates[:11] == sorted(rates[:11])
     assert rates[10:] == sorted(rates[10:], reverse=True)
     assert rates[10] == pytest.approx(1.0) and rates[110] == pytest.approx(0.1) and rates[60] == pytest.approx(0.55)
+
+
+def test_a_constant_rate_stays() -> None:
+    config = OptimizerConfig(learning_rate=0.5, schedule=Constant(), warm_up=0)
+    assert {learning_rate(config, seen, 100) for seen in range(101)} == {0.5}
+
+
+def test_a_cosine_starts_anew_after_each_cycle() -> None:
+    twice = Cosine(final_share=0.2, cycles=2)
+    assert [twice.share(n / 8) for n in (0, 2, 4)] == pytest.approx([1.0, 0.6, 0.2])
+    assert [twice.share(n / 8) for n in (6, 8)] == pytest.approx([0.6, 0.2])
+    assert twice.share(0.5001) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_half_a_cosine_stops_on_its_way() -> None:
+    assert Cosine(final_share=0.0, cycles=0.5).share(1.0) == pytest.approx(0.5)
+
+
+def test_weight_decay_may_fall_on_everything() -> None:
+    optimizer = make_optimizer(DRetHTR(TINY, 12), OptimizerConfig(decay_all=True, weight_decay=0.1, betas=(0.5, 0.6)))
+    assert {(group["weight_decay"], group["betas"]) for group in optimizer.param_groups} == {(0.1, (0.5, 0.6))}
 
 
 def test_every_weight_is_in_one_group_and_the_backbone_is_slow() -> None:
@@ -41,11 +70,24 @@ def test_average_follows() -> None:
         network.weight.fill_(start + 1)
     average.follow(network, step=1000)
     assert average.network.weight.item() == pytest.approx(start + 0.5, abs=1e-6)
+    keeping_nothing = MovingAverage(network, 0.0)
+    with torch.no_grad():
+        network.weight.fill_(3.0)
+    keeping_nothing.follow(network, step=7)
+    assert keeping_nothing.network.weight.item() == 3.0
+    with torch.no_grad():
+        network.weight.fill_(start + 1)
     average.follow(network, step=1)  # a young average follows faster: 1/10 is kept
     assert average.network.weight.item() == pytest.approx(start + 0.95, abs=1e-6)
 
 
-@pytest.mark.parametrize("setting", [{"learning_rate": 0.0}, {"average": 1.0}, {"clip": -1.0}])
+@pytest.mark.parametrize("setting", [{"learning_rate": 0.0}, {"average": 1.0}, {"clip": -1.0}, {"betas": (0.9, 1.0)}])
 def test_senseless_settings_are_refused(setting) -> None:
     with pytest.raises(ConfigError):
         OptimizerConfig(**setting)
+
+
+@pytest.mark.parametrize("setting", [{"final_share": 1.1}, {"cycles": 0.0}])
+def test_senseless_schedules_are_refused(setting) -> None:
+    with pytest.raises(ConfigError):
+        Cosine(**setting)

@@ -4,7 +4,6 @@ The lines are made up, because figures of different machines must not depend on 
 """
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import NamedTuple
@@ -13,16 +12,15 @@ import numpy as np
 import torch
 from PIL import Image, ImageDraw
 
-from drethtr.data.batch import Batch, Batches
+from drethtr.benchmarks.peak import PeakMemory, can_measure
+from drethtr.data.batch import Batches
 from drethtr.data.mixture import Mixture
 from drethtr.data.sample import Sample
-from drethtr.data.stream import stream
 from drethtr.data.supply import Supply
 from drethtr.text.tokenizer import Characters
-from drethtr.training.loop import learn, prepare, to_device
-from drethtr.training.objective import Objective
+from drethtr.training.devices import Devices
+from drethtr.training.loop import beginning, count, learn, open_streams, prepare
 from drethtr.training.run import RunConfig, ValidationConfig
-from drethtr.training.snapshot import Progress
 from drethtr.training.start import Fresh
 
 HEIGHT = 64
@@ -55,12 +53,16 @@ class Strokes(Supply):
 
 
 class TrainingSpeed(NamedTuple):
-    """`loading` is the share of the time spent waiting for lines; `mean_width` counts pixels of the made-up lines."""
+    """`loading` is the share of the time spent waiting for lines; `mean_width` counts pixels of the made-up lines.
+
+    `peak_bytes` is what training took at most, weights and all; 0 where the system does not tell.
+    """
 
     lines: int
     lines_per_second: float
     loading: float
     mean_width: float
+    peak_bytes: int
 
 
 def default_run() -> RunConfig:
@@ -73,31 +75,30 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     """Train the network of a run on at least `lines` made-up lines, after a few batches to warm up.
 
     The network starts with random weights: what it starts from does not change its speed. The loader works ahead, so
-    its share is right only over several chunks of lines (`run.batches.chunk`).
+    its share is right only over several chunks of lines (`run.batches.chunk`). Started by torchrun, the figures are
+    those of all processes together, but the memory is that of one.
     """
+    devices = Devices.open(device)
+    memory = PeakMemory(devices.device) if can_measure(devices.device) else None
     torch.manual_seed(run.seed)
-    model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), device)
-    mixture = Mixture((Strokes(),), (1.0,), run.seed)
-    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation)
-    objective = Objective(learner.network, run.loss)
+    model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), devices)
+    batches = Batches(
+        Mixture((Strokes(),), (1.0,), run.seed), run.preparation, model.tokenizer, run.batches, run.augmentation
+    )
+    progress = beginning(run, devices)
+    streams = open_streams(batches, progress.positions, devices, workers)
     seen, columns, loading, total = 0, 0, 0.0, 0.0
-    for step, (waited, batch) in enumerate(timed(stream(batches, workers=workers))):
-        begun = time.monotonic()
-        float(learn(learner, objective, to_device(batch, device), run, Progress(step=step)).total)  # waits for a GPU
-        if step >= WARM_UP:
-            seen += len(batch.texts)
-            columns += int(batch.widths.sum())
-            loading += waited
-            total += waited + time.monotonic() - begun
-        if seen >= lines:
-            break
-    width = columns / seen * HEIGHT / run.preparation.height / run.preparation.stretch
-    return TrainingSpeed(seen, seen / total, loading / total, width)
-
-
-def timed(batches: Iterator[tuple[object, Batch]]) -> Iterator[tuple[float, Batch]]:
-    """Each batch, and the seconds it took to come."""
-    asked = time.monotonic()
-    for _, batch in batches:
-        yield time.monotonic() - asked, batch
+    while seen < lines:
         asked = time.monotonic()
+        own = [batch for _, batch in map(next, streams)]
+        begun = time.monotonic()
+        counts = count(own, devices)
+        float(learn(learner, own, counts, devices, run, progress).total)  # waits for a GPU
+        progress = replace(progress, step=progress.step + 1)
+        if progress.step > WARM_UP:
+            seen += counts.lines
+            columns += int(devices.total(torch.cat([batch.widths for batch in own]).sum()))
+            loading += begun - asked
+            total += time.monotonic() - asked
+    width = columns / seen * HEIGHT / run.preparation.height / run.preparation.stretch
+    return TrainingSpeed(seen, seen / total, loading / total, width, memory.taken() if memory is not None else 0)

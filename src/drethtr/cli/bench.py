@@ -1,18 +1,135 @@
-"""`drethtr bench`: how fast things are on this machine."""
+"""`drethtr bench`: how fast things are on this machine, and how much memory they take."""
 
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DeviceName, device_named
+from drethtr.cli.choices import DeviceName, decoder_named, device_named
+from drethtr.cli.files import write_text
+from drethtr.config import hint
+from drethtr.errors import ConfigError
 
-app = typer.Typer(no_args_is_help=True, help="Measure how fast things are on this machine.")
+if TYPE_CHECKING:
+    from drethtr.benchmarks.decoding import Grid
+    from drethtr.benchmarks.peers import Known
+    from drethtr.benchmarks.race import Rounds
+    from drethtr.benchmarks.report import Report
+    from drethtr.decoding.strategies import Decoder
+
+app = typer.Typer(no_args_is_help=True)
+
+Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="Lines with text, as for `drethtr evaluate`.")]
+Lines = Annotated[int, typer.Option(min=1, help="How many lines to read, the first of the data.")]
+Networks = Annotated[str, typer.Option(metavar="A,B", help="Shapes of networks: compact, small, base.")]
+Batches = Annotated[str, typer.Option(metavar="N,M", help="How many lines to read at a time.")]
+Beams = Annotated[str, typer.Option(metavar="N,M", help="How many beams to keep.")]
+Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders; the first is the one compared with.")]
+Quick = Annotated[bool, typer.Option("--quick", help="The least that shows that it works, in about a minute.")]
+JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write all figures here.")]
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE.svg", help="Also draw a chart.")]
+KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="What kraken reads with; it has no own model.")]
+
+NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,ctc,beam:10"
+LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
 
 
 @app.callback()
 def bench() -> None:
-    """Measure how fast things are on this machine."""
+    """Measure how fast things are on this machine, and how much memory they take."""
+
+
+@app.command()
+def decoding(
+    networks: Networks = NETWORKS,
+    batches: Batches = BATCHES,
+    beams: Beams = BEAMS,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """Retention against a well-made key-value cache and the published algorithm, with random weights."""
+    from drethtr.benchmarks.decoding import measure
+
+    tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
+    return deliver(measure(tasks, rounds(quick)), json_file, plot_file)
+
+
+@app.command()
+def memory(
+    networks: Networks = "compact,small",
+    batches: Batches = "16",
+    beams: Beams = "1,10",
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """The most memory that the same three take at any time, each in a process of its own."""
+    from drethtr.benchmarks.memory import measure
+
+    tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
+    return deliver(measure(tasks), json_file, plot_file)
+
+
+@app.command()
+def length(
+    network: Annotated[str, typer.Option(help="The shape of the network: compact, small, base.")] = "small",
+    beams: Annotated[int, typer.Option(min=1, help="How many beams change places at every step.")] = 10,
+    lengths: Annotated[str, typer.Option(metavar="N,M", help="Tokens written before.")] = LENGTHS,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """What the next token costs behind a text of N: retention against a key-value cache."""
+    from drethtr.benchmarks.length import measure
+
+    task = grid(network, "1", str(beams), quick).tasks(device_named(device))[-1]
+    return deliver(measure(task, numbers(lengths)[: 2 if quick else None], rounds(quick)), json_file, plot_file)
+
+
+@app.command()
+def strategies(
+    data: Data,
+    decoders: Decoders = DECODERS,
+    batches: Batches = BATCHES,
+    lines: Lines = 40,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """Every way in which the shipped model finds a text, on real lines."""
+    from drethtr.benchmarks.strategies import measure
+
+    pictures = [known.line for known in read_lines(data, 2 if quick else lines)]
+    report = measure(pictures, named(decoders), numbers(batches), rounds(quick), device_named(device))
+    return deliver(report, json_file, plot_file)
+
+
+@app.command()
+def peers(
+    data: Data,
+    decoders: Decoders = DECODERS,
+    batches: Batches = BATCHES,
+    lines: Lines = 24,
+    kraken_model: KrakenModel = None,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """The shipped model against TrOCR, rapidocr, tesseract and kraken, as far as they are here, on real lines."""
+    from drethtr.benchmarks.peers import measure
+
+    known = read_lines(data, 2 if quick else lines)
+    report = measure(known, named(decoders), numbers(batches), rounds(quick), device_named(device), kraken_model)
+    return deliver(report, json_file, plot_file)
 
 
 @app.command()
@@ -23,9 +140,10 @@ def training(
     ] = None,
     lines: Annotated[int, typer.Option(min=1, help="How many lines to train on.")] = 1500,
     workers: Annotated[int, typer.Option(min=0, help="Processes that load lines.")] = 1,
+    json_file: JSONFile = None,
     device: DeviceName = "auto",
 ) -> None:
-    """Lines per second in training, and the share of the time spent waiting for lines.
+    """Lines per second in training, the share of the time spent waiting for lines, and the memory it takes.
 
     The lines are made up, 64 pixels high and 800 wide on average. Without a run file, the network is COMPACT.
     """
@@ -35,7 +153,91 @@ def training(
 
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
     speed = measure(wanted, lines=lines, workers=workers, device=device_named(device))
+    peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
     typer.echo(
         f"{speed.lines_per_second:.1f} lines/s over {speed.lines:,} lines, {speed.mean_width:.0f} pixels wide on "
-        f"average; {speed.loading:.1%} of the time spent waiting for lines"
+        f"average; {speed.loading:.1%} of the time spent waiting for lines{peak}"
     )
+    if json_file is not None:
+        write_text(json_file, json.dumps(speed._asdict(), indent=1) + "\n")
+
+
+@app.command("all")
+def everything(
+    data: Data,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results.md, JSON files and charts go.")],
+    quick: Quick = False,
+    device: DeviceName = "auto",
+) -> None:
+    """All of these but training, in about an hour on two cores: tables, JSON and charts in one folder."""
+    commands: dict[str, Callable[..., Any]] = {
+        "decoding": partial(decoding, batches="1,8,32"),
+        "memory": memory,
+        "length": length,
+        "strategies": partial(strategies, data),
+        "peers": partial(peers, data),
+    }
+    tables = ["# Figures of `drethtr bench all`"]
+    for name, command in commands.items():
+        chart = output / f"{name}.svg"
+        report: Report = command(quick=quick, json_file=output / f"{name}.json", plot_file=chart, device=device)
+        tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
+        write_text(output / "results.md", "\n\n".join(tables) + "\n")
+
+
+def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) -> "Report":
+    """Show a report, and write it where it is wanted."""
+    typer.echo(report.table() + "\n")
+    if json_file is not None:
+        write_text(json_file, json.dumps(report.to_json(), ensure_ascii=False, indent=1) + "\n")
+    if plot_file is not None:
+        write_text(plot_file, report.plot())
+    return report
+
+
+def rounds(quick: bool) -> "Rounds":
+    """How long to measure."""
+    from drethtr.benchmarks.race import QUICK, Rounds
+
+    return QUICK if quick else Rounds()
+
+
+def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
+    """The tasks that a person names; if quick, the least of them.
+
+    Raises:
+        ConfigError: for a network that is not known.
+    """
+    from drethtr.benchmarks.decoding import Grid
+    from drethtr.model.network import PRESETS
+
+    names = networks.split(",")
+    for name in names:
+        if name not in PRESETS:
+            raise ConfigError(f"unknown network {name!r}{hint(name, PRESETS)}; known: {', '.join(PRESETS)}")
+    return Grid(("compact",), (1,), (1, 2)) if quick else Grid(names, numbers(batches), numbers(beams))
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers above 0 between commas.
+
+    Raises:
+        ConfigError: if there is anything else.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise ConfigError(f"{text!r} is not understood; expected whole numbers above 0, as in 1,8,32")
+    return [int(part) for part in parts]
+
+
+def named(decoders: str) -> list[tuple[str, "Decoder"]]:
+    """Decoders by their names between commas."""
+    return [(name, decoder_named(name)) for name in decoders.split(",")]
+
+
+def read_lines(data: Sequence[str], count: int) -> list["Known"]:
+    """The first lines of some data, decoded, with their texts."""
+    from drethtr.benchmarks.peers import Known
+    from drethtr.data.sources import open_all
+
+    return [Known(sample.line(), sample.text) for sample in open_all(data)[:count]]

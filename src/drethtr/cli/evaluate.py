@@ -9,6 +9,7 @@ import typer
 from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
 from drethtr.cli.files import write_text
 from drethtr.cli.tables import table_of
+from drethtr.cli.trust_table import trust_table
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ def evaluate(
     decoder: DecoderName = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Also show how far confidences and flags can be relied on.")
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")
     ] = None,
@@ -42,13 +46,16 @@ def evaluate(
     with tqdm(total=lines, unit="line", disable=None) as bar:
         scores = measure.evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
     typer.echo(summary(scores, repr(recognizer.decoder)))
+    if confidence:
+        typer.echo("\n" + trust_table(scores.to_json()["trust"]))
     if json_file is not None:
         write_text(json_file, json.dumps(scores.to_json(), ensure_ascii=False, indent=1) + "\n")
 
 
 def summary(scores: "Scores", decoder: str) -> str:
     """What was measured, for people."""
-    parts = [table_of(scores.to_json()), "", scores.to_json()["convention"], f"Decoder: {decoder}."]
+    found = scores.to_json()
+    parts = [table_of(found), "", found["convention"], found["customs_convention"], f"Decoder: {decoder}."]
     if scores.left_out:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from drethtr.reading import Reading
 
 
+DOUBTFUL = 0.5
+"""Words less sure than this are marked where a person asks for doubts."""
+
+
 class Format(NamedTuple):
     """How readings are written.
 
@@ -32,9 +36,26 @@ def text_file(path: Path, reading: "Reading") -> str:
     return f"{reading.text}\n"
 
 
+def doubts_row(path: Path, reading: "Reading") -> str:
+    """`file<TAB>text`, doubts marked."""
+    return f"{path}\t{one_line(with_doubts(reading))}\n"
+
+
+def doubts_file(path: Path, reading: "Reading") -> str:
+    """The text alone, doubts marked."""
+    return f"{with_doubts(reading)}\n"
+
+
+def with_doubts(reading: "Reading") -> str:
+    """The text with words that are rather wrong than right as `[word?]`, and what is odd about the line behind it."""
+    words = (f"[{word.text}?]" if word.confidence < DOUBTFUL else word.text for word in reading.words())
+    return " ".join([*words, *(f"[!{flag.kind}: {flag.reason}]" for flag in reading.flags)])
+
+
 def table_row(path: Path, reading: "Reading") -> str:
-    """`file<TAB>text<TAB>confidence`."""
-    return f"{path}\t{one_line(reading.text)}\t{reading.confidence:.4f}\n"
+    """`file<TAB>text<TAB>confidence<TAB>flags`."""
+    flags = "; ".join(f"{flag.kind}: {flag.reason}" for flag in reading.flags)
+    return f"{path}\t{one_line(reading.text)}\t{reading.confidence:.4f}\t{one_line(flags)}\n"
 
 
 def json_row(path: Path, reading: "Reading") -> str:
@@ -48,11 +69,20 @@ def json_file(path: Path, reading: "Reading") -> str:
 
 
 def to_json(path: Path, reading: "Reading") -> dict[str, Any]:
-    """A reading in plain values: edges in pixels from the left of the image, confidences from 0 to 1."""
+    """A reading in plain values: edges in pixels from the left of the image, confidences from 0 to 1.
+
+    Confidences are probabilities to be right where `calibrated` is true, else only the decoder's own opinion.
+    """
     return {
         "file": str(path),
         "text": reading.text,
         "confidence": round(reading.confidence, 4),
+        "calibrated": reading.calibrated,
+        "flags": [
+            {"kind": flag.kind, "reason": flag.reason, "left": round(flag.left, 1), "right": round(flag.right, 1)}
+            for flag in reading.flags
+        ],
+        "alternatives": [{"text": other.text, "score": round(other.score, 4)} for other in reading.alternatives],
         "characters": [
             placed(character.text, character.confidence, character.left, character.right)
             for character in reading.characters
@@ -77,5 +107,8 @@ def one_line(text: str) -> str:
 FORMATS: Mapping[str, Format] = {
     "txt": Format("", text_row, text_file),
     "json": Format("", json_row, json_file),
-    "tsv": Format("file\ttext\tconfidence\n", table_row, table_row),
+    "tsv": Format("file\ttext\tconfidence\tflags\n", table_row, table_row),
 }
+
+TEXT_WITH_DOUBTS = Format("", doubts_row, doubts_file)
+"""What `--doubts` makes of `txt`."""

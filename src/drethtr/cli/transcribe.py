@@ -8,7 +8,7 @@ import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
 from drethtr.cli.files import find_images, plan_outputs, write_text
-from drethtr.cli.formats import FORMATS, Format
+from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.config import hint
 from drethtr.errors import ConfigError, DataError
 
@@ -27,6 +27,9 @@ def transcribe(
     output: Annotated[
         Path | None, typer.Option(help="A folder for one file per image; to the screen if left out.")
     ] = None,
+    doubts: Annotated[
+        bool, typer.Option("--doubts", help="Mark doubtful words as [word?] and odd lines as [!reason]; for txt.")
+    ] = False,
     decoder: DecoderName = None,
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
@@ -37,6 +40,9 @@ def transcribe(
     """
     if format not in FORMATS:
         raise ConfigError(f"unknown format {format!r}{hint(format, FORMATS)}; known: {', '.join(FORMATS)}")
+    if doubts and format != "txt":
+        raise ConfigError(f"--doubts marks words in txt; {format} holds all confidences and flags as it is")
+    written = TEXT_WITH_DOUBTS if doubts else FORMATS[format]
     chosen = decoder_named(decoder) if decoder is not None else None
     images, errors = find_images(inputs)
     outputs = plan_outputs(images, output, format, force=force) if output is not None else None
@@ -48,7 +54,7 @@ def transcribe(
 
         recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
         alone = len(images) + len(errors) == 1
-        show = to_files(FORMATS[format], outputs) if outputs is not None else to_screen(FORMATS[format], alone=alone)
+        show = to_files(written, outputs) if outputs is not None else to_screen(written, alone=alone)
         for image, result in read_all(recognizer, images):
             if isinstance(result, DataError):
                 report(result)

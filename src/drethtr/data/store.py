@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterable
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from PIL import Image
 
@@ -16,32 +16,75 @@ ROWS_TOGETHER = 500
 STRINGS = ("text", "set", "lang", "page", "hand")
 
 
-def store_parquet(samples: Iterable[Sample], path: Path) -> None:
-    """Write samples as `read_parquet` reads them; the file appears under its name only when complete.
+class ParquetStore:
+    """A Parquet file that samples are added to; it appears under its name only when complete.
 
     Raises:
         DataError: if the file cannot be written.
         MissingExtraError: without pyarrow.
     """
-    try:
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import pyarrow as pa
+            from pyarrow.parquet import ParquetWriter
+        except ImportError as error:
+            raise MissingExtraError("pyarrow", "train") from error
+        image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+        fields = [("image", image), *((name, pa.string()) for name in STRINGS), ("clean", pa.bool_())]
+        self.schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features()}})})
+        self.path = path
+        self.unfinished = path.with_name(f".{path.name}.unfinished")
+        self.rows: list[dict[str, Any]] = []
+        self.lines = 0
+        try:
+            self.writer = ParquetWriter(self.unfinished, self.schema, compression="none")
+        except OSError as error:
+            raise DataError(f"cannot write {path}: {error}") from error
+
+    def add(self, sample: Sample) -> None:
+        """Write one more sample."""
+        self.rows.append(row_of(sample, self.lines))
+        self.lines += 1
+        if len(self.rows) == ROWS_TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the rows that wait."""
         import pyarrow as pa
-        from pyarrow.parquet import ParquetWriter
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "train") from error
-    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-    fields = [("image", image), *((name, pa.string()) for name in STRINGS), ("clean", pa.bool_())]
-    schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features()}})})
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    rows = (row_of(sample, number) for number, sample in enumerate(samples))
-    try:
-        with ParquetWriter(unfinished, schema, compression="none") as writer:
-            while some := list(islice(rows, ROWS_TOGETHER)):
-                writer.write_table(pa.Table.from_pylist(some, schema))
-        unfinished.replace(path)
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+
+        try:
+            self.writer.write_table(pa.Table.from_pylist(self.rows, self.schema))
+        except OSError as error:
+            raise DataError(f"cannot write {self.path}: {error}") from error
+        self.rows = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None and self.rows:
+                self.flush()
+            self.writer.close()
+            if kind is None:
+                self.unfinished.replace(self.path)
+        finally:
+            self.unfinished.unlink(missing_ok=True)
+
+
+def store_parquet(samples: Iterable[Sample], path: Path) -> None:
+    """Write samples as `read_parquet` reads them.
+
+    Raises:
+        DataError: if the file cannot be written.
+        MissingExtraError: without pyarrow.
+    """
+    with ParquetStore(path) as store:
+        for sample in samples:
+            store.add(sample)
 
 
 def features() -> dict[str, dict[str, str]]:
@@ -52,8 +95,9 @@ def features() -> dict[str, dict[str, str]]:
 
 def row_of(sample: Sample, number: int) -> dict[str, Any]:
     """One row of the table."""
+    image, ending = encoded(sample)
     return {
-        "image": {"bytes": png_of(sample), "path": f"{sample.set}_{number:06}.png"},
+        "image": {"bytes": image, "path": f"{sample.set}_{number:06}{ending}"},
         "text": sample.text,
         "set": sample.set,
         "lang": sample.language,
@@ -61,6 +105,30 @@ def row_of(sample: Sample, number: int) -> dict[str, Any]:
         "hand": sample.hand,
         "clean": sample.clean,
     }
+
+
+def encoded(sample: Sample) -> tuple[bytes, str]:
+    """The image as it is stored, and how its file would end: encoded images keep their bytes, pixels become PNG.
+
+    Raises:
+        DataError: naming the sample, if its file cannot be read.
+    """
+    if isinstance(sample.image, bytes):
+        return sample.image, ending_of(sample.image)
+    if isinstance(sample.image, Path):
+        try:
+            return sample.image.read_bytes(), sample.image.suffix
+        except OSError as error:
+            raise DataError(f"{sample.key}: {sample.image} cannot be read: {error.strerror}") from error
+    return png_of(sample), ".png"
+
+
+def ending_of(image: bytes) -> str:
+    """The usual ending of a file with this content, judged by its first bytes."""
+    return next((ending for start, ending in STARTS.items() if image.startswith(start)), ".img")
+
+
+STARTS = {b"\x89PNG": ".png", b"\xff\xd8": ".jpg", b"II*": ".tif", b"MM\0*": ".tif", b"RIFF": ".webp", b"BM": ".bmp"}
 
 
 def png_of(sample: Sample) -> bytes:

@@ -3,8 +3,12 @@
 The order and the values do not depend on the number of workers, and a stream can start at any batch.
 """
 
+import ctypes
+import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,8 +73,15 @@ class Parcels(Dataset[list[Parcel] | DataError]):
             return error
 
 
-def stream(batches: Batches, *, start: Position = BEGINNING, workers: int = 0) -> Iterator[tuple[Position, Batch]]:
-    """Batches from `start` on, without end, each with the position after it.
+def beginnings(streams: int) -> tuple[Position, ...]:
+    """Where each of several streams begins that share all chunks among them."""
+    return tuple(Position(chunk, 0) for chunk in range(streams))
+
+
+def stream(
+    batches: Batches, *, start: Position = BEGINNING, every: int = 1, workers: int = 0
+) -> Iterator[tuple[Position, Batch]]:
+    """Batches from `start` on, without end, each with the position after it; of the chunks, only each `every`-th.
 
     Raises:
         DataError: naming the sample, if a line cannot be used.
@@ -78,18 +89,18 @@ def stream(batches: Batches, *, start: Position = BEGINNING, workers: int = 0) -
     loader = DataLoader(
         Parcels(batches),
         batch_size=None,
-        sampler=range(start.chunk, sys.maxsize),
+        sampler=range(start.chunk, sys.maxsize, every),
         num_workers=workers,
         collate_fn=as_it_is,
-        worker_init_fn=use_one_thread,
+        worker_init_fn=begin_worker,
         generator=torch.Generator(),  # else torch takes a number from the generator that the model uses
     )
-    for chunk, parcels in enumerate(loader, start=start.chunk):
+    for chunk, parcels in zip(count(start.chunk, every), loader, strict=False):
         if isinstance(parcels, DataError):
             raise parcels
         for number, parcel in enumerate(parcels):
             if (chunk, number) >= start:
-                after = Position(chunk, number + 1) if number + 1 < len(parcels) else Position(chunk + 1, 0)
+                after = Position(chunk, number + 1) if number + 1 < len(parcels) else Position(chunk + every, 0)
                 yield after, unpack(parcel)
 
 
@@ -98,11 +109,15 @@ def as_it_is(parcels: list[Parcel] | DataError) -> list[Parcel] | DataError:
     return parcels
 
 
-def use_one_thread(worker: int) -> None:
-    """Let workers not compete for the processor: there is one for each of them."""
+def begin_worker(worker: int) -> None:
+    """Let workers not compete for the processor, as there is one for each, and not outlive a killed parent."""
     torch.set_num_threads(1)
-    try:
+    with suppress(ImportError):
         import cv2
-    except ImportError:
-        return
-    cv2.setNumThreads(0)
+
+        cv2.setNumThreads(0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+PR_SET_PDEATHSIG = 1

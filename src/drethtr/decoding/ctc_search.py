@@ -84,7 +84,7 @@ class Prefix:
 
 
 def prefix_search(
-    log_probs: Tensor, blank: int, *, beams: int = 10, nbest: int = 1, tokens_per_step: int = 8
+    log_probs: Tensor, blank: int, *, beams: int = 10, nbest: int = 1, tokens_per_step: int = 8, margin: float = inf
 ) -> list[Hypothesis]:
     """The likeliest texts of one line, best first; the probability of a text is the sum over all its paths.
 
@@ -93,6 +93,7 @@ def prefix_search(
         beams: Prefixes kept at every step.
         nbest: Texts wanted, at most `beams`; fewer come back where fewer are possible.
         tokens_per_step: Likeliest tokens by which prefixes may grow at a step.
+        margin: A prefix whose log-probability is so much below the best one's is given up.
     """
     rows = log_probs.cpu().double()
     growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
@@ -100,16 +101,17 @@ def prefix_search(
     root.entered = root.in_blank = root.total = 0.0
     kept = [root]
     for row, gains, tokens in zip(rows.tolist(), growth.values.tolist(), growth.indices.tolist(), strict=True):
-        kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams)
+        kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams, margin)
     return [prefix.hypothesis() for prefix in kept[:nbest]]
 
 
 def advance(
-    kept: list[Prefix], row: list[float], growth: list[tuple[int, float]], blank: int, beams: int
+    kept: list[Prefix], row: list[float], growth: list[tuple[int, float]], blank: int, beams: int, margin: float
 ) -> list[Prefix]:
     """The prefixes in the race after one more step, best first; `growth` are tokens with their gains, best first."""
     stays = [stay(prefix, row, blank) for prefix in kept]
-    leaders = [total for _, _, total in stays] + [-inf] * (beams - len(stays))
+    floor = max(total for _, _, total in stays) - margin
+    leaders = [max(total, floor) for _, _, total in stays] + [floor] * (beams - len(stays))
     heapify(leaders)  # the best totals so far; what is no better than the least of them has no future
     grown: list[tuple[float, Prefix, int]] = []
     for prefix in kept:
@@ -125,9 +127,10 @@ def advance(
         prefix.in_blank, prefix.in_token, prefix.total = masses
     children = [begin(prefix, token, made) for made, prefix, token in grown if made >= leaders[0]]
     ranked = sorted(kept + children, key=attrgetter("total"), reverse=True)
-    for prefix in ranked[beams:]:
+    survivors = [prefix for prefix in ranked[:beams] if prefix.total > max(ranked[0].total - margin, floor)]
+    for prefix in ranked[len(survivors) :]:
         prefix.in_blank = prefix.in_token = prefix.total = -inf
-    return [prefix for prefix in ranked[:beams] if prefix.total > -inf]
+    return survivors
 
 
 def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float, float]:

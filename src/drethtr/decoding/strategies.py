@@ -1,37 +1,28 @@
 """How a text is found for an image memory: a user chooses one of these by value.
 
-CTC()      the reading of the CTC head alone: fastest
-Greedy()   the decoder writes the likeliest token at every step
-Beam(5)    the decoder keeps the best few texts on the way
+CTC()             the reading of the CTC head alone: fastest
+Greedy()          the decoder writes the likeliest token at every step
+VerifiedDrafts()  the text of Greedy, but the decoder reads the CTC reading back instead of writing: faster
+Beam(5)           the decoder keeps the best few texts on the way
+Joint()           CTC head and decoder together choose between the best texts of either
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import torch
-from torch import Tensor
 
-from drethtr.decoding.ctc_search import CTCPath, align, best_path
-from drethtr.decoding.search import Hypothesis, beam_search, greedy, select_rows
+from drethtr.decoding.continuation import Continuation
+from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
+from drethtr.decoding.decoded import Candidate, CTCScores, Decoded, ctc_readings, located
+from drethtr.decoding.joint import Scored, score_texts
+from drethtr.decoding.scorer import NetworkScorer, text_limits
+from drethtr.decoding.search import Hypothesis, beam_search, greedy
+from drethtr.decoding.verify import verify
 from drethtr.errors import ConfigError
-from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
-from drethtr.text.tokenizer import BOS, EOS, PAD
-
-
-class Decoded(NamedTuple):
-    """The text found for a line.
-
-    tokens       ids, special ones left out
-    confidences  probability of each token, in [0, 1]
-    spans        left and right edge of each token, counted in image tokens from the left
-    """
-
-    tokens: tuple[int, ...]
-    confidences: tuple[float, ...]
-    spans: tuple[tuple[float, float], ...]
+from drethtr.model.network import DRetHTR, ImageMemory
+from drethtr.text.tokenizer import EOS, PAD
 
 
 class Decoder(ABC):
@@ -49,36 +40,33 @@ class Decoder(ABC):
             raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
 
     @abstractmethod
-    def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]:
-        """One text for each line of the memory."""
+    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+        """One text for each line of the memory, and at most so many others."""
 
 
 @dataclass(frozen=True)
 class CTC(Decoder):
-    """The likeliest path of the CTC head; no decoding loop at all."""
+    """The likeliest path of the CTC head, no decoding loop at all; alternatives by prefix search."""
 
     needs_ctc: ClassVar[bool] = True
 
-    def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]:
-        log_probabilities, steps = ctc_scores(memory)
-        paths = best_path(log_probabilities, steps, PAD)
-        return [on_image(path, int(length), network) for path, length in zip(paths, steps, strict=True)]
-
-
-@dataclass(frozen=True)
-class Greedy(Decoder):
-    """The likeliest next token at every step."""
-
-    def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]:
-        scorer = NetworkScorer(network, memory)
-        first, limits = scorer.first_tokens(), text_limits(memory)
-        hypotheses = greedy(scorer, network.initial_state(memory), first, end=EOS, limit=limits)
-        return [located(network, memory, line, best) for line, best in enumerate(hypotheses)]
+    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+        scores = CTCScores.of(memory)
+        read = ctc_readings(network, scores)
+        if not alternatives:
+            return read
+        beams = 2 * (alternatives + 1)
+        texts = [prefix_search(scores.line(line), PAD, beams=beams, nbest=beams) for line in range(len(read))]
+        own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
+        return [
+            line.with_alternatives(score, [Candidate(*text[:2]) for text in others], alternatives)
+            for line, score, others in zip(read, own, texts, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
 class Beam(Decoder):
-    """Beam search, hypotheses compared by log-probability / length^length_exponent."""
+    """Beam search, texts compared by log-probability / length^length_exponent; alternatives are other beams."""
 
     beams: int = 5
     length_exponent: float = 1.0
@@ -87,9 +75,15 @@ class Beam(Decoder):
         if not 1 <= self.beams <= 100:
             raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
 
-    def decode(self, network: DRetHTR, memory: ImageMemory) -> list[Decoded]:
+    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+        texts = self.search(network, memory, min(alternatives + 1, self.beams))
+        read = located(network, memory, [best for best, *_ in texts])
+        return self.with_alternatives(read, [best for best, *_ in texts], texts, alternatives)
+
+    def search(self, network: DRetHTR, memory: ImageMemory, nbest: int) -> list[list[Hypothesis]]:
+        """The best texts of each line."""
         scorer = NetworkScorer(network, memory)
-        found = beam_search(
+        return beam_search(
             scorer,
             network.initial_state(memory),
             scorer.first_tokens(),
@@ -97,96 +91,117 @@ class Beam(Decoder):
             beams=self.beams,
             limit=text_limits(memory),
             length_exponent=self.length_exponent,
+            nbest=nbest,
         )
-        return [located(network, memory, line, hypotheses[0]) for line, hypotheses in enumerate(found)]
+
+    def with_alternatives(
+        self, read: list[Decoded], own: list[Hypothesis], texts: list[list[Hypothesis]], number: int
+    ) -> list[Decoded]:
+        """Each line's reading beside the `texts` a search found."""
+        return [
+            line.with_alternatives(self.quality(best), [Candidate(t.tokens, self.quality(t)) for t in others], number)
+            for line, best, others in zip(read, own, texts, strict=True)
+        ]
+
+    def quality(self, text: Hypothesis) -> float:
+        """What texts are compared by."""
+        return float(text.log_probability / max(len(text.token_log_probabilities), 1) ** self.length_exponent)
+
+
+class Writer(Decoder):
+    """A decoder that writes one text; alternatives come from a beam search of their own."""
+
+    @abstractmethod
+    def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
+        """The text of each line."""
+
+    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+        own = self.write(NetworkScorer(network, memory))
+        read = located(network, memory, own)
+        if not alternatives:
+            return read
+        beam = Beam(alternatives + 1)
+        return beam.with_alternatives(read, own, beam.search(network, memory, alternatives + 1), alternatives)
+
+
+@dataclass(frozen=True)
+class Greedy(Writer):
+    """The likeliest next token at every step."""
+
+    def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
+        state = scorer.network.initial_state(scorer.memory)
+        return greedy(scorer, state, scorer.first_tokens(), end=EOS, limit=text_limits(scorer.memory))
+
+
+@dataclass(frozen=True)
+class VerifiedDrafts(Writer):
+    """The text of `Greedy`, token for token, from a CTC draft that the decoder reads back and corrects.
+
+    A line that needs more than `passes`, or where rounding could decide between two tokens, is left to `Greedy`.
+    """
+
+    passes: int = 8
+
+    needs_ctc: ClassVar[bool] = True
+
+    def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
+        found = corrected_drafts(scorer, CTCScores.of(scorer.memory), self.passes)
+        left = [line for line, text in enumerate(found) if text is None]
+        rest = iter(Greedy().write(scorer.keep(torch.tensor(left, device=scorer.device))) if left else ())
+        return [next(rest) if text is None else text for text in found]
+
+
+@dataclass(frozen=True)
+class Joint(Decoder):
+    """Of the CTC head's best texts and the decoder's own, the one that both together find likeliest.
+
+    Texts are compared by (ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder) / length^length_exponent.
+
+    Args:
+        candidates: Texts that the CTC head may propose for a line.
+        passes: How often a draft is read back to find the decoder's own text; 0 does without.
+    """
+
+    candidates: int = 6
+    ctc_weight: float = 0.6
+    length_exponent: float = 0.0
+    passes: int = 4
+
+    needs_ctc: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.candidates <= 100:
+            raise ConfigError(f"the CTC head proposes 1 to 100 texts, not {self.candidates}")
+        if not 0 <= self.ctc_weight <= 1:
+            raise ConfigError(f"the weight of the CTC head is between 0 and 1, not {self.ctc_weight}")
+
+    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+        texts = self.propose(network, memory)
+        own = [max(line, key=self.quality) for line in texts]
+        decoded = []
+        for line, best, others in zip(
+            located(network, memory, [text.decoder for text in own]), own, texts, strict=True
+        ):
+            candidates = [Candidate(text.decoder.tokens, self.quality(text)) for text in others]
+            decoded.append(line.with_alternatives(self.quality(best), candidates, alternatives))
+        return decoded
+
+    def propose(self, network: DRetHTR, memory: ImageMemory) -> list[list[Scored]]:
+        """The texts of each line, scored by both."""
+        scorer, scores = NetworkScorer(network, memory), CTCScores.of(memory)
+        return score_texts(scorer, scores, corrected_drafts(scorer, scores, self.passes), self.candidates)
+
+    def quality(self, text: Scored) -> float:
+        """What texts are compared by."""
+        return text.quality(self.ctc_weight, self.length_exponent)
+
+
+def corrected_drafts(scorer: NetworkScorer, scores: CTCScores, passes: int) -> list[Hypothesis | None]:
+    """What the decoder would write on each line; none where that is not known after so many passes."""
+    readers = [Continuation(scores.line(line).numpy(), PAD) for line in range(scorer.lines)]
+    return verify(scorer, readers, text_limits(scorer.memory), end=EOS, passes=passes)
 
 
 def default_decoder(network: DRetHTR) -> Decoder:
     """CTC where there is a head for it, else greedy."""
     return CTC() if network.ctc is not None else Greedy()
-
-
-class NetworkScorer(NamedTuple):
-    """A network as search sees it; the image memory stays here, once per line."""
-
-    network: DRetHTR
-    memory: ImageMemory
-
-    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """See `Scorer.step`; what is no text, such as padding, is never written."""
-        logits, state = self.network.decode_text(tokens[:, None], self.memory, state)
-        logits = logits[:, -1].float()
-        logits[:, [BOS, PAD]] = -torch.inf
-        return logits.log_softmax(-1), state
-
-    def keep(self, lines: Tensor) -> "NetworkScorer":
-        """See `Scorer.keep`."""
-        return NetworkScorer(self.network, select_lines(self.memory, lines))
-
-    def first_tokens(self) -> Tensor:
-        """The start of every line's text, (B,)."""
-        keys = self.memory.layers[0].keys
-        return torch.full((keys.shape[0],), BOS, device=keys.device)
-
-
-def select_lines(memory: ImageMemory, lines: Tensor) -> ImageMemory:
-    """The memory of some lines."""
-    return ImageMemory(
-        select_rows(memory.layers, lines),
-        None if memory.mask is None else memory.mask[lines],
-        None if memory.ctc is None else select_rows(memory.ctc, lines),
-    )
-
-
-LONGEST = 400
-"""Tokens of a text, where no CTC head says how many fit."""
-
-
-def text_limits(memory: ImageMemory) -> Tensor:
-    """The longest text of each line, (B,), its end included: as many characters as CTC could hold."""
-    if memory.ctc is not None:
-        return memory.ctc.steps + 1
-    keys = memory.layers[0].keys
-    return torch.full((keys.shape[0],), LONGEST, device=keys.device)
-
-
-def ctc_scores(memory: ImageMemory) -> tuple[Tensor, Tensor]:
-    """Log-probabilities (B, S, V) of the refined reading and how many steps count, (B,)."""
-    assert memory.ctc is not None
-    return memory.ctc.refined.float().log_softmax(-1).cpu(), memory.ctc.steps.cpu()
-
-
-def located(network: DRetHTR, memory: ImageMemory, line: int, best: Hypothesis) -> Decoded:
-    """A hypothesis with its tokens aligned to the image by the CTC head, or spread evenly if there is none."""
-    probabilities = torch.tensor(best.token_log_probabilities[: len(best.tokens)]).exp().tolist()
-    if memory.ctc is None:
-        places = memory.layers[0].keys.shape[2] if memory.mask is None else int(memory.mask[line].sum())
-        step = places / max(len(best.tokens), 1)
-        spans = [(number * step, (number + 1) * step) for number in range(len(best.tokens))]
-        return Decoded(best.tokens, tuple(probabilities), tuple(spans))
-    steps = int(memory.ctc.steps[line])
-    scores = memory.ctc.refined[line, :steps].float().log_softmax(-1).cpu()
-    path = align(scores, best.tokens, PAD)
-    return on_image(path, steps, network)._replace(confidences=tuple(probabilities))
-
-
-def on_image(path: CTCPath, steps: int, network: DRetHTR) -> Decoded:
-    """A CTC path of so many steps, its tokens as sure as CTC is of them."""
-    confidences = tuple(torch.tensor(path.token_log_probabilities).exp().tolist())
-    return Decoded(path.tokens, confidences, edges(path.spans, steps, network))
-
-
-def edges(spans: Sequence[tuple[int, int]], steps: int, network: DRetHTR) -> tuple[tuple[float, float], ...]:
-    """Edges of characters in image tokens from the steps (first, last + 1) where CTC saw them.
-
-    CTC marks a character by a short spike near its middle, so neighbors meet halfway between their spikes.
-    """
-    assert network.ctc is not None
-    scale = 1 / network.ctc.steps
-    middles = [(first + after) / 2 for first, after in spans]
-    between = [(left + right) / 2 for left, right in pairwise(middles)]
-    if not middles:
-        return ()
-    typical = (middles[-1] - middles[0]) / max(len(middles) - 1, 1) / 2 if len(middles) > 1 else network.ctc.steps
-    outer = [max(middles[0] - typical, 0.0), *between, min(middles[-1] + typical, float(steps))]
-    return tuple((left * scale, right * scale) for left, right in pairwise(outer))

@@ -6,39 +6,58 @@ Validation and test come through here, and both read with the very `Recognizer` 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from drethtr.data.sample import Sample
 from drethtr.data.selection import choose, clean_lines
 from drethtr.errors import DataError
-from drethtr.evaluation.metrics import CONVENTION, Counts, Rates, bootstrap, score
+from drethtr.evaluation.confidence import Trustworthiness, measure_trust
+from drethtr.evaluation.metrics import CONVENTION, CUSTOMS_CONVENTION, Rates, bootstrap, score
+from drethtr.evaluation.words import CUSTOMS, Words
+from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 
 READ_TOGETHER = 256
 """Lines decoded at a time: enough for batches of like width, few enough for memory."""
 
 
+class BySet(NamedTuple):
+    """Rates of each set, in the order of their names, and of all lines."""
+
+    sets: Mapping[str, Rates]
+    overall: Rates
+
+
 @dataclass(frozen=True)
 class Scores:
     """Error rates of each set, by name, and of all lines together.
 
+    customs     rates under other customs of what a word is (`CUSTOMS`), by name
     left_out    lines not read because their text has editorial signs or uncertain letters, by set
     unknown     characters of the transcriptions that the model cannot write, most frequent first; each is an error
+    trust       whether confidences and flags say where the errors are
     """
 
     sets: Mapping[str, Rates]
     overall: Rates
     left_out: Mapping[str, int]
     unknown: Mapping[str, int]
+    customs: Mapping[str, BySet]
+    trust: Trustworthiness
 
     def to_json(self) -> dict[str, Any]:
         """What `drethtr evaluate --json` writes; rates are fractions."""
         return {
             "convention": CONVENTION,
-            "sets": [{"name": name, **plain(rates)} for name, rates in self.sets.items()],
-            "overall": plain(self.overall),
+            "sets": [
+                {"name": name, **plain(rates), **wer_of({c: found.sets[name] for c, found in self.customs.items()})}
+                for name, rates in self.sets.items()
+            ],
+            "overall": plain(self.overall) | wer_of({c: found.overall for c, found in self.customs.items()}),
             "left_out": dict(self.left_out),
             "unknown": dict(self.unknown),
+            "customs_convention": CUSTOMS_CONVENTION,
+            "trust": self.trust.to_json(),
         }
 
 
@@ -62,18 +81,44 @@ def evaluate(
     """
     chosen = to_read(samples, limit, seed)
     unknown = count_unknown(recognizer, chosen)
-    readings = read_texts(recognizer, chosen, advance)
-    counts = score([sample.text for sample in chosen], readings)
-    pages = [f"{sample.set}/{sample.page}" if sample.page else "" for sample in chosen]
-    of_set: dict[str, list[int]] = defaultdict(list)
-    for place, sample in enumerate(chosen):
-        of_set[sample.set].append(place)
+    readings = read_lines(recognizer, chosen, advance)
+    customs = {name: by_set(chosen, readings, words_of) for name, words_of in CUSTOMS.items()}
+    usual = customs.pop("wer")
     return Scores(
-        sets={name: rates(counts, pages, places) for name, places in sorted(of_set.items())},
-        overall=rates(counts, pages, range(len(counts))),
+        sets=usual.sets,
+        overall=usual.overall,
         left_out=dict(sorted(Counter(sample.set for sample in samples if not sample.clean).items())),
         unknown=dict(unknown.most_common()),
+        customs=customs,
+        trust=measure_trust([sample.text for sample in chosen], readings),
     )
+
+
+def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Words) -> BySet:
+    """Rates of some lines under one custom of what a word is."""
+    counts = score([sample.text for sample in samples], [reading.text for reading in readings], words_of)
+    pages = list(map(page_of, samples))
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, sample in enumerate(samples):
+        places[sample.set].append(place)
+    sets = {
+        name: bootstrap([counts[place] for place in of_set], [pages[place] for place in of_set])
+        for name, of_set in sorted(places.items())
+    }
+    return BySet(sets, bootstrap(counts, pages))
+
+
+def page_of(sample: Sample) -> str:
+    """The page of a line among those of all sets, "" where it is unknown."""
+    return f"{sample.set}/{sample.page}" if sample.page else ""
+
+
+def wer_of(customs: Mapping[str, Rates]) -> dict[str, float]:
+    """Word error rates under several customs, with their intervals, as JSON has them."""
+    found: dict[str, float] = {}
+    for name, rates in customs.items():
+        found |= {name: rates.wer, f"{name}_low": rates.wer_low, f"{name}_high": rates.wer_high}
+    return found
 
 
 def plain(rates: Rates) -> dict[str, Any]:
@@ -110,19 +155,14 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
     return unknown
 
 
-def read_texts(
+def read_lines(
     recognizer: Recognizer, samples: Sequence[Sample], advance: Callable[[int], object] | None = None
-) -> list[str]:
-    """What the recognizer reads on each line."""
-    texts: list[str] = []
+) -> list[Reading]:
+    """What the recognizer reads on each line; `advance` is told how many were read, after each of many steps."""
+    readings: list[Reading] = []
     for start in range(0, len(samples), READ_TOGETHER):
         some = samples[start : start + READ_TOGETHER]
-        texts.extend(reading.text for reading in recognizer.read([sample.line() for sample in some]))
+        readings += recognizer.read([sample.line() for sample in some])
         if advance is not None:
             advance(len(some))
-    return texts
-
-
-def rates(counts: Sequence[Counts], pages: Sequence[str], places: Sequence[int]) -> Rates:
-    """Rates and intervals of the lines at some places."""
-    return bootstrap([counts[place] for place in places], [pages[place] for place in places])
+    return readings

@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.errors import DataError
+from drethtr.evaluation.words import Words, between_spaces
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
     "CER: all edits / all reference characters, over NFC code points; white space folded and stripped, case and "
     "punctuation kept. WER: the same over words between white space. In brackets the 95 % interval of a bootstrap "
     "over pages, or lines where pages are unknown."
+)
+CUSTOMS_CONVENTION = (
+    "WER in other customs: with every sign of punctuation a word of its own (HTR-VT, VAN, DAN); over Unicode words "
+    "(Annex 29), those of punctuation alone left out (dinglehopper)."
 )
 
 
@@ -62,15 +67,16 @@ class Rates:
     characters: int
 
 
-def score(references: Sequence[str], hypotheses: Sequence[str]) -> list[Counts]:
+def score(references: Sequence[str], hypotheses: Sequence[str], words_of: Words = between_spaces) -> list[Counts]:
     """Compare each reading with its transcription, in the form `CONVENTION` describes."""
-    return [compare(reference, hypothesis) for reference, hypothesis in zip(references, hypotheses, strict=True)]
+    pairs = zip(references, hypotheses, strict=True)
+    return [compare(reference, hypothesis, words_of) for reference, hypothesis in pairs]
 
 
-def compare(reference: str, hypothesis: str) -> Counts:
+def compare(reference: str, hypothesis: str, words_of: Words = between_spaces) -> Counts:
     """Count the fewest insertions, deletions and substitutions between two lines."""
     reference, hypothesis = for_scoring(reference), for_scoring(hypothesis)
-    words, read = reference.split(), hypothesis.split()
+    words, read = words_of(reference), words_of(hypothesis)
     return Counts(
         edits=Levenshtein.distance(reference, hypothesis),
         characters=len(reference),

@@ -80,8 +80,12 @@ def blur_numpy(field: Field, kernel: Field) -> Field:
 def displace(line: Line, across: Field, down: Field) -> Line:
     """Give every pixel the grey found `across` and `down` pixels away; bilinear, the line mirrored at its edges."""
     rows, columns = (np.arange(length, dtype=np.float32) for length in line.shape)
-    x, y = columns + across, rows[:, None] + down
-    if cv2 is None or max(line.shape) >= OPENCV_LIMIT:
+    return sample(line, columns + across, rows[:, None] + down)
+
+
+def sample(line: Line, x: Field, y: Field) -> Line:
+    """The greys at places (x, y), (rows, columns) each; bilinear, the line mirrored at its edges."""
+    if cv2 is None or max(*line.shape, *x.shape) >= OPENCV_LIMIT:
         return sample_numpy(line, x, y)
     return sample_opencv(line, x, y)
 

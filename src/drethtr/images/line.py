@@ -6,6 +6,8 @@ that Pillow hands to other programs (EPS to Ghostscript) are not opened.
 
 import struct
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -56,7 +58,7 @@ def load_line(source: ImageSource) -> Line:
         DataError: naming the source, if it is missing, no image, damaged, empty or larger than `MAX_PIXELS`.
     """
     name = name_of(source)
-    try:
+    with decoding(name):
         if isinstance(source, np.ndarray):
             line = grey_from_array(source, name)
         elif isinstance(source, Image.Image):
@@ -64,13 +66,20 @@ def load_line(source: ImageSource) -> Line:
         else:
             with Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=FORMATS) as image:
                 line = grey_from_image(image, name)
+    return dark_on_light(line)
+
+
+@contextmanager
+def decoding(name: str) -> Iterator[None]:
+    """Whatever goes wrong while an image is decoded is said in a `DataError` with its name."""
+    try:
+        yield
     except FileNotFoundError as error:
         raise DataError(f"{name}: no such file") from error
     except UnidentifiedImageError as error:
         raise DataError(f"{name}: not an image of a known format ({', '.join(FORMATS)})") from error
     except DECODING_ERRORS as error:
         raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
-    return dark_on_light(line)
 
 
 def name_of(source: ImageSource) -> str:

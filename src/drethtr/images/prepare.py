@@ -98,6 +98,14 @@ def pad_right(prepared: Prepared, columns: int) -> Prepared:
     return np.pad(prepared, ((0, 0), (0, missing)), constant_values=-1)
 
 
+def published(line: Line, *, deslanted: bool = False) -> Prepared:
+    """What the authors' networks were trained on, (64, 2227): for comparing, since it cuts off what is longer.
+
+    A model made of their weights needs it not: its backbone fills lines up itself, and longer ones are read in pieces.
+    """
+    return pad_right(Preparation(deslant=deslanted)(line)[:, :PAPER_COLUMNS], PAPER_COLUMNS)
+
+
 def spread_greys(line: Line) -> Line:
     """Make ink black and paper white: linear between the line's 1st and 90th percentile; blank lines stay."""
     ink, paper = np.percentile(line, (1, 90))

@@ -21,10 +21,6 @@ class KeyValue(NamedTuple):
     keys: Tensor
     values: Tensor
 
-    def followed_by(self, later: "KeyValue") -> "KeyValue":
-        """These tokens, then `later`."""
-        return KeyValue(*(torch.cat(pair, dim=2) for pair in zip(self, later, strict=True)))
-
 
 def fold_beams(q: Tensor, lines: int) -> Tensor:
     """Queries (lines x beams, H, N, K) as (lines, H, beams x N, K), so that a line's beams share its image."""

@@ -1,17 +1,25 @@
 """The authors' checkpoints: their names for the weights, translated into ours (spec, Sec. 4).
 
 A checkpoint of theirs holds weights and nothing else. Which mixer, decay and prior it was trained with cannot be seen
-in it, nor the alphabet: whoever loads one must say so, in a `NetworkConfig`.
+in it, nor the alphabet: whoever loads one must say so, in a `NetworkConfig` or in the words of their command lines.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from drethtr.errors import CheckpointError
-from drethtr.model.network import DRetHTR
+from drethtr.model.backbones import EfficientNetV2S, Given
+from drethtr.model.embedding import Learned, Unplaced
+from drethtr.model.network import DRetHTR, NetworkConfig
+from drethtr.model.published_mode import PublishedSettings
+from drethtr.model.weights_file import read_weights
+
+CANVAS = 2227
+"""Columns to which the authors fill up every line (Sec. 5.3)."""
 
 QUERIES, KEYS_VALUES, JOINED = "fusion.to_q.weight", "fusion.to_kv.weight", "fusion.to_qkv.weight"
 OUTSIDE_LAYERS = {
@@ -26,7 +34,10 @@ IN_LAYER = {
     "0.norm.bias": "fusion_norm.bias",
     "0.fn.to_q.weight": QUERIES,
     "0.fn.to_kv.weight": KEYS_VALUES,
-    "0.fn.to_gt.weight": "fusion.text_mixer.decay.gate.weight",
+    "0.fn.to_gt.weight": "fusion.text_mixer.past.decay.gate.weight",
+    "0.fn.to_g.weight": "fusion.output.gate.weight",
+    "0.fn.group_norm.weight": "fusion.output.norm.weight",
+    "0.fn.group_norm.bias": "fusion.output.norm.bias",
     "0.fn.to_out.0.weight": "fusion.to_out.weight",
     "0.fn.to_out.0.bias": "fusion.to_out.bias",
     "1.norm.weight": "feed_forward.0.weight",
@@ -36,28 +47,104 @@ IN_LAYER = {
     "1.fn.net.3.weight": "feed_forward.4.weight",
     "1.fn.net.3.bias": "feed_forward.4.bias",
 }
+IMAGE_PART = "feature_extractor."
+REMEDY = "are the settings those that the weights were trained with?"
 LAYER = re.compile(r"retnet\.layers\.(\d+)\.(.+)")
+OUR_LAYER = re.compile(r"blocks\.(\d+)\.(.+)")
 BACKBONE = re.compile(r"feature_extractor\.features\.0\.(.+)")
 
 
+def load(
+    weights: str | Path | Mapping[str, Tensor],
+    *,
+    heads: int,
+    mode: str = "Bi_ret_RetNet_Sinusoidal_to_out",
+    D_norm: bool = True,
+    ret_norm: bool = False,
+    gamma_subtracter: float = 0.86,
+    layerwise: bool = True,
+    various: bool = False,
+) -> DRetHTR:
+    """A published network, ready to read, from a file or a state dict; settings as on the published command lines.
+
+    The defaults are those of the published DRetHTR. Weights without an image part give a network for
+    `from_image_tokens`.
+
+    Args:
+        heads: 12 in BASE, 8 in SMALL.
+        mode: Words of `published_mode.WORDS`.
+        layerwise: γ grows from layer to layer (`increase_gamma_along_layers`).
+        various: γ grows from head to head instead (`various_gamma_in_heads`).
+
+    Raises:
+        ConfigError: for settings that have no equal form here, and heads that do not fit.
+        CheckpointError: for a file that cannot be used, and weights that do not fit the settings.
+    """
+    settings = PublishedSettings(
+        mode=mode,
+        D_norm=D_norm,
+        ret_norm=ret_norm,
+        gamma_subtracter=gamma_subtracter,
+        layerwise=layerwise,
+        various=various,
+    )
+    given = read_weights(Path(weights)) if isinstance(weights, str | Path) else weights
+    state = {name.removeprefix("module."): weight for name, weight in given.items()}
+    config = published_config(state, heads, settings)
+    if isinstance(config.backbone, Given):
+        identity = {"weight": torch.eye(config.width), "bias": torch.zeros(config.width)}
+        state |= {f"{IMAGE_PART}linear.{name}": value for name, value in identity.items()}
+    with torch.device("meta"):
+        network = DRetHTR(config, size(state, "embed_tokens.weight", 0))
+    load_published(network, state)
+    return network.eval()
+
+
+def published_config(state: Mapping[str, Tensor], heads: int, settings: PublishedSettings) -> NetworkConfig:
+    """The network that published weights are of, as far as their shapes and the settings tell."""
+    width = size(state, "embed_tokens.weight", 1)
+    has_image_part = any(name.startswith(IMAGE_PART) for name in state)
+    return NetworkConfig(
+        layers=1 + max((int(found[1]) for found in map(LAYER.fullmatch, state) if found), default=0),
+        width=width,
+        heads=heads,
+        hidden=size(state, "retnet.layers.0.1.fn.net.0.weight", 0),
+        backbone=EfficientNetV2S(dropout=0.3, canvas=CANVAS) if has_image_part else Given(width),
+        positions=Learned(size(state, IMAGE_PART + "img_pos_embedding", 1)) if has_image_part else Unplaced(),
+        mixer=settings.mixer,
+        prior=settings.prior,
+        output=settings.output,
+        text_positions=settings.text_positions,
+    )
+
+
+def size(state: Mapping[str, Tensor], name: str, axis: int) -> int:
+    """One side of a published weight."""
+    if name not in state or state[name].ndim <= axis:
+        raise CheckpointError(f"the published weights lack {name}; are they a DRetHTR's?")
+    return state[name].shape[axis]
+
+
 def load_published(network: DRetHTR, state: Mapping[str, Tensor]) -> None:
-    """Fill a network with a published state dict.
+    """Fill a network, which may be on the meta device, with a copy of a published state dict, in float32.
 
     Raises:
         CheckpointError: naming weights that are unknown, missing, left over or of another shape.
     """
     weights, wanted = published_weights(state), network.state_dict()
-    if missing := wanted.keys() - weights.keys():
-        raise CheckpointError(f"the published weights lack {listed(missing)} of this network; is its config theirs?")
-    if extra := weights.keys() - wanted.keys():
-        raise CheckpointError(f"this network has no place for the published {listed(extra)}; is its config theirs?")
-    for name, weight in weights.items():
-        if weight.shape != wanted[name].shape:
-            raise CheckpointError(
-                f"{name}: the published shape is {tuple(weight.shape)}, this network's {tuple(wanted[name].shape)}; "
-                "is its config theirs?"
-            )
-    network.load_state_dict(weights)
+    if missing := [their_name(name) for name in wanted.keys() - weights.keys()]:
+        raise CheckpointError(f"the weights lack {listed(missing)}, which this network has; {REMEDY}")
+    if extra := [their_name(name) for name in weights.keys() - wanted.keys()]:
+        raise CheckpointError(f"this network has no place for the weights {listed(extra)}; {REMEDY}")
+    misshapen = [
+        f"{their_name(name)} is of shape {tuple(weight.shape)}, in this network {tuple(wanted[name].shape)}"
+        for name, weight in weights.items()
+        if weight.shape != wanted[name].shape
+    ]
+    if misshapen:
+        raise CheckpointError(f"weights do not fit: {listed(misshapen, separator='; ')}; {REMEDY}")
+    copied = {name: weight.detach().to(wanted[name].dtype, copy=True) for name, weight in weights.items()}
+    network.load_state_dict(copied, assign=True)
 
 
 def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -100,7 +187,18 @@ def our_name(name: str) -> str | None:
     return OUTSIDE_LAYERS.get(name)
 
 
-def listed(names: Iterable[str], shown: int = 3) -> str:
+def their_name(name: str) -> str:
+    """The published name of one of our weights; queries stand for keys and values too. Ours if they have none."""
+    layers = {ours: theirs for theirs, ours in IN_LAYER.items()} | {JOINED: "0.fn.to_q.weight"}
+    if (match := OUR_LAYER.fullmatch(name)) and match[2] in layers:
+        return f"retnet.layers.{match[1]}.{layers[match[2]]}"
+    if name.startswith("backbone.features."):
+        return f"{IMAGE_PART}features.0.{name.removeprefix('backbone.features.')}"
+    outside = {ours: theirs for theirs, ours in OUTSIDE_LAYERS.items()}
+    return outside.get(name, name)
+
+
+def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
     """The first few names, and how many there are besides."""
-    first, more = sorted(names)[:shown], len(list(names)) - shown
-    return ", ".join(first) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - shown
+    return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -22,14 +22,17 @@ def sinusoid(positions: Tensor, width: int) -> Tensor:
 class TextEmbedding(nn.Module):
     """Tokens (R, N) to vectors (R, N, width); dropout falls before the position, as published."""
 
-    def __init__(self, vocabulary: int, width: int, dropout: float) -> None:
+    def __init__(self, vocabulary: int, width: int, dropout: float, *, placed: bool = True) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width, _weight=torch.zeros(vocabulary, width))
         self.dropout = nn.Dropout(dropout)
+        self.placed = placed
 
     def forward(self, tokens: Tensor, start: int) -> Tensor:
         """Embed N tokens of which the first is number `start` of its text, BOS being number 0."""
         x: Tensor = self.dropout(self.tokens(tokens))
+        if not self.placed:
+            return x
         exact = torch.promote_types(x.dtype, torch.float32)  # half precision cannot count beyond 256
         places = torch.arange(start, start + tokens.shape[1], device=x.device, dtype=exact)
         return x + sinusoid(places, x.shape[-1]).to(x.dtype)
@@ -68,6 +71,13 @@ class SinusoidalImagePositions(ImagePositions):
         return x + sinusoid(torch.arange(x.shape[1], device=x.device, dtype=torch.float32), x.shape[-1]).to(x.dtype)
 
 
+class NoImagePositions(ImagePositions):
+    """Adds nothing."""
+
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor:
+        return x
+
+
 class ImagePositionsConfig(ABC):
     """Which positions image tokens get."""
 
@@ -95,3 +105,11 @@ class Sinusoidal(ImagePositionsConfig):
 
     def build(self, width: int) -> ImagePositions:
         return SinusoidalImagePositions()
+
+
+@dataclass(frozen=True)
+class Unplaced(ImagePositionsConfig):
+    """None; for image tokens that know their place already."""
+
+    def build(self, width: int) -> ImagePositions:
+        return NoImagePositions()

@@ -1,8 +1,8 @@
-"""How the tokens of one layer look at each other.
+"""How the text tokens of one layer weigh what they see: the image, and the text before them.
 
-Image tokens see the image. Text tokens see the image and the text before them; how the
-two are weighed, and what must be remembered to go on writing, is the job of a TextMixer.
-`ModalityFusion` is the frame around it, the same for every mixer.
+A `PastMixer` looks back at the text alone, a `TextMixer` at image and text. Both are handed what they remember and
+return it; what it is, a matrix of fixed size or a growing cache, is their own business.
+`drethtr.model.fusion` puts projections to and from heads around them, the same for every mixer.
 """
 
 from abc import ABC, abstractmethod
@@ -13,11 +13,24 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.model.attention import ImagePrior, KeyValue, attend_image, fold_beams, unfold_beams
+from drethtr.model.attention import KeyValue, attend_image, fold_beams, unfold_beams
+from drethtr.model.cache import TextCache
 from drethtr.model.decay import Decay, DecayConfig, Place, Scheduled
 from drethtr.model.retention import RetentionState, retain
 
 State = TypeVar("State")
+
+
+class PastMixer(nn.Module, ABC, Generic[State]):
+    """What a text query takes from the text before it. `dropout` falls on single weights."""
+
+    @abstractmethod
+    def initial_state(self, like: KeyValue) -> State:
+        """The state of as many rows as `like` has, before the first text token."""
+
+    @abstractmethod
+    def forward(self, x: Tensor, q: Tensor, text: KeyValue, state: State, *, dropout: float) -> tuple[Tensor, State]:
+        """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
 
 
 class TextMixer(nn.Module, ABC, Generic[State]):
@@ -45,8 +58,8 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
 
 
-class RetentiveMixer(TextMixer[RetentionState]):
-    """Softmax over the image, retention over the text: ARMF (paper, eqs. 7-9)."""
+class RetentiveMixer(PastMixer[RetentionState]):
+    """Retention over the text: no softmax, a memory of fixed size (paper, eqs. 2-4)."""
 
     def __init__(self, decay: Decay, normalize: bool) -> None:
         super().__init__()
@@ -57,35 +70,77 @@ class RetentiveMixer(TextMixer[RetentionState]):
         return RetentionState.empty(*like)
 
     def forward(
-        self,
-        x: Tensor,
-        q: Tensor,
-        text: KeyValue,
-        image: KeyValue,
-        mask: Tensor | None,
-        state: RetentionState,
-        *,
-        dropout: float,
+        self, x: Tensor, q: Tensor, text: KeyValue, state: RetentionState, *, dropout: float
     ) -> tuple[Tensor, RetentionState]:
         scaled = q * q.shape[-1] ** -0.5
         retained, state = retain(scaled, *text, self.decay(x), state, normalize=self.normalize, dropout=dropout)
-        return attend_image(q, image, mask, dropout) + retained.to(q.dtype), state
+        return retained.to(q.dtype), state
 
 
-def causal(queries: int, keys: int, device: torch.device) -> Tensor:
-    """True where a query may look, the queries being the last of the keys, (queries, keys)."""
+def causal(queries: int, keys: int, device: torch.device) -> Tensor | None:
+    """True where a query may look, the queries being the last of the keys, (queries, keys); None: everywhere."""
+    if queries == 1:
+        return None
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
-class CachedMixer(TextMixer[KeyValue]):
-    """The frame of both softmax mixers: they remember every text token."""
+class FadedWeights(nn.Module):
+    """Softmax weights of the text times γ^(n-m), not summing to 1 any more."""
 
-    def initial_state(self, like: KeyValue) -> KeyValue:
-        return KeyValue(*(part[:, :, :0] for part in like))
+    log_gamma: Tensor
+
+    def __init__(self, gamma: Tensor, normalize: bool) -> None:
+        super().__init__()
+        self.normalize = normalize
+        self.register_buffer("log_gamma", gamma.log(), persistent=False)
+
+    def forward(self, weights: Tensor) -> Tensor:
+        """Weights (R, H, queries, keys), the queries being the last of the keys; same shape."""
+        queries, keys = weights.shape[-2:]
+        places = torch.arange(keys, device=weights.device)
+        distance = places[keys - queries :, None] - places
+        decay = (distance.clamp(min=0) * self.log_gamma[:, None, None]).exp()
+        if self.normalize:
+            decay = decay / (decay * (distance >= 0)).sum(-1, keepdim=True).sqrt()
+        return weights * decay
 
 
-class JointSoftmaxMixer(CachedMixer):
-    """One softmax over image and text together: the DTrHTR baseline."""
+class SoftmaxMixer(PastMixer[TextCache]):
+    """Causal softmax attention: remembers every text token."""
+
+    def __init__(self, fade: FadedWeights | None) -> None:
+        super().__init__()
+        self.fade = fade
+
+    def initial_state(self, like: KeyValue) -> TextCache:
+        return TextCache.empty(like)
+
+    def forward(
+        self, x: Tensor, q: Tensor, text: KeyValue, state: TextCache, *, dropout: float
+    ) -> tuple[Tensor, TextCache]:
+        state = state.followed_by(text)
+        written, seen = state.tokens, causal(q.shape[2], state.length, q.device)
+        if self.fade is None:
+            return F.scaled_dot_product_attention(q, *written, attn_mask=seen, dropout_p=dropout), state
+        scores = unseen_hidden(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
+        weights = F.dropout(self.fade(scores.softmax(-1)), dropout, training=dropout > 0)
+        return weights.to(q.dtype) @ written.values, state
+
+
+def unseen_hidden(scores: Tensor, seen: Tensor | None) -> Tensor:
+    """Scores before a softmax, -inf where a query may not look."""
+    return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
+
+
+class SummedMixer(TextMixer[State]):
+    """Image and text weighed apart and summed: ARMF over retention (paper, eqs. 7-9), split softmax over softmax."""
+
+    def __init__(self, past: PastMixer[State]) -> None:
+        super().__init__()
+        self.past = past
+
+    def initial_state(self, like: KeyValue) -> State:
+        return self.past.initial_state(like)
 
     def forward(
         self,
@@ -94,49 +149,61 @@ class JointSoftmaxMixer(CachedMixer):
         text: KeyValue,
         image: KeyValue,
         mask: Tensor | None,
-        state: KeyValue,
+        state: State,
         *,
         dropout: float,
-    ) -> tuple[Tensor, KeyValue]:
-        state = state.followed_by(text)
-        rows, lines, places = q.shape[0], image.keys.shape[0], image.keys.shape[2]
-        scaled = q * q.shape[-1] ** -0.5
-        to_image = fold_beams(scaled, lines) @ image.keys.mT
-        if mask is not None:
-            to_image = to_image.masked_fill(~mask[:, None, None, :], -torch.inf)
-        seen = causal(q.shape[2], state.keys.shape[2], q.device)
-        to_text = (scaled @ state.keys.mT).masked_fill(~seen, -torch.inf)
-        scores = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1)
-        weights = F.dropout(scores.softmax(-1), dropout, training=dropout > 0).to(q.dtype)
-        from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)
-        return from_image + weights[..., places:] @ state.values, state
-
-
-class SplitSoftmaxMixer(CachedMixer):
-    """One softmax over the image, another over the text (paper, Sec. 7)."""
-
-    def forward(
-        self,
-        x: Tensor,
-        q: Tensor,
-        text: KeyValue,
-        image: KeyValue,
-        mask: Tensor | None,
-        state: KeyValue,
-        *,
-        dropout: float,
-    ) -> tuple[Tensor, KeyValue]:
-        state = state.followed_by(text)
-        seen = causal(q.shape[2], state.keys.shape[2], q.device)
-        from_text = F.scaled_dot_product_attention(q, *state, attn_mask=seen, dropout_p=dropout)
+    ) -> tuple[Tensor, State]:
+        from_text, state = self.past(x, q, text, state, dropout=dropout)
         return attend_image(q, image, mask, dropout) + from_text, state
 
 
+class JointSoftmaxMixer(TextMixer[TextCache]):
+    """One softmax over image and text together: the DTrHTR baseline."""
+
+    def __init__(self, fade: FadedWeights | None) -> None:
+        super().__init__()
+        self.fade = fade
+
+    def initial_state(self, like: KeyValue) -> TextCache:
+        return TextCache.empty(like)
+
+    def forward(
+        self,
+        x: Tensor,
+        q: Tensor,
+        text: KeyValue,
+        image: KeyValue,
+        mask: Tensor | None,
+        state: TextCache,
+        *,
+        dropout: float,
+    ) -> tuple[Tensor, TextCache]:
+        state = state.followed_by(text)
+        written, seen = state.tokens, causal(q.shape[2], state.length, q.device)
+        rows, lines, places = q.shape[0], image.keys.shape[0], image.keys.shape[2]
+        scaled = q * q.shape[-1] ** -0.5
+        to_image = unseen_hidden(
+            fold_beams(scaled, lines) @ image.keys.mT, None if mask is None else mask[:, None, None, :]
+        )
+        to_text = unseen_hidden(scaled @ written.keys.mT, seen)
+        weights = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1).softmax(-1)
+        if self.fade is not None:
+            weights = torch.cat([weights[..., :places], self.fade(weights[..., places:])], dim=-1)
+        weights = F.dropout(weights, dropout, training=dropout > 0).to(q.dtype)
+        from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)
+        return from_image + weights[..., places:] @ written.values, state
+
+
 class MixerConfig(ABC):
-    """Which text mixer every layer gets."""
+    """Which mixer every layer gets."""
 
     @abstractmethod
-    def build(self, place: Place, width: int) -> TextMixer[Any]: ...
+    def build(self, place: Place, width: int) -> TextMixer[Any]:
+        """The mixer of a layer that sees image and text."""
+
+    @abstractmethod
+    def build_past(self, place: Place, width: int) -> PastMixer[Any]:
+        """The mixer of a layer that sees text only."""
 
 
 @dataclass(frozen=True)
@@ -147,65 +214,49 @@ class Retentive(MixerConfig):
     normalize: bool = True
 
     def build(self, place: Place, width: int) -> TextMixer[RetentionState]:
+        return SummedMixer(self.build_past(place, width))
+
+    def build_past(self, place: Place, width: int) -> PastMixer[RetentionState]:
         return RetentiveMixer(self.decay.build(place, width), self.normalize)
 
 
 @dataclass(frozen=True)
-class JointSoftmax(MixerConfig):
-    """DTrHTR."""
+class Fade:
+    """Attention with decay: weights fade after the softmax, as the released code does; `normalize` as for retention."""
 
-    def build(self, place: Place, width: int) -> TextMixer[KeyValue]:
-        return JointSoftmaxMixer()
+    decay: Scheduled = field(default_factory=Scheduled)
+    normalize: bool = True
+
+    def build(self, place: Place) -> FadedWeights:
+        return FadedWeights(self.decay.gamma(place), self.normalize)
+
+
+def built(fade: Fade | None, place: Place) -> FadedWeights | None:
+    """What fades a layer's weights, if anything does."""
+    return None if fade is None else fade.build(place)
+
+
+@dataclass(frozen=True)
+class JointSoftmax(MixerConfig):
+    """DTrHTR: one softmax over all that a token sees."""
+
+    fade: Fade | None = None
+
+    def build(self, place: Place, width: int) -> TextMixer[TextCache]:
+        return JointSoftmaxMixer(built(self.fade, place))
+
+    def build_past(self, place: Place, width: int) -> PastMixer[TextCache]:
+        return SoftmaxMixer(built(self.fade, place))
 
 
 @dataclass(frozen=True)
 class SplitSoftmax(MixerConfig):
-    """Separate normalization of image and text."""
+    """Separate normalization of image and text (paper, Sec. 7)."""
 
-    def build(self, place: Place, width: int) -> TextMixer[KeyValue]:
-        return SplitSoftmaxMixer()
+    fade: Fade | None = None
 
+    def build(self, place: Place, width: int) -> TextMixer[TextCache]:
+        return SummedMixer(self.build_past(place, width))
 
-class ModalityFusion(nn.Module):
-    """Projections to and from heads, around a text mixer and an image prior."""
-
-    def __init__(
-        self,
-        width: int,
-        heads: int,
-        text_mixer: TextMixer[Any],
-        image_prior: ImagePrior,
-        dropout: float,
-        weight_dropout: float,
-    ) -> None:
-        super().__init__()
-        self.heads = heads
-        self.to_qkv = nn.Linear(width, 3 * width, bias=False)
-        self.to_out = nn.Linear(width, width)
-        self.dropout = nn.Dropout(dropout)
-        self.weight_dropout = weight_dropout
-        self.text_mixer = text_mixer
-        self.image_prior = image_prior
-
-    def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
-        """Image tokens (B, I, width) look at the image; their keys and values are kept for the text."""
-        q, own = self.split_heads(x)
-        return self.merge_heads(self.image_prior(q, own, mask, self.dropped())), own
-
-    def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """Text tokens (R, N, width) look at the image and back at the text."""
-        q, own = self.split_heads(x)
-        mixed, state = self.text_mixer(x, q, own, image, mask, state, dropout=self.dropped())
-        return self.merge_heads(mixed), state
-
-    def dropped(self) -> float:
-        """The share of attention and retention weights dropped, none outside training."""
-        return self.weight_dropout if self.training else 0.0
-
-    def split_heads(self, x: Tensor) -> tuple[Tensor, KeyValue]:
-        q, k, v = self.to_qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        return q, KeyValue(k, v)
-
-    def merge_heads(self, x: Tensor) -> Tensor:
-        out: Tensor = self.dropout(self.to_out(x.transpose(1, 2).flatten(2)))
-        return out
+    def build_past(self, place: Place, width: int) -> PastMixer[TextCache]:
+        return SoftmaxMixer(built(self.fade, place))

@@ -1,24 +1,27 @@
-"""DRetHTR: encode an image once, then decode its text.
+"""DRetHTR and its relatives: encode an image once, then decode its text.
 
     encode_image  images → what every layer's text may look at        once per line
     decode_text   tokens, image memory, state → logits, state         a whole text, or one token
 
-Training writes the whole text in one call, decoding one token per call: the same code.
+Training writes the whole text in one call, decoding one token per call: the same code. Which system of the paper a
+network is, decoder-only or encoder-decoder, retentive or softmax, is a matter of its config alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
 from drethtr.errors import ConfigError
-from drethtr.model.attention import Added, KeyValue, Multiplied, PriorConfig
+from drethtr.model.architecture import ArchitectureConfig, DecoderOnly, EncoderDecoder
+from drethtr.model.attention import Added, KeyValue, Multiplied, NoPrior, PriorConfig
 from drethtr.model.backbones import PPOCR, BackboneConfig, EfficientNetV2S
+from drethtr.model.block import Block, EncoderLayer, Shape
 from drethtr.model.ctc import CTCConfig, CTCHead, CTCReading
-from drethtr.model.decay import Place
 from drethtr.model.embedding import ImagePositionsConfig, Learned, Sinusoidal, TextEmbedding
-from drethtr.model.mixer import MixerConfig, ModalityFusion, Retentive
+from drethtr.model.mixer import JointSoftmax, MixerConfig, Retentive
+from drethtr.model.output import OutputConfig, Plain, SwishGate
 from drethtr.model.padded import valid
 
 
@@ -50,7 +53,8 @@ MAX_LAYERS = 1000
 class NetworkConfig:
     """Shape of the network (paper, Sec. 5.4); the defaults are DRetHTR-SMALL as published.
 
-    `weight_dropout` falls on single weights of attention and retention.
+    `weight_dropout` falls on single weights of attention and retention. Without `text_positions` only the decay says
+    where a text token stands.
     """
 
     layers: int = 4
@@ -65,6 +69,9 @@ class NetworkConfig:
     positions: ImagePositionsConfig = field(default_factory=Learned)
     prior: PriorConfig = field(default_factory=Multiplied)
     mixer: MixerConfig = field(default_factory=Retentive)
+    output: OutputConfig = field(default_factory=Plain)
+    architecture: ArchitectureConfig = field(default_factory=DecoderOnly)
+    text_positions: bool = True
     ctc: CTCConfig | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +79,11 @@ class NetworkConfig:
             raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {self.layers}")
         if self.width % self.heads or self.width % 2:
             raise ConfigError(f"width {self.width} must be even and divide into {self.heads} heads")
+
+    @property
+    def shape(self) -> Shape:
+        """What all layers have in common."""
+        return Shape(*(getattr(self, name) for name in Shape._fields))
 
 
 SMALL = NetworkConfig()
@@ -90,45 +102,19 @@ COMPACT = NetworkConfig(
     prior=Added(),
     ctc=CTCConfig(),
 )
+DTRHTR_SMALL = replace(SMALL, mixer=JointSoftmax(), prior=NoPrior())
+"""The softmax baseline."""
+RETHTR_SMALL = replace(SMALL, architecture=EncoderDecoder(), output=SwishGate(), prior=NoPrior())
+"""The encoder-decoder with retention; with RetNet's gate, which alone makes up the paper's 136 million parameters."""
+TRHTR_SMALL = replace(RETHTR_SMALL, mixer=JointSoftmax(), output=Plain())
+"""The encoder-decoder with softmax."""
 PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}
 
 
-class Block(nn.Module):
-    """Fusion, then feed-forward, each normed before and added after."""
-
-    def __init__(self, config: NetworkConfig, layer: int) -> None:
-        super().__init__()
-        place = Place(layer, config.layers, config.heads)
-        mixer, prior = config.mixer.build(place, config.width), config.prior.build(place)
-        self.fusion = ModalityFusion(config.width, config.heads, mixer, prior, config.dropout, config.weight_dropout)
-        self.fusion_norm = nn.LayerNorm(config.width)
-        self.feed_forward = nn.Sequential(
-            nn.LayerNorm(config.width),
-            nn.Linear(config.width, config.hidden),
-            nn.GELU(),
-            nn.Dropout(config.dropout),
-            nn.Linear(config.hidden, config.width),
-            nn.Dropout(config.dropout),
-        )
-
-    def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
-        mixed, kept = self.fusion.image(self.fusion_norm(x), mask)
-        x = x + mixed
-        return x + self.feed_forward(x), kept
-
-    def kept_of_image(self, x: Tensor) -> KeyValue:
-        """What `image` keeps for the text, where nobody asks what the image tokens see."""
-        return self.fusion.split_heads(self.fusion_norm(x))[1]
-
-    def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any) -> tuple[Tensor, Any]:
-        mixed, state = self.fusion.text(self.fusion_norm(x), image, mask, state)
-        x = x + mixed
-        return x + self.feed_forward(x), state
-
-
 class DRetHTR(nn.Module):
-    """The decoder-only network for `vocabulary` tokens; `blank` is the token that the CTC head uses as its blank."""
+    """The network for `vocabulary` tokens; `blank` is the token that the CTC head uses as its blank."""
 
+    encoder: Sequence[EncoderLayer]
     blocks: Sequence[Block]
 
     def __init__(self, config: NetworkConfig, vocabulary: int, *, blank: int = 1) -> None:
@@ -138,8 +124,10 @@ class DRetHTR(nn.Module):
         self.to_width = nn.Linear(self.backbone.width, config.width)
         self.positions = config.positions.build(config.width)
         self.image_dropout = nn.Dropout(config.embedding_dropout)
-        self.embed = TextEmbedding(vocabulary, config.width, config.embedding_dropout)
-        self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.layers))  # type: ignore[assignment]
+        self.embed = TextEmbedding(vocabulary, config.width, config.embedding_dropout, placed=config.text_positions)
+        architecture, shape = config.architecture, config.shape
+        self.encoder = nn.ModuleList(architecture.encoder(shape))  # type: ignore[assignment]
+        self.blocks = nn.ModuleList(architecture.block(shape, n) for n in range(config.layers))  # type: ignore[assignment]
         self.final_norm = nn.LayerNorm(config.width) if config.final_norm else nn.Identity()
         self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
         self.ctc = (
@@ -182,6 +170,8 @@ class DRetHTR(nn.Module):
         """The same from image tokens (B, I, width) that know their place; no draft, no CTC reading."""
         mask = valid(counts, tokens.shape[1]) if bool((counts < tokens.shape[1]).any()) else None
         x, layers = self.image_dropout(tokens), []
+        for layer in self.encoder:
+            x = layer(x, mask)
         *blocks, last = self.blocks
         for block in blocks:
             x, kept = block.image(x, mask)
@@ -196,7 +186,7 @@ class DRetHTR(nn.Module):
         layers = []
         for block, kept in zip(self.blocks, memory.layers, strict=True):
             like = KeyValue(*(part[:1].expand(part.shape[0] * beams, -1, -1, -1) for part in kept))
-            layers.append(block.fusion.text_mixer.initial_state(like))
+            layers.append(block.initial_state(like))
         return DecoderState(0, tuple(layers))
 
     def decode_text(self, tokens: Tensor, memory: ImageMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
@@ -215,3 +205,9 @@ class DRetHTR(nn.Module):
         memory = self.encode_image(images, widths)
         logits, _ = self.decode_text(tokens, memory, self.initial_state(memory))
         return logits, memory.ctc
+
+    def from_image_tokens(self, image_tokens: Tensor, tokens: Tensor) -> Tensor:
+        """Logits of whole texts (B, N, vocabulary) after image tokens (B, I, width) that know their place."""
+        memory = self.encode_tokens(image_tokens, tokens.new_full(image_tokens.shape[:1], image_tokens.shape[1]))
+        logits, _ = self.decode_text(tokens, memory, self.initial_state(memory))
+        return logits

@@ -1,11 +1,21 @@
 """One spelling for texts that look alike: pure functions from str to str."""
 
 import unicodedata
+from collections.abc import Callable
+from typing import TypeAlias
+
+Spelling: TypeAlias = Callable[[str], str]
+"""How texts are spelled when they are read from a file."""
 
 
 def nfc(text: str) -> str:
     """Write accents as one code point where Unicode has one (normalization form C)."""
     return unicodedata.normalize("NFC", text)
+
+
+def as_written(text: str) -> str:
+    """Leave a text as it is, to look at how it was written."""
+    return text
 
 
 def fold_spaces(text: str) -> str:

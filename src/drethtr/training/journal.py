@@ -10,6 +10,22 @@ from tqdm import tqdm
 
 
 class Journal:
+    """What a run tells; this one keeps it to itself, for processes that do not lead."""
+
+    def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
+        """Write one line; numbers also go to TensorBoard."""
+
+    def advance(self, lines: int, **shown: float) -> None:
+        """Move the progress bar on."""
+
+    def say(self, text: str) -> None:
+        """A sentence for whoever watches."""
+
+    def close(self) -> None:
+        """Finish all outputs."""
+
+
+class Diary(Journal):
     """Writes the metrics of one run to `folder`; going on with a run appends."""
 
     def __init__(self, folder: Path, total: int, seen: int) -> None:
@@ -26,7 +42,6 @@ class Journal:
             self.board = None
 
     def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
-        """Write one line; numbers also go to TensorBoard."""
         entry = {"kind": kind, "time": round(time.time(), 1), "samples": samples} | values
         self.file.write(json.dumps(entry, ensure_ascii=False) + "\n")
         self.file.flush()
@@ -36,16 +51,13 @@ class Journal:
                     self.board.add_scalar(f"{kind}/{name}", value, samples)
 
     def advance(self, lines: int, **shown: float) -> None:
-        """Move the progress bar on."""
         self.bar.set_postfix({name: f"{value:.3f}" for name, value in shown.items()}, refresh=False)
         self.bar.update(lines)
 
     def say(self, text: str) -> None:
-        """A sentence for whoever watches."""
         self.bar.write(text, file=sys.stderr)
 
     def close(self) -> None:
-        """Finish all outputs."""
         self.bar.close()
         self.file.close()
         if self.board is not None:

@@ -2,11 +2,13 @@
 
 import json
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -14,11 +16,12 @@ from drethtr import config
 from drethtr.checkpoint import Model, build_model, save_model
 from drethtr.data.batch import Batch, Batches
 from drethtr.data.mixture import Mixture
-from drethtr.data.stream import stream
+from drethtr.data.stream import Position, beginnings, stream
 from drethtr.errors import ConfigError
 from drethtr.text.tokenizer import Characters, Tokenizer
-from drethtr.training.journal import Journal
-from drethtr.training.objective import Losses, Objective
+from drethtr.training.devices import Devices
+from drethtr.training.journal import Diary, Journal
+from drethtr.training.objective import Counts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
@@ -40,9 +43,12 @@ def train(
 ) -> Path:
     """Train a model into the folder `output` and return the path of the best one.
 
+    Started by torchrun, processes share the batches of each step; how many there are does not change the result
+    (beyond rounding).
+
     Args:
         resume: Go on from the folder's snapshot; the result is that of an uninterrupted run.
-        workers: Processes that load lines; they do not change the result.
+        workers: Processes that load lines, for each batch of a step; they do not change the result.
         minutes: Stop, ready to resume, after so long.
 
     Raises:
@@ -52,85 +58,118 @@ def train(
     snapshot, settings = output / SNAPSHOT, config.to_dict(run)
     if snapshot.exists() and not resume:
         raise ConfigError(f"{output} holds a run already; add --resume to go on with it, or choose another --output")
+    devices = Devices.open(device)
     torch.manual_seed(run.seed)
     mixture = Mixture.open(run.train, run.seed)
     real = mixture.real_samples()
     alphabet = Characters.learn((sample.text for sample in real), run.minimum_count)
     mixture = mixture.within(alphabet.characters)
-    model, learner = prepare(run, alphabet, device)
-    progress = load_snapshot(snapshot, learner, settings) if snapshot.exists() else Progress()
+    model, learner = prepare(run, alphabet, devices)
+    progress = load_snapshot(snapshot, learner, settings) if snapshot.exists() else beginning(run, devices)
     validator = Validator(run.validation, real)
     batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation)
-    objective = Objective(learner.network, run.loss)
-    deadline = time.monotonic() + 60 * minutes if minutes is not None else None
+    deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
-    journal = Journal(output, run.samples, progress.samples)
+    streams = open_streams(batches, progress.positions, devices, workers)
+    journal = Diary(output, run.samples, progress.samples) if devices.leads else Journal()
     journal.say(f"{mixture.summary()}\n{parameters(learner.network):,} parameters, {model.tokenizer.size} tokens")
-    try:
-        waited = time.monotonic()
-        for after, batch in stream(batches, start=progress.position, workers=workers):
+    with closing(journal):
+        stopping = False
+        while not stopping:
+            waiting = time.monotonic()
+            positions, own = zip(*map(next, streams), strict=True)
             begun = time.monotonic()
-            losses = learn(learner, objective, to_device(batch, device), run, progress)
+            counts = count(own, devices)
+            losses = learn(learner, own, counts, devices, run, progress)
             progress = replace(
                 progress,
-                position=after,
+                positions=everywhere(positions, devices),
                 step=progress.step + 1,
-                samples=progress.samples + len(batch.texts),
-                seconds=progress.seconds + time.monotonic() - waited,
+                samples=progress.samples + counts.lines,
+                seconds=progress.seconds + time.monotonic() - waiting,
             )
-            loading, waited = begun - waited, time.monotonic()
-            report(journal, losses, batch, progress, loading)
+            report(journal, losses, counts, progress, begun - waiting)
             done = progress.samples >= run.samples
-            stopping = done or (deadline is not None and time.monotonic() > deadline)
+            stopping = done or devices.agree(time.monotonic() > deadline)
             if done or progress.samples - progress.validated >= run.validation.every:
-                progress = validate(validator, averaged(model, learner, progress), output, journal, progress)
+                if devices.leads:
+                    progress = validate(validator, averaged(model, learner, progress), output, journal, progress)
+                progress = replace(progress, validated=progress.samples)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
-                save_model(averaged(model, learner, progress), output / LATEST)
-                save_snapshot(snapshot, learner, progress, settings)
-            if stopping:
-                break
-            waited = time.monotonic()
-    finally:
-        journal.close()
+                if devices.leads:
+                    save_model(averaged(model, learner, progress), output / LATEST)
+                    save_snapshot(snapshot, learner, progress, settings)
     return output / BEST
 
 
-def prepare(run: RunConfig, alphabet: Characters, device: torch.device | str) -> tuple[Model, Learner]:
+def prepare(run: RunConfig, alphabet: Characters, devices: Devices) -> tuple[Model, Learner]:
     """Fresh or started weights, their average and their optimizer; the start's own alphabet goes before."""
     tokenizer: Tokenizer = run.start.tokenizer() or alphabet
     model = build_model(run.network, tokenizer, run.preparation)
     run.start.apply(model.network, tokenizer)
-    model.network.to(device)
+    model.network.to(devices.device)
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     average = MovingAverage(model.network, run.optimizer.average)
-    return model, Learner(model.network, average, make_optimizer(model.network, run.optimizer))
+    objective = devices.together(Objective(model.network, run.loss))
+    return model, Learner(model.network, objective, average, make_optimizer(model.network, run.optimizer))
 
 
-def learn(learner: Learner, objective: Objective, batch: Batch, run: RunConfig, progress: Progress) -> Losses:
+def beginning(run: RunConfig, devices: Devices) -> Progress:
+    """A run that has seen nothing yet, and in which precision it will compute."""
+    bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
+    return Progress(beginnings(run.batches_per_step), bfloat16)
+
+
+def open_streams(
+    batches: Batches, positions: Sequence[Position], devices: Devices, workers: int
+) -> list[Iterator[tuple[Position, Batch]]]:
+    """The streams of this process, of those that share all batches among them."""
+    share = devices.share(len(positions))
+    return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
+
+
+def count(own: Sequence[Batch], devices: Devices) -> Counts:
+    """Lines, characters and tokens of a step, those of the other processes included."""
+    lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
+    return Counts(*devices.total(torch.tensor([lines, characters, characters + lines])).tolist())
+
+
+def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
+    """The positions of all streams, of which this process knows its own."""
+    return tuple(Position(*position) for position in devices.gathered(torch.tensor(own)).tolist())
+
+
+def learn(
+    learner: Learner, own: Sequence[Batch], counts: Counts, devices: Devices, run: RunConfig, progress: Progress
+) -> Losses:
     """One step: losses, gradients, weights, average."""
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, progress.samples, run.samples))
     learner.network.train()
-    device = batch.images.device.type
-    with torch.autocast(device, torch.bfloat16) if run.bfloat16 else nullcontext():
-        losses: Losses = objective(batch)
     learner.optimizer.zero_grad(set_to_none=True)
-    losses.total.backward()  # type: ignore[no-untyped-call]
+    losses = torch.zeros(len(Losses._fields), device=devices.device)
+    for number, (part, batch) in enumerate(zip(devices.share(run.batches_per_step), own, strict=True)):
+        torch.manual_seed(int(np.random.SeedSequence((run.seed, progress.step, part)).generate_state(1)[0]))
+        with nullcontext() if number + 1 == len(own) else devices.keep_to_itself(learner.objective):
+            with devices.precision(progress.bfloat16):
+                parts: Losses = learner.objective(to_device(batch, devices.device), counts)
+            (parts.total * devices.processes).backward()  # type: ignore[no-untyped-call]  # for they are averaged
+        losses += torch.stack(parts).detach()
     nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
     learner.optimizer.step()
     learner.average.follow(learner.network, progress.step + 1)
-    return Losses(*(loss.detach() for loss in losses))
+    return Losses(*devices.total(losses))
 
 
-def to_device(batch: Batch, device: torch.device | str) -> Batch:
+def to_device(batch: Batch, device: torch.device) -> Batch:
     """The tensors of a batch on the device."""
     tensors: list[Any] = [value.to(device) if isinstance(value, torch.Tensor) else value for value in batch]
     return Batch(*tensors)
 
 
-def report(journal: Journal, losses: Losses, batch: Batch, progress: Progress, loading: float) -> None:
+def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress, loading: float) -> None:
     """Tell how training goes; `loading` are the seconds that the step waited for its batch."""
-    journal.advance(len(batch.texts), text=float(losses.text), ctc=float(losses.ctc))
+    journal.advance(counts.lines, text=float(losses.text), ctc=float(losses.ctc))
     if progress.step % 20 == 0:
         values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
         rate = progress.samples / max(progress.seconds, 1e-9)
@@ -156,7 +195,7 @@ def validate(validator: Validator, model: Model, output: Path, journal: Journal,
         progress = replace(progress, best=cer)
         card = {**model.card, "validation_cer": rates}
         save_model(replace(model, card=card), output / BEST)
-    return replace(progress, validated=progress.samples)
+    return progress
 
 
 def parameters(network: nn.Module) -> int:

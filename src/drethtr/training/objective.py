@@ -27,6 +27,14 @@ class LossConfig:
             raise ConfigError(f"loss.label_smoothing must be in [0, 1), not {self.label_smoothing}")
 
 
+class Counts(NamedTuple):
+    """What the losses of a step are divided by, over all its batches; `tokens` includes the end of each text."""
+
+    lines: int
+    characters: int
+    tokens: int
+
+
 class Losses(NamedTuple):
     """The sum to minimize and its parts, each in nats per token; a part that is not trained is 0."""
 
@@ -44,8 +52,12 @@ class Objective(nn.Module):
         self.network = network
         self.config = config
 
-    def forward(self, batch: Batch) -> Losses:
-        """Losses of a batch; lines that have more characters than CTC steps train the decoder only."""
+    def forward(self, batch: Batch, counts: Counts) -> Losses:
+        """What a batch adds to the losses of its step.
+
+        Divided by the counts of the whole step: however its lines are shared out, the sum over its batches is the same.
+        Lines that have more characters than CTC steps train the decoder only.
+        """
         before, after = teacher_forcing(batch.tokens, batch.lengths)
         logits, reading = self.network(batch.images, batch.widths, before)
         text = F.cross_entropy(
@@ -53,10 +65,12 @@ class Objective(nn.Module):
             after.flatten(),
             ignore_index=PAD,
             label_smoothing=self.config.label_smoothing,
+            reduction="sum",
         )
+        text = text / counts.tokens
         ctc = draft = text.new_zeros(())
         if reading is not None:
-            characters = batch.lengths.sum().clamp(min=1)
+            characters = max(counts.characters, 1)
             ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths, PAD).sum() / characters
             draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths, PAD).sum() / characters
         return Losses(text + self.config.ctc * ctc + self.config.draft * draft, text, ctc, draft)

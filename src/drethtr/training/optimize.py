@@ -1,9 +1,10 @@
 """How weights move: parameter groups, the learning rate at each step, and the moving average that is kept."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import torch
@@ -12,18 +13,56 @@ from torch import nn
 from drethtr.errors import ConfigError
 
 
+class Schedule(ABC):
+    """How the learning rate goes after warm-up."""
+
+    @abstractmethod
+    def share(self, progress: float) -> float:
+        """Of the rate, after this much of the run, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """Always all of it."""
+
+    def share(self, progress: float) -> float:
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Cosine(Schedule):
+    """A cosine from all of it down to `final_share`, as many times as there are `cycles`; half a one stops halfway."""
+
+    final_share: float = 0.02
+    cycles: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.final_share <= 1:
+            raise ConfigError(f"schedule.final_share must be in [0, 1], not {self.final_share}")
+        if self.cycles <= 0:
+            raise ConfigError(f"schedule.cycles must be above 0, not {self.cycles}")
+
+    def share(self, progress: float) -> float:
+        turn = progress * self.cycles
+        turn -= max(math.ceil(turn) - 1, 0)  # where a cycle ends, its end counts
+        return self.final_share + (1 - self.final_share) * (1 + math.cos(math.pi * turn)) / 2
+
+
 @dataclass(frozen=True, kw_only=True)
 class OptimizerConfig:
-    """AdamW with warm-up and cosine.
+    """AdamW with warm-up, counted in samples, and a schedule.
 
-    `backbone_scale` slows the backbone, so that what it knows from before is not forgotten. `average` is the decay of
-    the moving average of the weights, which is what is validated and saved.
+    `backbone_scale` slows the backbone, so that what it knows from before is not forgotten. `decay_all` lets weight
+    decay fall on biases, norms and embeddings, too. `clip` is the longest gradient; `inf` clips none. `average` is the
+    decay of the moving average of the weights, which is what is validated and saved; 0 keeps the weights themselves.
     """
 
     learning_rate: float = 1e-3
-    final_share: float = 0.02
+    schedule: Schedule = field(default_factory=Cosine)
     warm_up: int = 2000
+    betas: tuple[float, float] = (0.9, 0.98)
     weight_decay: float = 0.01
+    decay_all: bool = False
     backbone_scale: float = 0.3
     clip: float = 1.0
     average: float = 0.999
@@ -33,14 +72,16 @@ class OptimizerConfig:
             raise ConfigError("optimizer.learning_rate and optimizer.clip must be above 0")
         if not 0 <= self.average < 1:
             raise ConfigError(f"optimizer.average must be in [0, 1), not {self.average}")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ConfigError(f"optimizer.betas must be in [0, 1), not {self.betas}")
 
 
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.AdamW:
-    """AdamW over four groups: backbone or not, decayed (matrices) or not (biases, norms, embeddings)."""
+    """AdamW over up to four groups: backbone or not, decayed (matrices) or not (biases, norms, embeddings)."""
     groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
         if parameter.requires_grad:
-            decayed = parameter.ndim > 1 and not name.startswith("embed.")
+            decayed = config.decay_all or (parameter.ndim > 1 and not name.startswith("embed."))
             groups.setdefault((name.startswith("backbone."), decayed), []).append(parameter)
     return torch.optim.AdamW(
         [
@@ -52,17 +93,16 @@ def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.A
             for (in_backbone, decayed), parameters in sorted(groups.items())
         ],
         lr=config.learning_rate,
-        betas=(0.9, 0.98),
+        betas=config.betas,
     )
 
 
 def learning_rate(config: OptimizerConfig, seen: int, total: int) -> float:
-    """The rate after `seen` of `total` samples: linear warm-up, then a cosine down to `final_share`."""
+    """The rate after `seen` of `total` samples: linear warm-up, then the schedule."""
     if seen < config.warm_up:
         return config.learning_rate * (seen + 1) / (config.warm_up + 1)
     progress = min((seen - config.warm_up) / max(total - config.warm_up, 1), 1.0)
-    share = config.final_share + (1 - config.final_share) * (1 + math.cos(math.pi * progress)) / 2
-    return config.learning_rate * share
+    return config.learning_rate * config.schedule.share(progress)
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:

@@ -28,8 +28,10 @@ class ValidationConfig:
 class RunConfig:
     """Everything that decides a result. Saved beside the model; two equal runs train alike.
 
-    `samples` are the lines seen in all; validation and snapshots come every so many of them. `minimum_count` is how
-    often a character must occur in the training texts to enter the alphabet.
+    `samples` are the lines seen in all; validation and snapshots come every so many of them. `batches_per_step` are
+    taken together for one step of the optimizer, one after another or shared out among processes: the result is the
+    same. `minimum_count` is how often a character must occur in the training texts to enter the alphabet. `bfloat16`
+    left open is measured when the run begins.
     """
 
     train: tuple[Source, ...]
@@ -39,14 +41,16 @@ class RunConfig:
     preparation: Preparation = field(default_factory=lambda: Preparation(height=48, stretch=1.5))
     augmentation: tuple[RandomStep, ...] = SCANS
     batches: BatchConfig = field(default_factory=BatchConfig)
+    batches_per_step: int = 1
     start: Start = field(default_factory=Fresh)
     loss: LossConfig = field(default_factory=LossConfig)
     optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
     minimum_count: int = 5
     save_every: int = 5_000
-    bfloat16: bool = False
+    bfloat16: bool | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.samples < 1:
-            raise ConfigError(f"samples must be at least 1, not {self.samples}")
+        for name in ("samples", "batches_per_step"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")

@@ -1,16 +1,16 @@
 """Everything a run needs to go on after being killed, in one file that is either whole or not there.
 
 Weights, their average and the optimizer's moments are tensors; counters, the data position and the best score are
-JSON in the header; the random state is a tensor too. Nothing is pickled.
+JSON in the header. Chance needs no saving: it is drawn anew from the seed at every step. Nothing is pickled.
 """
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from drethtr.checkpoint import read_tensors, write_tensors
 from drethtr.data.stream import Position
@@ -21,9 +21,10 @@ from drethtr.training.optimize import MovingAverage
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """How far a run is; `positions` are those of the streams that a step's batches come from."""
 
-    position: Position = field(default_factory=lambda: Position(0, 0))
+    positions: tuple[Position, ...]
+    bfloat16: bool
     step: int = 0
     samples: int = 0
     seconds: float = 0.0
@@ -34,17 +35,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class Learner:
-    """The parts of a run that learn."""
+    """The parts of a run that learn; `objective` is the network with its losses, on all processes together."""
 
     network: DRetHTR
+    objective: nn.Module
     average: MovingAverage[DRetHTR]
     optimizer: torch.optim.Optimizer
 
 
 def save_snapshot(path: Path, learner: Learner, progress: Progress, run: Any) -> None:
     """Write the state of a run; `run` is its config as a dict, to refuse to resume another."""
-    tensors: dict[str, Tensor] = {"random": torch.get_rng_state()}
-    tensors |= {f"network.{name}": value for name, value in learner.network.state_dict().items()}
+    tensors: dict[str, Tensor] = {f"network.{name}": value for name, value in learner.network.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.network.state_dict().items()}
     for number, moments in learner.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
@@ -70,7 +71,6 @@ def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
     if header["run"] != run:
         changed = sorted(key for key in run if header["run"].get(key) != run[key])
         raise CheckpointError(f"{path}: saved by a run with other settings ({', '.join(changed)}); start a new output")
-    torch.set_rng_state(tensors.pop("random").cpu())
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
     for name, value in tensors.items():
         part, _, rest = name.partition(".")
@@ -82,4 +82,5 @@ def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = value
     learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
-    return Progress(**{**header["progress"], "position": Position(*header["progress"]["position"])})
+    positions = tuple(Position(*position) for position in header["progress"]["positions"])
+    return Progress(**{**header["progress"], "positions": positions})

@@ -9,6 +9,7 @@ import torch
 from drethtr.checkpoint import load_model
 from drethtr.errors import ConfigError
 from drethtr.model.backbones import PPOCRBackbone
+from drethtr.model.imagenet import load_imagenet
 from drethtr.model.network import DRetHTR
 from drethtr.model.pretrained import Pretrained, ppocr_weights
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
@@ -55,6 +56,22 @@ class FromPPOCR(Start):
         network.backbone.load_state_dict(pretrained.backbone)
         if network.ctc is not None and isinstance(tokenizer, Characters):
             copy_head_rows(network.ctc.draft, pretrained, tokenizer)
+
+
+@dataclass(frozen=True)
+class FromImageNet(Start):
+    """The backbone from an image classifier's weights in torchvision's names, a file or URL; the rest random.
+
+    The published run loaded them, too, and drew all but the batch norms anew before training (spec 0.2).
+    """
+
+    weights: str
+
+    def tokenizer(self) -> Tokenizer | None:
+        return None
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        load_imagenet(network.backbone, self.weights)
 
 
 @dataclass(frozen=True)

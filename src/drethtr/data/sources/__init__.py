@@ -9,11 +9,12 @@ from drethtr.data.sources.folder import read_folder
 from drethtr.data.sources.parquet import read_parquet
 from drethtr.data.sources.table import read_jsonl, read_tsv
 from drethtr.errors import DataError
+from drethtr.text.normalize import Spelling, nfc
 
 READERS = {".parquet": read_parquet, ".tsv": read_tsv, ".jsonl": read_jsonl}
 
 
-def open_samples(path: str | Path) -> list[Sample]:
+def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
     """All samples of a Parquet, TSV or JSONL file, or of a folder of images, in their order; none is left out.
 
     Raises:
@@ -26,12 +27,12 @@ def open_samples(path: str | Path) -> list[Sample]:
             raise DataError(
                 f"{path}: holds {len(tables)} tables, {', '.join(t.name for t in tables)}; open one by name"
             )
-        return open_samples(tables[0]) if tables else read_folder(path)
+        return open_samples(tables[0], spelling) if tables else read_folder(path, spelling)
     if not path.is_file():
         raise DataError(f"{path}: no such file or folder")
     if path.suffix not in READERS:
         raise DataError(f"{path}: unknown form {path.suffix!r}; known: {', '.join(READERS)} and folders")
-    return READERS[path.suffix](path)
+    return READERS[path.suffix](path, spelling)
 
 
 def open_all(patterns: Sequence[str]) -> list[Sample]:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from drethtr.data.sample import Sample
 from drethtr.errors import DataError
-from drethtr.text.normalize import nfc
+from drethtr.text.normalize import Spelling, nfc
 
 IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
 TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists counts
 
 
-def read_folder(folder: Path) -> list[Sample]:
+def read_folder(folder: Path, spelling: Spelling = nfc) -> list[Sample]:
     """One sample per image, in the order of the names; the set is the folder's name.
 
     The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last ending belongs to the form of the image.
@@ -31,14 +31,14 @@ def read_folder(folder: Path) -> list[Sample]:
             raise DataError(f"{folder / name}: no transcription; expected {stem}.gt.txt or {stem}.txt beside it")
         if (owner := owners.setdefault(found[0], name)) != name:
             raise DataError(f"{folder / found[0]}: belongs to two images, {owner} and {name}")
-        text = read_transcription(folder / found[0])
+        text = read_transcription(folder / found[0], spelling)
         samples.append(Sample(folder / name, text, set=folder.resolve().name, key=str(folder / name)))
     if lonely := sorted(name for name in names - owners.keys() if name.endswith(".gt.txt")):
         raise DataError(f"{folder / lonely[0]}: no image of that name beside it")
     return samples
 
 
-def read_transcription(path: Path) -> str:
+def read_transcription(path: Path, spelling: Spelling = nfc) -> str:
     """The one line of a text file, without its line end.
 
     Raises:
@@ -50,4 +50,4 @@ def read_transcription(path: Path) -> str:
         raise DataError(f"{path}: not UTF-8: {error}") from error
     if "\n" in text:
         raise DataError(f"{path}: holds {text.count(chr(10)) + 1} lines; the text of one line image is one line")
-    return nfc(text)
+    return spelling(text)

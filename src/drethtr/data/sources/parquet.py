@@ -5,13 +5,13 @@ from typing import Any
 
 from drethtr.data.sample import Sample
 from drethtr.errors import DataError, MissingExtraError
-from drethtr.text.normalize import nfc
+from drethtr.text.normalize import Spelling, nfc
 
 REQUIRED = ("image", "text")
 OPTIONAL = ("set", "lang", "page", "hand", "clean")
 
 
-def read_parquet(path: Path) -> list[Sample]:
+def read_parquet(path: Path, spelling: Spelling = nfc) -> list[Sample]:
     """One sample per row; the encoded images stay in memory.
 
     The column `image` is binary or `struct{bytes, path}`; where `bytes` is null, `path` is relative to the file.
@@ -33,10 +33,10 @@ def read_parquet(path: Path) -> list[Sample]:
             rows = file.read([*REQUIRED, *(name for name in OPTIONAL if name in present)]).to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
-    return [sample_of(row, path, number) for number, row in enumerate(rows)]
+    return [sample_of(row, path, number, spelling) for number, row in enumerate(rows)]
 
 
-def sample_of(row: dict[str, Any], path: Path, number: int) -> Sample:
+def sample_of(row: dict[str, Any], path: Path, number: int, spelling: Spelling) -> Sample:
     """Make a sample of one row, counted from 0."""
     key = f"{path} row {number}"
     if not isinstance(row["text"], str):
@@ -44,7 +44,7 @@ def sample_of(row: dict[str, Any], path: Path, number: int) -> Sample:
     clean = row.get("clean")
     return Sample(
         image=image_of(row["image"], path.parent, key),
-        text=nfc(row["text"]),
+        text=spelling(row["text"]),
         set=row.get("set") or path.stem,
         language=row.get("lang"),
         page=row.get("page"),

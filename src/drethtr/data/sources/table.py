@@ -7,7 +7,7 @@ from typing import Any
 
 from drethtr.data.sample import Sample
 from drethtr.errors import DataError
-from drethtr.text.normalize import nfc
+from drethtr.text.normalize import Spelling, nfc
 
 TYPES: dict[str, type] = {
     "file": str,
@@ -21,7 +21,7 @@ TYPES: dict[str, type] = {
 REQUIRED = ("file", "text")
 
 
-def read_tsv(path: Path) -> list[Sample]:
+def read_tsv(path: Path, spelling: Spelling = nfc) -> list[Sample]:
     """One sample per row `file<TAB>text`, without quoting; a first row that says just that is a header.
 
     Files are relative to the table.
@@ -36,11 +36,11 @@ def read_tsv(path: Path) -> list[Sample]:
             raise DataError(f"{path} line {number}: no tab; expected file<TAB>text")
         if number == 1 and (file, text) == REQUIRED:
             continue
-        samples.append(sample_of({"file": file, "text": text}, path, number))
+        samples.append(sample_of({"file": file, "text": text}, path, number, spelling))
     return samples
 
 
-def read_jsonl(path: Path) -> list[Sample]:
+def read_jsonl(path: Path, spelling: Spelling = nfc) -> list[Sample]:
     """One sample per object with `file` and `text`, and `set`, `lang`, `page`, `hand`, `clean` where known.
 
     Files are relative to the table; other keys are ignored.
@@ -56,7 +56,7 @@ def read_jsonl(path: Path) -> list[Sample]:
             raise DataError(f"{path} line {number}: not JSON: {error}") from error
         if not isinstance(entry, dict):
             raise DataError(f"{path} line {number}: expected an object with file and text, got {row[:40]}")
-        samples.append(sample_of(entry, path, number))
+        samples.append(sample_of(entry, path, number, spelling))
     return samples
 
 
@@ -71,7 +71,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
             yield number, row
 
 
-def sample_of(entry: dict[str, Any], table: Path, number: int) -> Sample:
+def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spelling) -> Sample:
     """Make a sample of one row, counted from 1."""
     key = f"{table} line {number}"
     if missing := [name for name in REQUIRED if entry.get(name) is None]:
@@ -85,7 +85,7 @@ def sample_of(entry: dict[str, Any], table: Path, number: int) -> Sample:
     clean = entry.get("clean")
     return Sample(
         image=image,
-        text=nfc(entry["text"]),
+        text=spelling(entry["text"]),
         set=entry.get("set") or table.stem,
         language=entry.get("lang"),
         page=entry.get("page"),

@@ -27,6 +27,16 @@ class Backbone(nn.Module, ABC):
     """Image columns between one token and the next."""
 
     @property
+    def narrowest(self) -> int:
+        """Columns of the narrowest line it can see; narrower ones get paper on the right."""
+        return self.columns_per_token
+
+    @property
+    def widest(self) -> int | None:
+        """Columns of the widest line it can take, if there is a limit."""
+        return None
+
+    @property
     def draft_width(self) -> int:
         """How many of a token's last channels the CTC draft reads from."""
         return self.width
@@ -42,14 +52,20 @@ class Backbone(nn.Module, ABC):
         """
 
     def padded(self, images: Tensor, widths: Tensor) -> Padded:
-        """The images as the layers take them, at least one token wide."""
+        """The images as the layers take them, wide enough for one token."""
         if images.shape[1:3] != (1, self.height):
             channels, height = images.shape[1:3]
             raise DataError(
                 f"images of {channels} channels and height {height}; this backbone takes 1 and {self.height}: "
                 f"prepare the lines with height {self.height}"
             )
-        return Padded.of(images, widths, at_least=self.columns_per_token)
+        return Padded.of(images, widths, at_least=self.narrowest)
+
+
+def start_before_relu(weight: Tensor) -> None:
+    """Random weights of a convolution that keep the size of what goes back through it (arXiv 1502.01852)."""
+    if not weight.is_meta:  # there is nothing to set, and trying loads a compiler
+        nn.init.kaiming_normal_(weight, mode="fan_out", nonlinearity="relu")
 
 
 class BackboneConfig(ABC):

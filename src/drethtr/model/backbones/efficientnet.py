@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from drethtr.errors import ConfigError, DataError
-from drethtr.model.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.model.backbones.backbone import Backbone, BackboneConfig, ImageFeatures, start_before_relu
 from drethtr.model.padded import MaskedConv, Padded, SqueezeExcitation, valid
 
 
@@ -55,7 +55,7 @@ class ConvNorm(nn.Sequential):
         groups: int = 1,
     ) -> None:
         conv = MaskedConv(inputs, outputs, (kernel, kernel), stride, groups=groups, bias=False)
-        nn.init.kaiming_normal_(conv.weight, mode="fan_out")
+        start_before_relu(conv.weight)
         super().__init__(conv, nn.BatchNorm2d(outputs, eps=1e-3), *then)
 
     def forward(self, x: Padded) -> Padded:
@@ -136,6 +136,11 @@ class EfficientNetBackbone(Backbone):
                 channels, blocks = stage.channels, blocks + 1
             self.features.append(layers)
         self.features.append(ConvNorm(channels, LAST_CHANNELS, 1, silu(config.dropout)))
+
+    @property
+    def widest(self) -> int | None:
+        """The canvas, if there is one."""
+        return self.canvas
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
         """See `Backbone`: (B, 1, 64, W) to (B, ceil(W / 16), 2560)."""

@@ -1,0 +1,151 @@
+"""Retention against a key-value cache and against the published algorithm, at the same work.
+
+The weights are random, so a text would end by chance. It is made to end after `Task.characters` characters: before that
+the end is impossible, then it is certain. All three have networks of the same shape.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from drethtr.benchmarks import published
+from drethtr.benchmarks.published import PublishedRetentive
+from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
+from drethtr.benchmarks.report import Report
+from drethtr.decoding.published import LIMIT
+from drethtr.decoding.strategies import Beam, Decoder, Greedy
+from drethtr.images.prepare import Preparation
+from drethtr.model.decay import Scheduled
+from drethtr.model.mixer import JointSoftmax, MixerConfig, Retentive
+from drethtr.model.network import PRESETS, DecoderState, DRetHTR, ImageMemory, NetworkConfig
+from drethtr.text.tokenizer import EOS
+
+VOCABULARY = 83  # of the paper's IAM model
+CERTAIN = 1e4
+"""A logit beside which all others are nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is read: so many lines at a time, all of one width, in pixels at a height of 64; texts of one length."""
+
+    network: str
+    batch: int
+    beams: int
+    characters: int = 44
+    pixels: int = 800
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+
+    def __str__(self) -> str:
+        return f"{self.network.upper()}, batch {self.batch}, beam {self.beams}"
+
+    @property
+    def config(self) -> NetworkConfig:
+        """The network's shape."""
+        return PRESETS[self.network]
+
+    @property
+    def decoder(self) -> Decoder:
+        """The strategy with so many beams."""
+        return Greedy() if self.beams == 1 else Beam(self.beams)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Tasks of every network with every batch and number of beams."""
+
+    networks: Sequence[str] = ("compact", "small", "base")
+    batches: Sequence[int] = (1, 8)
+    beams: Sequence[int] = (1, 5, 10)
+
+    def tasks(self, device: torch.device) -> list[Task]:
+        """All of them, for a device."""
+        return [
+            Task(network=network, batch=batch, beams=beams, device=device)
+            for network in self.networks
+            for batch in self.batches
+            for beams in self.beams
+        ]
+
+
+class EndingNetwork(DRetHTR):
+    """A network whose every text has so many characters."""
+
+    characters: int
+
+    def decode_text(self, tokens: Tensor, memory: ImageMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """See `DRetHTR.decode_text`; the end comes when it is due, and not before."""
+        logits, after = super().decode_text(tokens, memory, state)
+        due = torch.arange(state.length, after.length, device=logits.device) >= self.characters
+        logits[..., EOS] = torch.where(due, CERTAIN, -CERTAIN).to(logits.dtype)
+        return logits, after
+
+
+def build(task: Task, mixer: MixerConfig) -> EndingNetwork:
+    """The task's network with another mixer and random weights, always the same."""
+    torch.manual_seed(0)
+    network = EndingNetwork(replace(task.config, mixer=mixer), VOCABULARY)
+    network.characters = task.characters
+    network.to(task.device).eval()
+    network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return network
+
+
+def images_of(task: Task, height: int) -> Tensor:
+    """Lines (B, 1, height, columns) of random pixels: what is on them does not change how long reading takes."""
+    columns = Preparation(height=height).columns(task.pixels, 64)
+    return torch.rand(task.batch, 1, height, columns, generator=torch.Generator().manual_seed(0)) * 2 - 1
+
+
+def prepare_ours(task: Task, mixer: MixerConfig) -> Work:
+    """Our search, with early stop, images at their own width and their keys stored once."""
+    network = build(task, mixer)
+    images = images_of(task, network.backbone.height).to(task.device)
+    widths = torch.full((task.batch,), images.shape[-1], device=task.device)
+
+    @torch.inference_mode()
+    def run() -> None:
+        task.decoder.decode(network, network.encode_image(images, widths))
+
+    return run
+
+
+def prepare_published(task: Task) -> Work:
+    """The algorithm of the paper."""
+    network = build(replace(task, characters=LIMIT), PublishedRetentive(Scheduled()))
+    images = images_of(task, network.backbone.height).to(task.device)
+
+    @torch.inference_mode()
+    def run() -> None:
+        published.read(network, images, task.beams)
+
+    return run
+
+
+def contenders(task: Task) -> list[Contender]:
+    """Ours, DTrHTR in the same search with a preallocated cache, and the published algorithm."""
+    return [
+        Contender("retention", partial(prepare_ours, task, Retentive())),
+        Contender("key-value cache", partial(prepare_ours, task, JointSoftmax())),
+        Contender("published", partial(prepare_published, task)),
+    ]
+
+
+def measure(tasks: Sequence[Task], rounds: Rounds) -> Report:
+    """Seconds from images to tokens for every task."""
+    races = [time_race(str(task), contenders(task), rounds, task.device) for task in tasks]
+    return Report("Decoding: seconds from images to tokens", notes(tasks[0]), races)
+
+
+def notes(task: Task) -> tuple[str, ...]:
+    """What to know of the figures."""
+    return (
+        f"Lines of {task.pixels} x 64 pixels, random weights; every text is made to end after {task.characters} "
+        "characters.",
+        "retention: DRetHTR in this package. key-value cache: DTrHTR, the same weights and the same search, with image "
+        "keys shared by beams and a preallocated cache. published: the paper's algorithm on its canvas of 2,227 "
+        f"columns, image keys copied for every beam, {LIMIT} steps.",
+    )

@@ -1,0 +1,110 @@
+"""The published algorithm, in its own terms: what it spends, not how it is written.
+
+Every line stands on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; the sum of
+the decay is taken anew over the whole text at every step; and the search goes on to its limit of 94 tokens, because
+texts that have ended do not keep their place among the beams.
+Weights, layers, kernels and the search are those of this package, so that nothing but the algorithm is compared.
+Source: paper, Sec. 5.3 and 6; spec 3 and 7.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from drethtr.decoding.published import LIMIT, PlainScorer, published_beam_search
+from drethtr.decoding.search import Hypothesis
+from drethtr.images.prepare import PAPER_COLUMNS
+from drethtr.model.attention import KeyValue
+from drethtr.model.decay import Place, Scheduled
+from drethtr.model.mixer import MixerConfig, PastMixer, SummedMixer, TextMixer
+from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.text.tokenizer import BOS, EOS
+
+PAPER_HEIGHT = 64
+
+
+class GrowingState(NamedTuple):
+    """The memory S (R, H, K, V) and the number of tokens in it."""
+
+    memory: Tensor
+    length: int
+
+
+class PublishedRetention(PastMixer[GrowingState]):
+    """S ← γ S + kᵀ v, read by q and divided by the root of Σ γ^p, which is summed anew at every step."""
+
+    gamma: Tensor
+
+    def __init__(self, gamma: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("gamma", gamma, persistent=False)
+
+    def initial_state(self, like: KeyValue) -> GrowingState:
+        rows, heads, _, width = like.keys.shape
+        return GrowingState(like.keys.new_zeros(rows, heads, width, like.values.shape[-1]), 0)
+
+    def forward(
+        self, x: Tensor, q: Tensor, text: KeyValue, state: GrowingState, *, dropout: float
+    ) -> tuple[Tensor, GrowingState]:
+        memory = self.gamma[:, None, None] * state.memory + text.keys.mT @ text.values
+        powers = torch.arange(state.length + 1, device=q.device, dtype=memory.dtype)
+        mass = (self.gamma[:, None] ** powers).sum(-1)
+        read = q @ memory * q.shape[-1] ** -0.5 / mass[:, None, None].sqrt()
+        return read, GrowingState(memory, state.length + 1)
+
+
+@dataclass(frozen=True)
+class PublishedRetentive(MixerConfig):
+    """The same weights as `Retentive`; only for writing token by token."""
+
+    decay: Scheduled
+
+    def build(self, place: Place, width: int) -> TextMixer[GrowingState]:
+        return SummedMixer(self.build_past(place, width))
+
+    def build_past(self, place: Place, width: int) -> PastMixer[GrowingState]:
+        return PublishedRetention(self.decay.gamma(place))
+
+
+def on_canvas(images: Tensor) -> tuple[Tensor, Tensor]:
+    """Images (B, 1, height, columns) on the right of which paper fills the canvas, and its width for each line."""
+    lines, _, height, columns = images.shape
+    width = round(PAPER_COLUMNS * height / PAPER_HEIGHT)
+    canvas = images.new_full((lines, 1, height, max(width, columns)), -1.0)
+    canvas[..., :columns] = images
+    return canvas, torch.full((lines,), canvas.shape[-1], device=images.device)
+
+
+class CopyingScorer:
+    """A network as search sees it; every beam gets a copy of its line's image when there are several."""
+
+    def __init__(self, network: DRetHTR, memory: ImageMemory) -> None:
+        self.network = network
+        self.memory = memory
+
+    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """See `Scorer.step`."""
+        copies = len(tokens) // self.memory.layers[0].keys.shape[0]
+        if copies > 1:
+            self.memory = copied(self.memory, copies)
+        return PlainScorer(self.network, self.memory).step(tokens, state)
+
+    def keep(self, lines: Tensor) -> "CopyingScorer":
+        """See `Scorer.keep`: here all lines stay to the end."""
+        raise NotImplementedError("the published search ends for all lines at once")
+
+
+def copied(memory: ImageMemory, beams: int) -> ImageMemory:
+    """The image memory with a copy of each line for every beam."""
+    layers = tuple(KeyValue(*(part.repeat_interleave(beams, 0) for part in kept)) for kept in memory.layers)
+    return ImageMemory(layers, None, None)
+
+
+def read(network: DRetHTR, images: Tensor, beams: int) -> list[Hypothesis]:
+    """The best text of each line of images (B, 1, height, columns)."""
+    memory = network.encode_image(*on_canvas(images))
+    first = torch.full((len(images),), BOS, device=images.device)
+    scorer, state = CopyingScorer(network, memory), network.initial_state(memory)
+    return published_beam_search(scorer, state, first, end=EOS, beams=beams, limit=LIMIT)

@@ -1,0 +1,120 @@
+"""Several ways to do the same work, measured side by side.
+
+All are made ready first and warmed up; then they take turns, so that whatever else the machine does falls on all alike.
+Each round gives one ratio of any two, free of what slowed both down; the range of n rounds holds the true median with
+probability 1 - 2^(1-n).
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+import torch
+
+Work = Callable[[], object]
+"""What is measured: everything it needs is ready."""
+
+
+class Contender(NamedTuple):
+    """One way to do the work; `prepare` makes it ready. Both can be pickled."""
+
+    name: str
+    prepare: Callable[[], Work]
+
+
+class Spread(NamedTuple):
+    """The median of some figures, and the least and the greatest of them."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> "Spread":
+        """Of at least one figure."""
+        return cls(median(figures), min(figures), max(figures))
+
+
+@dataclass(frozen=True)
+class Race:
+    """What came out: one figure for each contender and round, the first contender being the one compared with.
+
+    work     what was done
+    unit     of the figures
+    figures  by contender; all have as many rounds
+    facts    further numbers that belong to the work
+    """
+
+    work: str
+    unit: str
+    figures: Mapping[str, tuple[float, ...]]
+    facts: Mapping[str, float]
+
+    def spread(self, name: str) -> Spread:
+        """A contender's figures."""
+        return Spread.of(self.figures[name])
+
+    def ratio(self, name: str) -> Spread:
+        """How many times the first contender's figure another's is, round by round."""
+        first = next(iter(self.figures.values()))
+        return Spread.of([other / own for own, other in zip(first, self.figures[name], strict=True)])
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How long a race goes on: at least so many rounds, and more while there is time, but not more than `most`."""
+
+    least: int = 3
+    most: int = 7
+    seconds: float = 10.0
+
+    def __iter__(self) -> Iterator[int]:
+        begun = time.perf_counter()
+        for number in range(self.most):
+            if number >= self.least and time.perf_counter() - begun > self.seconds:
+                return
+            yield number
+
+
+QUICK = Rounds(least=2, most=2)
+"""To see that all works; the figures mean little."""
+
+
+def time_race(
+    work: str,
+    contenders: Sequence[Contender],
+    rounds: Rounds,
+    device: torch.device,
+    *,
+    unit: str = "s",
+    per: float = 1.0,
+    facts: Mapping[str, float] | None = None,
+) -> Race:
+    """Time contenders in turns, each round beginning with another; figures are seconds divided by `per`."""
+    ready = {contender.name: contender.prepare() for contender in contenders}
+    for run in ready.values():
+        run()
+    figures: dict[str, list[float]] = {name: [] for name in ready}
+    names = list(ready)
+    for number in rounds:
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            figures[name].append(seconds(ready[name], device) / per)
+    return Race(work, unit, {name: tuple(found) for name, found in figures.items()}, facts or {})
+
+
+def seconds(work: Work, device: torch.device) -> float:
+    """How long it takes, until the device is done."""
+    wait(device)
+    begun = time.perf_counter()
+    work()
+    wait(device)
+    return time.perf_counter() - begun
+
+
+def wait(device: torch.device) -> None:
+    """Until a GPU has done all it was asked for."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

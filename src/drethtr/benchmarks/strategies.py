@@ -1,0 +1,52 @@
+"""The shipped model on real lines: every strategy with its own true texts, one line at a time and many at once."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TypeVar
+
+import torch
+
+from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
+from drethtr.benchmarks.report import Report
+from drethtr.checkpoint import load_model
+from drethtr.decoding.strategies import Decoder
+from drethtr.images.line import Line
+from drethtr.recognizer import SHIPPED, Recognizer
+
+Item = TypeVar("Item")
+
+
+def in_groups(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
+    """The lines in their order, so many at a time."""
+    return [lines[start : start + batch] for start in range(0, len(lines), batch)]
+
+
+def prepare_reading(lines: Sequence[Line], batch: int, decoder: Decoder, device: torch.device) -> Work:
+    """Read the lines, so many at a time."""
+    recognizer = Recognizer(load_model(SHIPPED, device), decoder)
+    groups = in_groups(lines, batch)
+
+    def run() -> None:
+        for group in groups:
+            recognizer.read(group)
+
+    return run
+
+
+def measure(
+    lines: Sequence[Line],
+    decoders: Sequence[tuple[str, Decoder]],
+    batches: Sequence[int],
+    rounds: Rounds,
+    device: torch.device,
+) -> Report:
+    """Milliseconds per line from image to reading, for named decoders."""
+    races = []
+    for batch in batches:
+        contenders = [
+            Contender(name, partial(prepare_reading, lines, batch, decoder, device)) for name, decoder in decoders
+        ]
+        work = f"COMPACT, {batch} at a time"
+        races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
+    notes = (f"The shipped model on {len(lines)} real lines, from image to reading, with texts as long as they are.",)
+    return Report("Strategies: milliseconds per line", notes, races)

@@ -1,0 +1,122 @@
+"""What `drethtr data check` prints, writes and draws."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from drethtr.cli.choices import device_named
+from drethtr.data.checks import Report
+from drethtr.data.checks.finding import Finding, Row, Severity, Splits, finding_if
+from drethtr.data.selection import choose
+from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from drethtr.data.sample import Sample
+    from drethtr.evaluation.misaligned import Suspect
+
+SHOWN = 5  # lines named under each finding; --json has them all
+DRAWN = 40  # lines on the picture
+PICTURED = ("misaligned", "contrary duplicates", "crowded line", "roomy line", "blank image", "empty text")
+"""Findings that a person judges by looking at the line, the most telling first."""
+
+
+def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, device: str) -> "list[Suspect]":
+    """Lines whose text the model contradicts, of so many of each set; none where it cannot write the texts."""
+    from tqdm import tqdm
+
+    from drethtr.data.selection import clean_lines
+    from drethtr.evaluation.evaluate import count_unknown
+    from drethtr.evaluation.misaligned import misaligned
+    from drethtr.recognizer import Recognizer
+
+    recognizer = Recognizer.load(model, device=device_named(device))
+    every = [sample for samples in splits.values() for sample in samples]
+    chosen = choose([sample for sample in clean_lines(every) if sample.text.strip() and readable(sample)], limit, seed)
+    try:
+        count_unknown(recognizer, chosen)
+    except DataError as error:
+        typer.echo(f"Misaligned lines were not looked for: {error}")
+        return []
+    with tqdm(total=len(chosen), unit="line", disable=None) as bar:
+        suspects = misaligned(recognizer, chosen, every, advance=bar.update)
+    typer.echo(f"{len(chosen):,} of {len(every):,} lines were read to find misaligned ones; --read N reads more.")
+    return suspects
+
+
+def readable(sample: "Sample") -> bool:
+    """Whether a line has an image to look at."""
+    try:
+        sample.line()
+    except DataError:
+        return False
+    return True
+
+
+def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
+    """What the model says, as a finding."""
+    rows = []
+    for suspect in suspects:
+        detail = f"{suspect.sample.text!r} is read {suspect.reading.text!r} ({suspect.reading.confidence:.2f})"
+        if suspect.elsewhere is not None:
+            detail += f", the text of {suspect.elsewhere.key}"
+        rows.append(Row(suspect.sample.key, detail))
+    message = "read as something else altogether; the texts may be those of other lines"
+    return tuple(finding_if(Severity.WARNING, "misaligned", message, rows))
+
+
+def report_text(report: Report) -> str:
+    """The report, for people."""
+    width = max(len(name) for name in report.sizes)
+    lines = [f"{'split':{width}}  {'lines':>8}  {'pages':>6}  {'characters':>10}  {'alphabet':>8}"]
+    for name, size in report.sizes.items():
+        row = f"{size.lines:>8,}  {size.pages:>6,}  {size.characters:>10,}  {size.alphabet:>8,}"
+        lines.append(f"{name:{width}}  {row}")
+    for finding in report.findings:
+        lines.append(f"\n{finding.severity}: {finding.check}, {len(finding.rows):,}: {finding.message}")
+        lines += [f"  {row}" for row in islice(finding.rows, SHOWN)]
+        if len(finding.rows) > SHOWN:
+            lines.append(f"  ... {len(finding.rows) - SHOWN:,} more; --json has all")
+    counts = [sum(finding.severity is severity for finding in report.findings) for severity in Severity]
+    told = ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for n, severity in zip(counts, Severity, strict=True))
+    return "\n".join([*lines, f"\n{told}. Nothing was changed or dropped."])
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """The whole report in plain values."""
+    return {"sound": report.sound, "splits": {name: asdict(size) for name, size in report.sizes.items()}} | {
+        "findings": [plain(finding) for finding in report.findings]
+    }
+
+
+def plain(finding: Finding) -> dict[str, Any]:
+    """A finding in plain values; JSON has no tuples with names."""
+    return {**vars(finding), "rows": [row._asdict() for row in finding.rows]}
+
+
+def draw_suspects(report: Report, splits: Splits, suspects: "Sequence[Suspect]", path: Path) -> str:
+    """Draw the lines that a person should look at; says what was drawn."""
+    from drethtr.pictures.contact_sheet import contact_sheet
+
+    samples = {sample.key: sample for of_split in splits.values() for sample in of_split}
+    readings = {suspect.sample.key: suspect.reading.text for suspect in suspects}
+    chosen: dict[str, str] = {}
+    for check in PICTURED:
+        for finding in report.findings:
+            if finding.check == check:
+                chosen |= {
+                    row.key: check for row in finding.rows if row.key not in chosen and readable(samples[row.key])
+                }
+    cells = []
+    for key, why in islice(chosen.items(), DRAWN):
+        read = f"\nread: {readings[key]}" if key in readings else ""
+        cells.append((samples[key].line(), f"{why}: {key}\ntext: {samples[key].text}{read}"))
+    if not cells:
+        return "There is no suspect line to draw."
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    contact_sheet(cells).save(unfinished, "PNG")
+    unfinished.replace(path)
+    return f"{path}: {len(cells)} of {len(chosen):,} suspect lines"

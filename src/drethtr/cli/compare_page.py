@@ -1,0 +1,147 @@
+"""The report of `drethtr compare`: one HTML file that needs nothing beside it."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+from io import BytesIO
+from itertools import islice
+
+import numpy as np
+from PIL import Image
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.cli.compare import shown
+from drethtr.data.sample import Sample
+from drethtr.evaluation.compare import CONFIDENCES, Comparison, Difference, Line, OfConfidence
+from drethtr.text.normalize import for_scoring
+
+HEIGHT = 64  # pixels of a line's picture
+CONFUSIONS = 40
+
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+table { border-collapse: collapse; margin: .6rem 0; } th, td { padding: .15rem .7rem; text-align: right; }
+th { border-bottom: 1px solid #999; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
+.bar { width: 16rem; padding: 0; } svg { display: block; }
+.line { margin: 1.1rem 0; border-top: 1px solid #ddd; padding-top: .6rem; } .line img { max-width: 100%; }
+.line p { margin: .1rem 0; } .who { display: inline-block; width: 3.4rem; color: #777; }
+.key { color: #777; font-size: .85rem; } del { background: #fbd5d5; text-decoration: none; }
+ins { background: #fde3b3; text-decoration: none; } .note { color: #555; max-width: 50rem; }
+"""
+
+
+def comparison_page(found: Comparison, a: str, b: str, *, convention: str, lines: int) -> str:
+    """The whole report; `lines` of those that A and B differ most in are shown."""
+    differing = [line for line in found.lines if line.edits_a != line.edits_b]
+    parts = [
+        f"<h1>{escape(a)} against {escape(b)}</h1>",
+        f"<p>A is {escape(a)}, B is {escape(b)}; {found.cer.lines:,} lines. <b>CER: {found.cer.verdict}.</b></p>",
+        differences("All lines", (found.cer, found.wer)),
+        f'<p class="note">{escape(convention)}</p>',
+        "<h2>CER by set</h2>" + differences("set", found.sets),
+        "<h2>CER by length of the text</h2>" + differences("characters", found.lengths),
+        "<h2>CER by confidence</h2>" + confidences(found.confidences_a, found.confidences_b),
+        "<h2>What is read for what</h2>" + confusions(found),
+        f"<h2>Lines that A and B differ most in</h2><p>{min(lines, len(differing))} of {len(differing):,}. "
+        "<del>Red</del>: written, not read so. <ins>Yellow</ins>: read, not written so.</p>",
+        *(line_part(line) for line in islice(differing, lines)),
+    ]
+    title = f"{escape(a)} against {escape(b)}"
+    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """An HTML table of cells that are HTML."""
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def differences(title: str, rows: Sequence[Difference]) -> str:
+    """Rates of A and B, and their difference with its interval, also drawn."""
+    widest = max((abs(edge) for row in rows for edge in (row.low, row.high)), default=0) or 1
+    return table(
+        (title, "lines", "A %", "B %", "B − A", "95 %", ""),
+        (
+            (
+                escape(row.name),
+                f"{row.lines:,}",
+                f"{100 * row.a:.2f}",
+                f"{100 * row.b:.2f}",
+                f"{100 * row.difference:+.2f}",
+                f"{100 * row.low:+.2f} to {100 * row.high:+.2f}",
+                bar(row, widest),
+            )
+            for row in rows
+        ),
+    )
+
+
+def bar(row: Difference, widest: float) -> str:
+    """The interval around zero: green where B is better, red where A is, grey where nothing is shown."""
+    left, middle, right = (120 + 110 * value / widest for value in (row.low, row.difference, row.high))
+    color = {"B is better": "#2a7f4f", "A is better": "#b03030"}.get(row.verdict, "#888")
+    return (
+        '<svg width="240" height="14"><line x1="120" x2="120" y1="0" y2="14" stroke="#bbb"/>'
+        f'<line x1="{left:.1f}" x2="{right:.1f}" y1="7" y2="7" stroke="{color}" stroke-width="3"/>'
+        f'<circle cx="{middle:.1f}" cy="7" r="4" fill="{color}"/></svg>'
+    )
+
+
+def confidences(a: Sequence[OfConfidence], b: Sequence[OfConfidence]) -> str:
+    """How right each is where it is so sure."""
+    of_a, of_b = ({row.name: row for row in rows} for rows in (a, b))
+    rows = []
+    for name in [name for name, _ in CONFIDENCES if name in of_a or name in of_b]:
+        cells = [name]
+        for found in (of_a.get(name), of_b.get(name)):
+            cells += [f"{found.lines:,}", f"{100 * found.cer:.2f}"] if found else ["0", ""]
+        rows.append(cells)
+    return table(("confidence", "lines A", "CER A %", "lines B", "CER B %"), rows)
+
+
+def confusions(found: Comparison) -> str:
+    """The most frequent confusions of both."""
+    rows = (
+        (escape(shown(one.written)), escape(shown(one.read)), f"{one.a:,}", f"{one.b:,}")
+        for one in islice(found.confusions, CONFUSIONS)
+    )
+    return table(("written", "read", "A", "B"), rows)
+
+
+def line_part(line: Line) -> str:
+    """A line's picture above its text and both readings."""
+    text = line.sample.text
+    return (
+        f'<div class="line"><img src="{picture(line.sample)}" alt="">'
+        f'<p><span class="who">text</span>{escape(text)}</p>'
+        f'<p><span class="who">A, {line.edits_a}</span>{marked(text, line.a.text)}</p>'
+        f'<p><span class="who">B, {line.edits_b}</span>{marked(text, line.b.text)}</p>'
+        f'<p class="key">{escape(line.sample.key)}; confidence A {line.a.confidence:.2f}, B {line.b.confidence:.2f}</p>'
+        "</div>"
+    )
+
+
+def marked(text: str, read: str) -> str:
+    """A reading with what differs from the text marked."""
+    text, read = for_scoring(text), for_scoring(read)
+    parts = []
+    for step in Levenshtein.opcodes(text, read):
+        written, found = text[step.src_start : step.src_end], read[step.dest_start : step.dest_end]
+        if step.tag == "equal":
+            parts.append(escape(found))
+            continue
+        parts.append(f"<del>{escape(written)}</del>" if written else "")
+        parts.append(f"<ins>{escape(found)}</ins>" if found else "")
+    return "".join(parts)
+
+
+def picture(sample: Sample) -> str:
+    """A line's image, small enough for a report, as a data URI."""
+    image = Image.fromarray(np.asarray(sample.line()))
+    width = max(1, round(image.width * HEIGHT / image.height))
+    stream = BytesIO()
+    image.resize((width, HEIGHT), Image.Resampling.LANCZOS).save(stream, "JPEG", quality=70)
+    return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"

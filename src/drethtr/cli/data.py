@@ -1,0 +1,145 @@
+"""`drethtr data`: get lines from where they are, and see whether they are sound."""
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.cli.choices import DeviceName
+from drethtr.cli.files import write_text
+from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from drethtr.data.importers.importer import Entry, Importer, Tally
+
+app = typer.Typer(no_args_is_help=True, help="Import lines from other layouts and check them.")
+
+SPLITS = ("train", "val", "test", "")
+SHOWN = 3  # lines named for each reason; --json has them all
+
+
+@app.command("import")
+def import_lines(
+    source: Annotated[Path, typer.Argument(help="The folder or file to import.")],
+    output: Annotated[Path, typer.Argument(help="OUT.parquet; OUT.train.parquet and so on where there are splits.")],
+    layout: Annotated[str | None, typer.Option(help="Read SOURCE as this layout instead of recognizing it.")] = None,
+    splits: Annotated[
+        Path | None, typer.Option(help="A folder of lists of line or page names: train.txt, val.lst, test.uttlist.")
+    ] = None,
+    set_name: Annotated[str | None, typer.Option("--set", help="Name of the set, instead of the layout's.")] = None,
+    language: Annotated[str | None, typer.Option("--lang", help="Language of the lines, such as de.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write what was found and left out here.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+) -> None:
+    """Bring line images and texts of a known layout into Parquet files; images keep their bytes where they can."""
+    from drethtr.data.importers import importer_for, importer_named
+    from drethtr.data.importers.importer import Tally
+    from drethtr.data.importers.splits import by_lists, read_lists
+
+    if output.suffix != ".parquet":
+        raise DataError(f"{output}: the name of the file to write must end in .parquet")
+    if not force and (existing := [path for split in SPLITS if (path := file_of(output, split)).exists()]):
+        raise DataError(f"{existing[0]} exists; choose another name or give --force")
+    importer = importer_named(layout) if layout is not None else importer_for(source)
+    typer.echo(f"Layout {importer.name}. {importer.layout}.")
+    entries: Iterable[Entry] = importer.entries(source)
+    if splits is not None:
+        entries = by_lists(entries, read_lists(splits))
+    tally = Tally()
+    write_lines(entries, output, tally, set_name, language)
+    if not tally.lines:
+        raise DataError(f"{source}: no line could be imported{reasons(tally)}")
+    typer.echo(summary(importer, tally, output))
+    if json_file is not None:
+        report = {"layout": importer.name, "convention": importer.convention, **vars(tally)}
+        write_text(json_file, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
+
+
+def write_lines(
+    entries: "Iterable[Entry]", output: Path, tally: "Tally", set_name: str | None, language: str | None
+) -> None:
+    """Write every entry to the file of its split, and count."""
+    from dataclasses import replace
+
+    from tqdm import tqdm
+
+    from drethtr.data.importers.importer import LeftOut, checked
+    from drethtr.data.store import ParquetStore
+
+    stores: dict[str, ParquetStore] = {}
+    with ExitStack() as stack:
+        for entry in map(checked, tqdm(entries, unit="line", disable=None)):
+            tally.count(entry)
+            if isinstance(entry, LeftOut):
+                continue
+            if entry.split not in stores:
+                stores[entry.split] = stack.enter_context(ParquetStore(file_of(output, entry.split)))
+            named = replace(entry.sample, set=set_name or entry.sample.set, language=language or entry.sample.language)
+            stores[entry.split].add(named)
+
+
+def file_of(output: Path, split: str) -> Path:
+    """Where the lines of a split go."""
+    return output.with_suffix(f".{split}.parquet") if split else output
+
+
+def summary(importer: "Importer", tally: "Tally", output: Path) -> str:
+    """What was imported, for people."""
+    lines = [f"{file_of(output, split)}: {tally.lines[split]:,} lines" for split in SPLITS if split in tally.lines]
+    sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
+    if importer.known and not tally.lines.keys() - set(SPLITS[:3]):
+        known = importer.known.get(sizes)
+        lines.append(f"Split: {known}." if known else f"Split: of sizes {sizes}, not one of the published ones.")
+    return "\n".join([*lines, f"Convention: {importer.convention}.{reasons(tally)}"])
+
+
+def reasons(tally: "Tally") -> str:
+    """What was left out and why."""
+    lines = [
+        f"{len(keys):,} left out, {reason}: {', '.join(keys[:SHOWN])}{', ...' if len(keys) > SHOWN else ''}"
+        for reason, keys in tally.left_out.items()
+    ]
+    return "".join(f"\n{line}" for line in lines)
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Parquet, TSV, JSONL, folders, patterns.")],
+    read: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Read so many lines of each set to find misaligned ones; 0: none.")
+    ] = 200,
+    model: Annotated[Path | None, typer.Option(help="The model that reads them, else the one in the package.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines to read.")] = 0,
+    picture: Annotated[Path | None, typer.Option(metavar="PNG", help="Write a picture of the suspect lines.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write every finding with all its lines here.")
+    ] = None,
+    device: DeviceName = "auto",
+) -> None:
+    """Look for what spoils training or figures; exit code 1 if there are errors. Nothing is changed or dropped.
+
+    Files whose names speak of train, val or test are these splits; all others are one more.
+    """
+    from drethtr.cli.check_report import draw_suspects, findings_of, read_suspects, report_json, report_text
+    from drethtr.data import checks
+    from drethtr.data.checks.open import open_splits
+
+    for path in (picture, json_file):
+        if path is not None and not path.parent.is_dir():
+            raise DataError(f"{path}: there is no folder {path.parent}")
+    splits = open_splits(files)
+    suspects = read_suspects(splits, read, model, seed, device) if read else []
+    report = checks.check(splits, findings_of(suspects))
+    typer.echo(report_text(report))
+    if picture is not None:
+        typer.echo(draw_suspects(report, splits, suspects, picture))
+    if json_file is not None:
+        write_text(json_file, json.dumps(report_json(report), ensure_ascii=False, indent=1) + "\n")
+    if not report.sound:
+        raise typer.Exit(1)

@@ -1,0 +1,173 @@
+"""`drethtr predict-cer`: how well unlabelled lines will be read, before anybody transcribes them."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
+from drethtr.cli.files import write_text
+from drethtr.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from drethtr.data.sample import Sample
+    from drethtr.evaluation.predict import Pair, Told
+    from drethtr.reading import Reading
+    from drethtr.recognizer import Recognizer
+    from drethtr.trust.error_rate import Doubt, ErrorRate, Expected
+
+SHOWN = 30  # pages in the table; --json has them all
+
+
+def predict_cer(
+    inputs: Annotated[list[str], typer.Argument(metavar="FOLDER...", help="Folders of line images; data files too.")],
+    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    decoder: DecoderName = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    truth: Annotated[bool, typer.Option("--truth", help="Compare with the known texts of data files.")] = False,
+    learn: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="Learn from the known texts of several sets, and write the model here."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")
+    ] = None,
+    device: DeviceName = "auto",
+) -> None:
+    """Tell the character error rate to expect of lines whose text nobody knows, with a 95 % interval."""
+    from drethtr.cli.unlabelled import lines_of
+    from drethtr.data.selection import choose
+    from drethtr.data.sources import open_all
+    from drethtr.evaluation.evaluate import to_read
+    from drethtr.recognizer import SHIPPED, Recognizer
+
+    chosen = decoder_named(decoder) if decoder is not None else None
+    for path in (json_file, learn):
+        if path is not None and not path.parent.is_dir():
+            raise DataError(f"{path}: there is no folder {path.parent}")
+    if truth or learn is not None:
+        samples = to_read(open_all(inputs), limit, seed)
+    else:
+        found = lines_of(inputs)
+        samples = choose(found, len(found) if limit is None else limit, seed)
+    recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
+    pairs = list(zip(samples, read(recognizer, samples), strict=True))
+    if learn is not None:
+        report = learned(recognizer, pairs, model or SHIPPED, learn)
+    elif truth:
+        report = compared(known_rate(recognizer), pairs)
+    else:
+        report = predicted(known_rate(recognizer), pairs)
+    if json_file is not None:
+        write_text(json_file, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
+
+
+def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Reading]":
+    """Read the lines, showing how far it is."""
+    from tqdm import tqdm
+
+    from drethtr.evaluation.evaluate import read_lines
+
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        return read_lines(recognizer, samples, bar.update)
+
+
+def known_rate(recognizer: "Recognizer") -> "ErrorRate":
+    """What the model learned about its own error rate.
+
+    Raises:
+        ConfigError: if it did not.
+    """
+    rate = recognizer.model.trust.error_rate(recognizer.decoder)
+    if rate is None:
+        raise ConfigError(
+            f"this model has not learned to tell its error rate with {recognizer.decoder!r}; teach it with lines of "
+            "several sets that it was not trained on: drethtr predict-cer 'lines/*.val.parquet' --learn MODEL"
+        )
+    return rate
+
+
+def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
+    """Tell each page and all lines together."""
+    from drethtr.evaluation.evaluate import page_of
+    from drethtr.evaluation.predict import grouped
+    from drethtr.trust.error_rate import doubt_of
+
+    groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
+    pages = {name: doubt_of(reading for _, reading in of_page) for name, of_page in groups.items()}
+    overall = doubt_of(reading for _, reading in pairs)
+    width = max(len("all"), *(len(name) for name in list(pages)[:SHOWN]))
+    typer.echo(f"{'page':{width}}  {'lines':>6}  {'characters':>10}  {'expected CER %':>22}")
+    for name, found in list(pages.items())[:SHOWN]:
+        typer.echo(row(name, found, rate, width))
+    if len(pages) > SHOWN:
+        typer.echo(f"... {len(pages) - SHOWN:,} more pages; --json has all")
+    typer.echo(row("all", overall, rate, width))
+    if overall.empty:
+        typer.echo(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
+    if any(not reading.calibrated for _, reading in pairs if reading.characters):
+        typer.echo("The confidences of this model are not calibrated; drethtr calibrate does it.")
+    return {
+        "decoder": repr(rate.decoder),
+        "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
+        "overall": plain(overall, rate),
+    }
+
+
+def row(name: str, found: "Doubt", rate: "ErrorRate", width: int) -> str:
+    """A row of the table."""
+    return f"{name:{width}}  {found.lines:>6,}  {found.characters:>10,}  {interval(rate(found)):>22}"
+
+
+def interval(expected: "Expected") -> str:
+    """A rate and its interval in percent."""
+    return f"{100 * expected.cer:.1f} [{100 * expected.low:.1f}, {100 * expected.high:.1f}]"
+
+
+def plain(found: "Doubt", rate: "ErrorRate") -> dict[str, Any]:
+    """What is expected, as JSON has it; rates are fractions."""
+    return {"lines": found.lines, "characters": found.characters, "empty": found.empty, **rate(found)._asdict()}
+
+
+def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
+    """Tell each set, beside the truth."""
+    from drethtr.evaluation.predict import tell
+
+    return table(tell(rate, pairs), "by a model that learned from other lines")
+
+
+def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> dict[str, Any]:
+    """Learn from the sets, show how well each is told by the others, and write the model."""
+    from drethtr.checkpoint import save_trust
+    from drethtr.evaluation.predict import learn, leave_one_set_out
+
+    rate = learn(recognizer.decoder, pairs)
+    report = table(leave_one_set_out(recognizer.decoder, pairs), "each set by what was learned from the others")
+    save_trust(source, recognizer.model.trust.with_error_rate(rate), output)
+    typer.echo(f"{output}: {rate.factor:.2f} edits for each expected wrong character, from {rate.sets} sets.")
+    return report
+
+
+def table(told: "Sequence[Told]", how: str) -> dict[str, Any]:
+    """Expected and true error rates of sets, and how far apart they are."""
+    from drethtr.evaluation.predict import mean_absolute_error
+
+    width = max(len("set"), *(len(one.name) for one in told))
+    typer.echo(f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}")
+    for one in told:
+        mark = "" if one.inside else "  outside"
+        expected = f"{interval(one.expected):>22}"
+        typer.echo(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {100 * one.cer:>6.1f}{mark}")
+    error, inside = mean_absolute_error(told), sum(one.inside for one in told)
+    typer.echo(
+        f"Told {how}: mean absolute error {100 * error:.1f} points; truth inside {inside} of {len(told)} intervals."
+    )
+    sets = [
+        {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
+        for one in told
+    ]
+    return {"sets": sets, "mean_absolute_error": error, "inside": inside}

@@ -1,0 +1,42 @@
+"""How far a model's word about itself can be relied on, as tables for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+LEVELS = ("characters", "words", "lines")
+
+
+def trust_table(trust: Mapping[str, Any]) -> str:
+    """All figures of `Trustworthiness.to_json`, in percent."""
+    return "\n".join([*overview(trust), "", *reliability(trust), "", *flags(trust), "", trust["convention"]])
+
+
+def overview(trust: Mapping[str, Any]) -> Iterator[str]:
+    """Errors of calibration, and of the surest."""
+    coverages = list(trust["words"]["coverage"])
+    surest = "".join(f"  {f'surest {float(share):.0%}':>11}" for share in coverages[1:])
+    yield f"{'confidence of':13}  {'number':>9}  {'right %':>7}  {'ECE %':>6}  {'AUROC':>6}  {'wrong %':>11}{surest}"
+    for level in LEVELS:
+        found = trust[level]
+        errors = [100 * found["coverage"][share] for share in coverages]
+        yield (
+            f"{level:13}  {found['cases']:>9,}  {100 * found['right']:>7.2f}  {100 * found['ece']:>6.2f}  "
+            f"{found['auroc']:>6.3f}  {errors[0]:>11.2f}" + "".join(f"  {error:>11.2f}" for error in errors[1:])
+        )
+
+
+def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
+    """Confidence against truth, a row for each group of like confidence."""
+    yield "confidence % → right % (number)"
+    for level in ("characters", "words"):
+        groups = (
+            f"{100 * group['confidence']:.0f} → {100 * group['right']:.0f} ({group['cases']:,})"
+            for group in trust[level]["bins"]
+        )
+        yield f"{level:13}  " + "   ".join(groups)
+
+
+def flags(trust: Mapping[str, Any]) -> Iterator[str]:
+    """How many lines are flagged, and whether rightly."""
+    yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
+    yield f"CER %: {100 * trust['cer_flagged']:.2f} of flagged lines, {100 * trust['cer_unflagged']:.2f} of the others"

@@ -1,0 +1,59 @@
+"""A published checkpoint becomes a model of ours, with all that its weights do not tell said once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from drethtr.checkpoint import Model, build_model
+from drethtr.errors import CheckpointError
+from drethtr.images.prepare import PAPER_COLUMNS, Preparation
+from drethtr.model.authors import load_published, size
+from drethtr.model.backbones import EfficientNetV2S
+from drethtr.model.network import BASE, SMALL, NetworkConfig
+from drethtr.text.tokenizer import Characters
+
+IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+"""The 79 characters of the IAM lines, which the published networks write."""
+
+BACKBONE = EfficientNetV2S(dropout=0.3, canvas=PAPER_COLUMNS)
+"""The published networks have never seen a line end, so every line must be filled up for them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """What published weights do not tell."""
+
+    network: NetworkConfig
+    preparation: Preparation = field(default_factory=lambda: Preparation(deslant=True))
+    alphabet: str = IAM_ALPHABET
+
+
+PRESETS = {
+    "base": Conversion(network=replace(BASE, backbone=BACKBONE)),
+    "small": Conversion(network=replace(SMALL, backbone=BACKBONE)),
+}
+
+
+def convert(weights: Mapping[str, Tensor], conversion: Conversion, card: Mapping[str, Any]) -> Model:
+    """A model with published weights.
+
+    Raises:
+        ConfigError: if the characters of the alphabet are not sorted and unique.
+        CheckpointError: naming weights that are unknown, missing, left over or of another shape.
+    """
+    tokenizer = Characters(conversion.alphabet)
+    state = {name.removeprefix("module."): weight for name, weight in weights.items()}
+    tokens = size(state, "embed_tokens.weight", 0)
+    if tokens != tokenizer.size:
+        raise CheckpointError(
+            f"the weights are for {tokens} tokens, but an alphabet of {len(conversion.alphabet)} characters makes "
+            f"{tokenizer.size} with the 4 marks; give the {tokens - 4} characters that they were trained with"
+        )
+    with torch.device("meta"):
+        model = build_model(conversion.network, tokenizer, conversion.preparation, card)
+    load_published(model.network, state)
+    model.network.eval()
+    return model

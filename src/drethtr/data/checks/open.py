@@ -1,0 +1,30 @@
+"""Files opened for checking: texts as written, and each file in the split that its name speaks of."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from glob import glob
+from pathlib import Path
+
+from drethtr.data.importers.splits import split_named
+from drethtr.data.sample import Sample
+from drethtr.data.sources import open_samples
+from drethtr.errors import DataError
+from drethtr.text.normalize import as_written
+
+
+def open_splits(patterns: Sequence[str]) -> dict[str, list[Sample]]:
+    """The lines of some files or patterns, by split.
+
+    `x.train.parquet` is of `train`; names without such a word are of `all`.
+
+    Raises:
+        DataError: if nothing matches a pattern, or a file cannot be opened at all.
+    """
+    splits: dict[str, list[Sample]] = defaultdict(list)
+    for pattern in patterns:
+        paths = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - patterns may be absolute
+        if not paths:
+            raise DataError(f"{pattern}: matches no file or folder")
+        for path in paths:
+            splits[split_named(Path(path).name) or "all"] += open_samples(path, as_written)
+    return dict(splits)

@@ -1,0 +1,56 @@
+"""Published and exported layouts of line data, made samples."""
+
+from pathlib import Path
+
+from drethtr.config import hint
+from drethtr.data.importers.bentham import Bentham
+from drethtr.data.importers.hugging_face import HuggingFace
+from drethtr.data.importers.iam import IAM, IAMAsWritten
+from drethtr.data.importers.importer import Importer
+from drethtr.data.importers.kraken import Kraken
+from drethtr.data.importers.pages import Pages, Read2016
+from drethtr.data.importers.pylaia import PyLaia
+from drethtr.data.importers.rimes import Rimes
+from drethtr.data.importers.table import Table
+from drethtr.errors import ConfigError, DataError
+
+IMPORTERS: tuple[Importer, ...] = (
+    IAM(),
+    IAMAsWritten(),
+    Rimes(),
+    Bentham(),
+    Read2016(),
+    PyLaia(),
+    HuggingFace(),
+    Kraken(),
+    Pages(),
+    Table(),
+)
+"""The most particular first: the first that recognizes a source reads it."""
+
+
+def importer_named(name: str) -> Importer:
+    """The importer that `--layout` means.
+
+    Raises:
+        ConfigError: if there is none of that name.
+    """
+    known = {importer.name: importer for importer in IMPORTERS}
+    if name not in known:
+        raise ConfigError(f"unknown layout {name!r}{hint(name, known)}; known: {', '.join(known)}")
+    return known[name]
+
+
+def importer_for(source: Path) -> Importer:
+    """The first importer that recognizes what lies at `source`.
+
+    Raises:
+        DataError: if there is nothing there, or no layout is recognized.
+    """
+    if not source.exists():
+        raise DataError(f"{source}: no such file or folder")
+    for importer in IMPORTERS:
+        if importer.recognizes(source):
+            return importer
+    layouts = "\n".join(f"  {importer.name:13} {importer.layout}" for importer in IMPORTERS)
+    raise DataError(f"{source}: none of the known layouts:\n{layouts}\nname one with --layout to hear what it misses")

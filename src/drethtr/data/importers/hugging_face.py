@@ -1,0 +1,99 @@
+"""Parquet files of line sets on the Hugging Face hub: Teklia's (`image`, `text`), CATMuS (`im`, `text`, ...).
+
+Files are `data/train-00000-of-00003.parquet` and the like; the split is in the name of the file or of its folder.
+They are read row group by row group: a set may be larger than memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut
+from drethtr.data.importers.splits import split_of_path
+from drethtr.data.sample import Sample
+from drethtr.errors import DataError, MissingExtraError
+from drethtr.text.normalize import nfc
+
+COLUMNS = {
+    "image": ("image", "im"),
+    "text": ("text",),
+    "language": ("language", "lang"),
+    "page": ("page",),
+    "hand": ("hand", "shelfmark"),
+    "kind": ("writing_type",),
+}
+"""What a column may be called. A shelfmark stands for a hand: it is the nearest that CATMuS tells."""
+
+ROWS_TOGETHER = 256
+
+
+@dataclass(frozen=True)
+class HuggingFace(Importer):
+    """Every row of every Parquet file of a folder; handwritten, printed and typed lines become sets of their own."""
+
+    name = "hugging-face"
+    layout = "Hugging Face: .parquet files with the columns image or im, and text"
+    known: ClassVar = {
+        (6482, 976, 2915): "Teklia/IAM-line",
+        (10188, 1138, 778): "Teklia/RIMES-2011-line",
+    }
+
+    def recognizes(self, source: Path) -> bool:
+        return bool(files_of(source))
+
+    def entries(self, source: Path) -> Iterator[Entry]:
+        files = files_of(source)
+        if not files:
+            raise DataError(f"{source}: holds no .parquet file")
+        name = source.resolve().stem
+        for file in files:
+            split = split_of_path(file, source)
+            for number, row in enumerate(rows(file)):
+                yield entry(row, split, name, f"{file} row {number}")
+
+
+def files_of(source: Path) -> list[Path]:
+    """The Parquet files at or below a source."""
+    return sorted(source.rglob("*.parquet")) if source.is_dir() else [source] if source.suffix == ".parquet" else []
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file, under our names for its columns."""
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "train") from error
+    try:
+        with ParquetFile(path) as file:
+            present = file.schema_arrow.names
+            named = {name: next((c for c in known if c in present), None) for name, known in COLUMNS.items()}
+            if missing := [name for name in ("image", "text") if named[name] is None]:
+                raise DataError(f"{path}: no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}")
+            chosen = {name: column for name, column in named.items() if column is not None}
+            for batch in file.iter_batches(ROWS_TOGETHER, columns=list(chosen.values())):
+                for row in batch.to_pylist():
+                    yield {name: row[column] for name, column in chosen.items()}
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
+
+
+def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
+    """One row."""
+    image = row["image"].get("bytes") if isinstance(row["image"], dict) else row["image"]
+    if not isinstance(image, bytes):
+        return LeftOut(key, "no image bytes")
+    if not isinstance(row["text"], str):
+        return LeftOut(key, "no text")
+    kind = row.get("kind")
+    sample = Sample(
+        image,
+        nfc(row["text"]),
+        f"{name}_{kind}" if kind else name,
+        row.get("language"),
+        row.get("page"),
+        row.get("hand"),
+        key=key,
+    )
+    return Found(split, sample)

@@ -1,0 +1,60 @@
+"""Folders of line images, each beside a `.gt.txt` of the same name: kraken, OCRopus, Tesseract, Calamari, OCR-D.
+
+Folders may lie in folders. One called train, val or test is a split; any other is the page of the lines in it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut
+from drethtr.data.importers.splits import split_named, split_of_path
+from drethtr.data.sample import Sample
+from drethtr.data.sources.folder import IMAGES, read_transcription
+from drethtr.errors import DataError
+
+TEXT = ".gt.txt"
+BINARY = (".nrm", ".bin", ".dew", ".raw", "")
+"""What OCRopus puts between the name and `.png`; the line as it was scanned, the last, is taken first."""
+
+
+@dataclass(frozen=True)
+class Kraken(Importer):
+    """Every `.gt.txt` at any depth."""
+
+    name = "kraken"
+    layout = "kraken: line images beside .gt.txt files, at any depth"
+
+    def recognizes(self, source: Path) -> bool:
+        return source.is_dir() and next(source.rglob(f"*{TEXT}"), None) is not None
+
+    def entries(self, source: Path) -> Iterator[Entry]:
+        name = source.resolve().name
+        used: set[Path] = set()
+        for folder in sorted({source, *(path for path in source.rglob("*") if path.is_dir())}):
+            files = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+            for text in [path for file, path in files.items() if file.endswith(TEXT)]:
+                images = images_of(text.name.removesuffix(TEXT), files)
+                used.update(images)
+                yield entry(images, text, name, source)
+            for image in [path for path in files.values() if path.suffix.lower() in IMAGES and path not in used]:
+                yield LeftOut(str(image), f"no {TEXT} beside it")
+
+
+def images_of(stem: str, files: dict[str, Path]) -> list[Path]:
+    """The images of a line, the one to take first."""
+    names = [stem + middle + ending for middle in reversed(BINARY) for ending in sorted(IMAGES)]
+    return [files[name] for name in names if name in files]
+
+
+def entry(images: list[Path], text: Path, name: str, source: Path) -> Entry:
+    """One line."""
+    if not images:
+        return LeftOut(str(text), "no image beside it")
+    try:
+        written = read_transcription(text)
+    except DataError:
+        return LeftOut(str(text), "not one line of UTF-8 text")
+    inside = [part for part in text.parent.relative_to(source).parts if not split_named(part)]
+    sample = Sample(images[0], written, name, page="/".join(inside) or None, key=str(images[0]))
+    return Found(split_of_path(text.parent, source) if text.parent != source else "", sample)

@@ -1,0 +1,64 @@
+"""Tables that name an image and its text in each row: Loghi, TrOCR tutorials, the DRetHTR authors' sets.
+
+Rows are `file<TAB>text`; files lie beside the table or in image/, images/ or lines/. In a folder of tables their names
+say the split.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut
+from drethtr.data.importers.splits import split_named
+from drethtr.data.sample import Sample
+from drethtr.data.sources.folder import IMAGES
+from drethtr.data.sources.table import rows_of
+from drethtr.errors import DataError
+from drethtr.text.normalize import nfc
+
+ENDINGS = (".txt", ".tsv")
+FOLDERS = (".", "image", "images", "lines")
+
+
+@dataclass(frozen=True)
+class Table(Importer):
+    """One table, or all of a folder."""
+
+    name = "table"
+    layout = "a table: rows of file<TAB>text in a .txt or .tsv, images beside it or in image/, images/, lines/"
+
+    def recognizes(self, source: Path) -> bool:
+        return bool(tables_of(source))
+
+    def entries(self, source: Path) -> Iterator[Entry]:
+        tables = tables_of(source)
+        if not tables:
+            raise DataError(f"{source}: no .txt or .tsv whose first row is file<TAB>text")
+        for table in tables:
+            split = split_named(table.stem)
+            name = source.resolve().name if source.is_dir() else source.stem
+            for number, row in rows_of(table):
+                yield entry(row, table.parent, split, name, f"{table} line {number}")
+
+
+def tables_of(source: Path) -> list[Path]:
+    """The tables at a source: files whose first row names an image."""
+    files = sorted(source.iterdir()) if source.is_dir() else [source]
+    return [file for file in files if file.suffix in ENDINGS and file.is_file() and is_table(file)]
+
+
+def is_table(path: Path) -> bool:
+    """Whether the first row looks like one of a table."""
+    file, tab, _ = next((row for _, row in rows_of(path)), "").partition("\t")
+    return bool(tab) and Path(file).suffix.lower() in IMAGES
+
+
+def entry(row: str, folder: Path, split: str, name: str, where: str) -> Entry:
+    """One row."""
+    file, tab, text = row.partition("\t")
+    if not tab:
+        return LeftOut(where, "no tab in the row")
+    image = next((folder / place / file for place in FOLDERS if (folder / place / file).is_file()), None)
+    if image is None:
+        return LeftOut(f"{where}: {file}", "no image")
+    return Found(split, Sample(image, nfc(text), name, key=str(image)))

@@ -1,0 +1,80 @@
+"""A network as search sees it: the next token, or a whole text at once."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from drethtr.decoding.search import select_rows
+from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.text.tokenizer import BOS, PAD
+
+LONGEST = 400
+"""Tokens of a text, where no CTC head says how many fit."""
+
+
+class NetworkScorer(NamedTuple):
+    """A network and the image memory of B lines, which stays here, once per line."""
+
+    network: DRetHTR
+    memory: ImageMemory
+
+    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        """See `Scorer.step`; what is no text, such as padding, is never written."""
+        logits, state = self.network.decode_text(tokens[:, None], self.memory, state)
+        return without_marks(logits[:, -1]).log_softmax(-1), state
+
+    def keep(self, lines: Tensor) -> "NetworkScorer":
+        """See `Scorer.keep`."""
+        return NetworkScorer(self.network, select_lines(self.memory, lines))
+
+    @property
+    def lines(self) -> int:
+        """How many lines there are, B."""
+        return self.memory.layers[0].keys.shape[0]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the image memory is."""
+        return self.memory.layers[0].keys.device
+
+    def first_tokens(self) -> Tensor:
+        """The start of every line's text, (B,)."""
+        return torch.full((self.lines,), BOS, device=self.device)
+
+    def logits(self, texts: Sequence[Sequence[int]]) -> Tensor:
+        """Logits (rows, N + 1, vocabulary) of what follows each beginning of each text, in one parallel pass.
+
+        As many rows for every line, those of a line next to each other; N is the length of the longest text. What
+        stands behind the end of a shorter text means nothing.
+        """
+        longest = max(map(len, texts), default=0)
+        rows = [[BOS, *text, *[PAD] * (longest - len(text))] for text in texts]
+        state = self.network.initial_state(self.memory, len(texts) // self.lines)
+        logits, _ = self.network.decode_text(torch.tensor(rows, device=self.device), self.memory, state)
+        return without_marks(logits)
+
+
+def without_marks(logits: Tensor) -> Tensor:
+    """The logits in float32, the start and padding made impossible."""
+    logits = logits.float()
+    logits[..., [BOS, PAD]] = -torch.inf
+    return logits
+
+
+def select_lines(memory: ImageMemory, lines: Tensor) -> ImageMemory:
+    """The memory of some lines."""
+    return ImageMemory(
+        select_rows(memory.layers, lines),
+        None if memory.mask is None else memory.mask[lines],
+        None if memory.ctc is None else select_rows(memory.ctc, lines),
+    )
+
+
+def text_limits(memory: ImageMemory) -> Tensor:
+    """The longest text of each line, (B,), its end included: as many characters as CTC could hold."""
+    if memory.ctc is not None:
+        return memory.ctc.steps + 1
+    keys = memory.layers[0].keys
+    return torch.full((keys.shape[0],), LONGEST, device=keys.device)

@@ -1,0 +1,87 @@
+"""Greedy decoding by reading a draft back instead of writing.
+
+One pass of the parallel form says what the decoder would write behind every beginning of a draft. As far as it agrees,
+the draft is what greedy decoding writes; then comes the decoder's own token, and behind it the rest of the draft,
+aligned anew. A few passes take the place of as many steps as the text has tokens.
+
+Source: speculative decoding (Leviathan et al., arXiv 2211.17192) with the CTC reading as the draft.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from drethtr.decoding.continuation import Continuation
+from drethtr.decoding.scorer import NetworkScorer
+from drethtr.decoding.search import Hypothesis
+
+ROUNDING = 256
+"""How far, in units of the logits' precision, two forms of one sum may differ: ten times what was seen."""
+
+
+class Opinion(NamedTuple):
+    """What the decoder would write behind each beginning of a text: N + 1 tokens for a text of N.
+
+    tokens  the likeliest
+    gains   their log-probabilities
+    unsure  the next likely one is so near that rounding decides between them
+    """
+
+    tokens: list[int]
+    gains: list[float]
+    unsure: list[bool]
+
+
+def opinions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Opinion]:
+    """What the decoder says of one text per line, in one pass."""
+    logits = scorer.logits(texts)
+    values, tokens = logits.topk(2, dim=-1)
+    gains = values[..., 0] - logits.logsumexp(-1)
+    unsure = values[..., 0] - values[..., 1] < rounding(logits)
+    rows = zip(tokens[..., 0].tolist(), gains.tolist(), unsure.tolist(), texts, strict=True)
+    return [Opinion(*(part[: len(text) + 1] for part in parts)) for *parts, text in rows]
+
+
+def rounding(logits: Tensor) -> Tensor:
+    """What logits (..., V) may differ by between the parallel and the recurrent form, (...)."""
+    largest = logits.masked_fill(logits.isneginf(), 0).abs().amax(-1)
+    return ROUNDING * torch.finfo(logits.dtype).eps * largest
+
+
+def verify(
+    scorer: NetworkScorer, readers: Sequence[Continuation], limits: Tensor, *, end: int, passes: int
+) -> list[Hypothesis | None]:
+    """What greedy decoding writes on each line; none where that is not sure, or more than `passes` would be needed.
+
+    Args:
+        readers: One per line; what they read behind nothing is the first draft.
+        limits: (lines,) longest text in tokens, the end included.
+    """
+    found: list[Hypothesis | None] = [None] * len(readers)
+    drafts = dict(enumerate(reader.after(()) for reader in readers))
+    longest = limits.tolist()
+    for _ in range(passes):
+        open_lines = list(drafts)
+        kept = scorer if len(drafts) == len(readers) else scorer.keep(torch.tensor(open_lines, device=limits.device))
+        for line, opinion in zip(open_lines, opinions(kept, list(drafts.values())), strict=True):
+            draft = drafts.pop(line)
+            agreed = min(agreement(draft, opinion), longest[line] - 1)
+            if any(opinion.unsure[: agreed + 1]):
+                continue
+            if opinion.tokens[agreed] == end or agreed + 1 == longest[line]:
+                text = [token for token in opinion.tokens[: agreed + 1] if token != end]
+                gains = opinion.gains[: agreed + 1]
+                found[line] = Hypothesis(tuple(text), sum(gains), tuple(gains))
+            else:
+                written = [*draft[:agreed], opinion.tokens[agreed]]
+                drafts[line] = written + readers[line].after(written)
+        if not drafts:
+            break
+    return found
+
+
+def agreement(draft: Sequence[int], opinion: Opinion) -> int:
+    """How many tokens of a draft the decoder would write itself."""
+    return next((i for i, token in enumerate(draft) if opinion.tokens[i] != token), len(draft))

@@ -1,0 +1,29 @@
+"""Pages of documents: read from PAGE XML, ALTO and JSON, written in these and as hOCR, CSV, text, HTML and PDF.
+
+from drethtr.documents import FORMATS, Document, Provenance, Scan, Sheet, read_page
+page = read_page("0001.xml").with_text({"line_1": Transcription("Liebe Mutter!", 0.93)})
+"""
+
+from drethtr.documents.document import Document, Provenance, Scan, Sheet
+from drethtr.documents.formats import FORMATS, Format
+from drethtr.documents.page import Box, Page, Point, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.read import image_beside, read_page
+
+__all__ = [
+    "FORMATS",
+    "Box",
+    "Document",
+    "Format",
+    "Page",
+    "Point",
+    "Points",
+    "Provenance",
+    "Region",
+    "Scan",
+    "Sheet",
+    "TextLine",
+    "Transcription",
+    "Word",
+    "image_beside",
+    "read_page",
+]

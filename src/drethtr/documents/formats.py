@@ -1,0 +1,37 @@
+"""`FORMATS`: one entry for each format that pages can be written in."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from drethtr.documents.document import Document
+from drethtr.documents.writers.alto import write_alto
+from drethtr.documents.writers.hocr import write_hocr
+from drethtr.documents.writers.json import write_json
+from drethtr.documents.writers.page_xml import write_page_xml
+from drethtr.documents.writers.pdf import write_pdf
+from drethtr.documents.writers.table import write_table
+from drethtr.documents.writers.text import write_text
+from drethtr.documents.writers.view import write_view
+
+
+class Format(NamedTuple):
+    """A format: how its files end, what writes them, and whether all pages of a document go `together` into one file.
+
+    If not, the writer takes documents of one page: `Document.apart` makes them.
+    """
+
+    ending: str
+    write: Callable[[Document], bytes]
+    together: bool
+
+
+FORMATS: Mapping[str, Format] = {
+    "txt": Format(".txt", write_text, together=True),
+    "page": Format(".page.xml", write_page_xml, together=False),
+    "alto": Format(".alto.xml", write_alto, together=False),
+    "hocr": Format(".hocr", write_hocr, together=True),
+    "json": Format(".json", write_json, together=False),
+    "csv": Format(".csv", write_table, together=True),
+    "html": Format(".html", write_view, together=False),
+    "pdf": Format(".pdf", write_pdf, together=True),
+}

@@ -1,0 +1,209 @@
+"""XML as a tree that remembers where in the file every element stands, read without trusting the file.
+
+A document type declaration is refused as soon as it begins: entities, external files and expansion bombs all need one.
+The file is worked on as UTF-8, whatever its encoding; `Markup.encode` returns to the encoding and byte order mark of
+the original, bit for bit.
+"""
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, NoReturn
+from xml.etree import ElementTree as ET
+from xml.parsers import expat
+
+from drethtr.errors import DataError
+
+MAX_BYTES = 64 * 2**20
+MAX_ELEMENTS = 1_000_000
+MAX_DEPTH = 100
+
+ENCODINGS = re.compile(r"utf-?8|utf-?16|us-ascii|ascii|latin-?1|iso-8859-\d{1,2}|(windows-|cp)125\d")
+DECLARATION = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+TAG = re.compile(rb"""<[^<>"']*(?:"[^"]*"[^<>"']*|'[^']*'[^<>"']*)*>""")
+CONTROL_SPACE = re.compile(r"[\t\n\r]")
+FORBIDDEN = re.compile("[^\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(slots=True)
+class Element:
+    """An element and its place: byte offsets in the UTF-8 form of the file.
+
+    start, inside, inside_end, end   where the start tag begins and ends, where the end tag begins and ends; of a
+                                     self-closing tag the last three are the same
+    """
+
+    name: str
+    namespace: str
+    prefix: str
+    attributes: dict[str, str]
+    start: int
+    inside: int
+    inside_end: int = 0
+    end: int = 0
+    text: str = ""
+    children: list["Element"] = field(default_factory=list)
+
+    def all(self, *names: str) -> list["Element"]:
+        """The children of these names."""
+        return [child for child in self.children if child.name in names]
+
+    def first(self, *path: str) -> "Element | None":
+        """The first descendant by a path of names, each a child of the one before; None if there is none."""
+        here: Element | None = self
+        for name in path:
+            here = next((child for child in here.children if child.name == name), None) if here else None
+        return here
+
+    def walk(self) -> Iterator["Element"]:
+        """The element and all below it in the order of the file."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class Markup(NamedTuple):
+    """A file: its root element, its bytes as UTF-8 without byte order mark, and what they were encoded in."""
+
+    root: Element
+    utf8: bytes
+    encoding: str
+    mark: bytes
+
+    def encode(self, utf8: bytes) -> bytes:
+        """Changed bytes in the encoding of the file; characters that it lacks become character references."""
+        return self.mark + utf8.decode().encode(self.encoding, "xmlcharrefreplace")
+
+
+def parse(data: bytes, name: str) -> Markup:
+    """Read an XML file; `name` is what error messages call it.
+
+    Raises:
+        DataError: if it is too large, in an unknown encoding, not well-formed, or declares a document type.
+    """
+    if len(data) > MAX_BYTES:
+        raise DataError(f"{name}: {len(data):,} bytes of XML are more than the {MAX_BYTES:,} allowed")
+    mark, encoding = encoding_of(data, name)
+    try:
+        utf8 = data[len(mark) :].decode(encoding).encode()
+    except UnicodeError as error:
+        raise DataError(f"{name}: not {encoding}, as it claims: {error}") from error
+    builder = TreeBuilder(utf8, name)
+    parser = expat.ParserCreate("utf-8", " ")
+    parser.namespace_prefixes = True
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = builder.refuse_doctype
+    parser.StartElementHandler = lambda tag, attributes: builder.open(tag, attributes, parser.CurrentByteIndex)
+    parser.EndElementHandler = lambda _: builder.close(parser.CurrentByteIndex)
+    parser.CharacterDataHandler = builder.add_text
+    try:
+        parser.Parse(utf8, True)
+    except expat.ExpatError as error:
+        raise DataError(f"{name}: not well-formed XML: {error}") from error
+    assert builder.root is not None
+    return Markup(builder.root, utf8, encoding, mark)
+
+
+def encoding_of(data: bytes, name: str) -> tuple[bytes, str]:
+    """The byte order mark of a file and the encoding it or the XML declaration names."""
+    for mark, encoding in MARKS:
+        if data.startswith(mark):
+            return mark, encoding
+    if data.startswith((b"<\0", b"\0<")):
+        return b"", "utf-16-le" if data.startswith(b"<\0") else "utf-16-be"
+    declared = DECLARATION.match(data)
+    encoding = declared[1].decode().lower() if declared else "utf-8"
+    if encoding.startswith("utf-16") or encoding == "utf16":
+        return b"", "utf-8"  # a declaration that can be read as ASCII is not in UTF-16, whatever it says
+    if not ENCODINGS.fullmatch(encoding):
+        raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8")
+    return b"", encoding
+
+
+class TreeBuilder:
+    """Collects what the parser meets into elements."""
+
+    def __init__(self, utf8: bytes, name: str) -> None:
+        self.utf8 = utf8
+        self.name = name
+        self.root: Element | None = None
+        self.opened: list[Element] = []
+        self.elements = 0
+
+    def refuse_doctype(self, *_: object) -> NoReturn:
+        """Stop before anything that a document type could do."""
+        raise DataError(f"{self.name}: refused: it declares a document type (DTD), which may define entities")
+
+    def open(self, tag: str, attributes: dict[str, str], start: int) -> None:
+        """Begin an element; attributes of other namespaces are left out."""
+        self.elements += 1
+        if self.elements > MAX_ELEMENTS or len(self.opened) >= MAX_DEPTH:
+            raise DataError(f"{self.name}: refused: more than {MAX_ELEMENTS:,} elements, or {MAX_DEPTH} within another")
+        matched = TAG.match(self.utf8, start)
+        assert matched is not None
+        namespace, local, prefix = split_name(tag)
+        plain = {key: value for key, value in attributes.items() if " " not in key}
+        element = Element(local, namespace, prefix, plain, start, matched.end())
+        if self.opened:
+            self.opened[-1].children.append(element)
+        else:
+            self.root = element
+        self.opened.append(element)
+
+    def close(self, index: int) -> None:
+        """End the innermost element."""
+        element = self.opened.pop()
+        closes_itself = self.utf8[element.inside - 2 : element.inside] == b"/>"
+        element.inside_end = element.inside if closes_itself else index
+        element.end = element.inside if closes_itself else self.utf8.index(b">", index) + 1
+
+    def add_text(self, text: str) -> None:
+        """Add characters to the innermost element."""
+        self.opened[-1].text += text
+
+
+def split_name(tag: str) -> tuple[str, str, str]:
+    """Namespace, name and prefix of what expat calls a tag."""
+    match tag.split(" "):
+        case [namespace, local, prefix]:
+            return namespace, local, prefix
+        case [namespace, local]:
+            return namespace, local, ""
+        case _:
+            return "", tag, ""
+
+
+def clean(text: str) -> str:
+    """The text in one row: tabs and line breaks as spaces, characters that XML cannot hold as U+FFFD."""
+    return FORBIDDEN.sub("\ufffd", CONTROL_SPACE.sub(" ", text))
+
+
+def serialize(root: ET.Element) -> bytes:
+    """A file of elements, indented."""
+    ET.indent(root, " ")
+    written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
+
+
+class Edit(NamedTuple):
+    """Bytes to put between two offsets of a file."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+def apply(utf8: bytes, edits: Iterable[Edit]) -> bytes:
+    """The bytes with all edits made; edits must not overlap."""
+    parts, done = [], 0
+    for start, end, new in sorted(edits):
+        assert start >= done
+        parts += [utf8[done:start], new]
+        done = end
+    return b"".join([*parts, utf8[done:]])

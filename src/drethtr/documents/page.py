@@ -1,0 +1,207 @@
+"""A page of a document: where its lines stand, in reading order, and what is written on them.
+
+Coordinates are whole pixels of the page's image as a person sees it (upright), x from its left, y from its top edge.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self, TypeAlias
+
+from drethtr.errors import DataError
+
+Point: TypeAlias = tuple[int, int]
+Points: TypeAlias = tuple[Point, ...]
+"""A polygon, closed without repeating its first point, or a baseline in writing direction."""
+
+
+class Box(NamedTuple):
+    """An upright rectangle; `right` and `bottom` are where it ends."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def width(self) -> int:
+        """How many pixels wide."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        """How many pixels high."""
+        return self.bottom - self.top
+
+    def polygon(self) -> Points:
+        """The corners, clockwise from the left top one."""
+        left, top, right, bottom = self
+        return (left, top), (right, top), (right, bottom), (left, bottom)
+
+
+def box_around(points: Iterable[Point]) -> Box | None:
+    """The smallest box that holds all points; None if there are none."""
+    xs, ys = [], []
+    for x, y in points:
+        xs.append(x)
+        ys.append(y)
+    return Box(min(xs), min(ys), max(xs), max(ys)) if xs else None
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word on a line: `polygon` if its place is known, `confidence` from 0 to 1 if somebody gave one."""
+
+    text: str
+    confidence: float | None = None
+    polygon: Points | None = None
+    doubtful: bool = False
+
+    @property
+    def box(self) -> Box | None:
+        """The box around the word's polygon."""
+        return box_around(self.polygon or ())
+
+
+@dataclass(frozen=True)
+class Transcription:
+    """What is written on a line; `words` may be empty though there is a text, if their places are not known."""
+
+    text: str
+    confidence: float | None = None
+    words: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A line: where it is, as far as known, and what is written on it (`transcription` is None before it is read).
+
+    id        names the line on its page
+    polygon   around the ink
+    baseline  under the letters, from the first to the last
+    """
+
+    id: str
+    polygon: Points | None = None
+    baseline: Points | None = None
+    transcription: Transcription | None = None
+
+    @property
+    def text(self) -> str:
+        """The text; empty if there is none."""
+        return self.transcription.text if self.transcription else ""
+
+    @property
+    def confidence(self) -> float | None:
+        """The confidence of the text, if there is one."""
+        return self.transcription.confidence if self.transcription else None
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words, if they are known apart."""
+        return self.transcription.words if self.transcription else ()
+
+    @property
+    def box(self) -> Box | None:
+        """The box around the polygon, else around the words, else around the baseline."""
+        of_words = (point for word in self.words for point in word.polygon or ())
+        return box_around(self.polygon or ()) or box_around(of_words) or box_around(self.baseline or ())
+
+
+@dataclass(frozen=True)
+class Region:
+    """A block of lines: a column, a marginal note."""
+
+    id: str
+    lines: tuple[TextLine, ...] = ()
+    polygon: Points | None = None
+
+    @property
+    def box(self) -> Box | None:
+        """The box around the polygon, else around the lines."""
+        return box_around(self.polygon or ()) or box_around(
+            corner for line in self.lines if (box := line.box) for corner in box.polygon()
+        )
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page with its regions in reading order.
+
+    image          file name of the scan, without folders
+    width, height  of the scan in pixels; 0 if the page was read from a file that does not tell
+
+    Raises:
+        DataError: if two lines, or two regions, share an id.
+    """
+
+    image: str
+    width: int
+    height: int
+    regions: tuple[Region, ...] = ()
+
+    def __post_init__(self) -> None:
+        for kind, ids in (("lines", [line.id for line in self.lines]), ("regions", [r.id for r in self.regions])):
+            if len(set(ids)) < len(ids):
+                twice = next(id for id in ids if ids.count(id) > 1)
+                raise DataError(f"page {self.image!r}: two {kind} share the id {twice!r}")
+
+    @property
+    def lines(self) -> tuple[TextLine, ...]:
+        """All lines in reading order."""
+        return tuple(line for region in self.regions for line in region.lines)
+
+    @property
+    def text(self) -> str:
+        """The texts of all lines that were read, a row each."""
+        return "".join(f"{line.text}\n" for line in self.lines if line.transcription is not None)
+
+    def with_text(self, texts: Mapping[str, Transcription]) -> Self:
+        """The page with the lines of these ids transcribed anew; other lines stay as they are.
+
+        Raises:
+            DataError: naming an id that no line has.
+        """
+        if unknown := texts.keys() - {line.id for line in self.lines}:
+            raise DataError(f"page {self.image!r} has no line {min(unknown)!r}")
+        return replace(
+            self,
+            regions=tuple(
+                replace(
+                    region,
+                    lines=tuple(
+                        replace(line, transcription=texts.get(line.id, line.transcription)) for line in region.lines
+                    ),
+                )
+                for region in self.regions
+            ),
+        )
+
+    def resized(self, width: int, height: int) -> Self:
+        """The page on an image of another size; one whose size was unknown keeps its coordinates."""
+        x, y = (new / old if old else 1.0 for new, old in ((width, self.width), (height, self.height)))
+        same = replace(self, width=width, height=height)
+        if (x, y) == (1.0, 1.0):
+            return same
+        regions = (
+            replace(
+                region,
+                polygon=stretched(region.polygon, x, y),
+                lines=tuple(stretched_line(line, x, y) for line in region.lines),
+            )
+            for region in self.regions
+        )
+        return replace(same, regions=tuple(regions))
+
+
+def stretched_line(line: TextLine, x: float, y: float) -> TextLine:
+    """A line with all its coordinates multiplied."""
+    text = line.transcription
+    if text is not None:
+        words = (replace(word, polygon=stretched(word.polygon, x, y)) for word in text.words)
+        text = replace(text, words=tuple(words))
+    return TextLine(line.id, stretched(line.polygon, x, y), stretched(line.baseline, x, y), text)
+
+
+def stretched(points: Points | None, x: float, y: float) -> Points | None:
+    """Points with their coordinates multiplied."""
+    return points and tuple((round(u * x), round(v * y)) for u, v in points)

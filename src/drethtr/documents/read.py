@@ -1,0 +1,130 @@
+"""`read_page`: a page from PAGE XML, ALTO, JSON or an image."""
+
+import codecs
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image, UnidentifiedImageError
+
+from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
+from drethtr.documents.page import Page
+from drethtr.documents.readers import alto, page_xml
+from drethtr.documents.readers.json import read_json
+from drethtr.documents.readers.parsed import Parsed, SizeOf
+from drethtr.errors import DataError
+
+ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif")
+"""Image files that are looked for beside a page when the one it names is missing."""
+
+TURNED = (5, 6, 7, 8)
+"""EXIF orientations in which width and height are exchanged."""
+
+SPACE = b" \t\r\n"
+
+
+class Dialect(NamedTuple):
+    """A kind of XML: its root element, the namespaces that are understood, and its reader."""
+
+    name: str
+    root: str
+    namespaces: tuple[str, ...]
+    read: Callable[[Element, str, SizeOf], Parsed]
+
+
+PAGE_XML = Dialect("PAGE XML", "PcGts", page_xml.NAMESPACES, page_xml.read_page_xml)
+ALTO = Dialect("ALTO", "alto", alto.NAMESPACES, alto.read_alto)
+DIALECTS = (PAGE_XML, ALTO)
+
+
+def read_page(path: str | Path) -> Page:
+    """The page in a PAGE XML, ALTO or JSON file; of an image file, a page without lines.
+
+    Coordinates are in pixels of the image the file names; ALTO in other units is converted with the image's size if
+    the image is beside the file. Nothing but the file and the size of that image is read.
+
+    Raises:
+        DataError: naming the file and what is wrong with it.
+    """
+    path = Path(path)
+    data = head = load(path, 64)
+    for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        head = head.removeprefix(mark)
+    head = head.lstrip(SPACE + b"\0")
+    if not head.startswith((b"<", b"{")):
+        return Page(path.name, *image_size(path))
+    data = load(path, MAX_BYTES + 1)
+    if head.startswith(b"{"):
+        return read_json(data, str(path))
+    return parse_page(data, str(path), lambda image: size_beside(path, image))[2].page
+
+
+def load(path: Path, limit: int) -> bytes:
+    """The first bytes of a file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(limit)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect, Parsed]:
+    """The page in the bytes of a PAGE or ALTO file, and what is needed to write into these.
+
+    Raises:
+        DataError: if it is not XML that can be read safely, neither PAGE nor ALTO, or of an unknown version.
+    """
+    markup = parse(data, name)
+    root = markup.root
+    dialect = next((known for known in DIALECTS if known.root == root.name), None)
+    if dialect is None:
+        raise DataError(f"{name}: neither PAGE XML nor ALTO: the root element is {root.name!r}")
+    if root.namespace not in dialect.namespaces:
+        known = ", ".join(dialect.namespaces)
+        raise DataError(f"{name}: {dialect.name} of unknown namespace {root.namespace!r}; known: {known}")
+    return markup, dialect, dialect.read(root, name, size_of)
+
+
+def image_beside(path: Path, image: str) -> Path:
+    """The image of the page in the file `path`, which calls it `image`.
+
+    It is looked for beside the file and, as Transkribus keeps pages in a folder `page`, one folder above; there under
+    its own name, then under the file's name with the ending of an image.
+
+    Raises:
+        DataError: if there is none.
+    """
+    stem = path.name.split(".")[0]
+    names = [image, *(stem + ending for ending in ENDINGS), *(path.stem + ending for ending in ENDINGS)]
+    for folder in (path.parent, path.parent.parent):
+        for name in names:
+            if name and (found := folder / name).is_file() and found != path:
+                return found
+    called = f"image {image!r}" if image else "image"
+    raise DataError(f"{path}: its {called} is missing; put it into {path.parent} or {path.parent.parent}")
+
+
+def size_beside(path: Path, image: str) -> tuple[int, int] | None:
+    """Width and height of the image of a page file, if it is there."""
+    try:
+        found = image_beside(path, image)
+    except DataError:
+        return None
+    return image_size(found)
+
+
+def image_size(path: Path) -> tuple[int, int]:
+    """Width and height of an image when it is held upright.
+
+    Raises:
+        DataError: if it is no image.
+    """
+    try:
+        with Image.open(path) as image:
+            width, height = image.size
+            turned = image.getexif().get(0x0112) in TURNED
+    except UnidentifiedImageError as error:
+        raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise DataError(f"{path}: cannot be read as an image: {error}") from error
+    return (height, width) if turned else (width, height)

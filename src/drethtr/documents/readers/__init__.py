@@ -1,0 +1,1 @@
+"""Readers of PAGE XML, ALTO and JSON, one in each file."""

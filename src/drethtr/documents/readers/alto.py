@@ -1,0 +1,175 @@
+"""ALTO as digital libraries, ABBYY, eScriptorium and kraken write it.
+
+Source: https://github.com/altoxml/schema, versions 2.0 to 4.4.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from drethtr.documents.identifiers import ids_of
+from drethtr.documents.markup import Element
+from drethtr.documents.page import Box, Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.points import SEPARATORS, Canvas, baseline_or_none, number, polygon_or_none
+from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
+from drethtr.errors import DataError
+
+NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for version in (2, 3, 4))
+
+DOUBTFUL = "doubtful"
+"""Label of the tag for doubtful words."""
+
+ASSUMED_DPI = 300
+PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
+"""Pixels in each unit of measurement, where the image cannot tell."""
+
+
+def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
+    """The page of an ALTO document; its units become pixels of the image, of an image at 300 dpi if it is missing.
+
+    Raises:
+        DataError: if it does not hold exactly one page, or a coordinate, size or unit cannot be understood.
+    """
+    layout = root.first("Layout")
+    pages = layout.all("Page") if layout else []
+    if len(pages) != 1:
+        raise DataError(f"{name}: ALTO with {len(pages)} Page elements; expected one page in a file")
+    source = root.first("Description", "sourceImageInformation", "fileName")
+    image = file_name(source.text) if source else ""
+    canvas = canvas_of(root, pages[0], image, name, size_of)
+    doubtful = doubtful_tags(root)
+
+    rank = explicit_order(root)
+    blocks = ordered([element for element in pages[0].walk() if element.name == "TextBlock"], rank)
+    of_blocks = [ordered(block.all("TextLine"), rank) for block in blocks]
+    ids = iter(ids_of([line for lines in of_blocks for line in lines], "ID", "line"))
+    lines, regions = {}, []
+    for block, block_id, elements in zip(blocks, ids_of(blocks, "ID", "region"), of_blocks, strict=True):
+        of_block = []
+        for element in elements:
+            line = read_line(element, next(ids), canvas, doubtful, name)
+            lines[line.id] = element
+            of_block.append(line)
+        outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
+        regions.append(Region(block_id, tuple(of_block), outline))
+    page = Page(image, canvas.width, canvas.height, tuple(regions))
+    width, height = (round(number(pages[0].attributes.get(side) or "0", name)) for side in ("WIDTH", "HEIGHT"))
+    return Parsed(page, lines, (width, height))
+
+
+def canvas_of(root: Element, page: Element, image: str, name: str, size_of: SizeOf) -> Canvas:
+    """The size of the page in pixels, and of a unit."""
+    element = root.first("Description", "MeasurementUnit")
+    unit = element.text.strip() if element else "pixel"
+    if unit not in PIXELS:
+        raise DataError(f"{name}: unknown MeasurementUnit {unit!r}; known: {', '.join(PIXELS)}")
+    width, height = (number(page.attributes.get(side) or "0", name) for side in ("WIDTH", "HEIGHT"))
+    missing = width <= 0 or height <= 0
+    size = size_of(image) if missing or unit != "pixel" else None
+    if size is None:
+        scale = PIXELS[unit]
+        return Canvas(0, 0, scale) if missing else Canvas(round(width * scale), round(height * scale), scale)
+    return Canvas(*size, PIXELS[unit] if missing or unit == "pixel" else size[0] / width)
+
+
+def doubtful_tags(root: Element) -> frozenset[str]:
+    """The ids of tags that mark doubtful words."""
+    tags = root.first("Tags")
+    return (
+        frozenset(tag.attributes.get("ID", "") for tag in tags.children if tag.attributes.get("LABEL") == DOUBTFUL)
+        if tags
+        else frozenset()
+    )
+
+
+def explicit_order(root: Element) -> Mapping[str, int]:
+    """The places of blocks and lines in the first reading order of ALTO 4.3 and later; empty if there is none."""
+    order = root.first("ReadingOrder")
+    rank: dict[str, int] = {}
+    for element in order.children[0].walk() if order and order.children else ():
+        for reference in element.attributes.get("REF", "").split():
+            rank.setdefault(reference, len(rank))
+    return rank
+
+
+def ordered(elements: Sequence[Element], rank: Mapping[str, int]) -> list[Element]:
+    """Elements by the first place in `rank` of themselves or what is in them; those without come last."""
+
+    def place(element: Element) -> int:
+        ids = (part.attributes.get("ID", "") for part in (element, *element.children))
+        return min((rank[id] for id in ids if id in rank), default=len(rank))
+
+    return sorted(elements, key=place) if rank else list(elements)
+
+
+def read_line(element: Element, id: str, canvas: Canvas, doubtful: frozenset[str], name: str) -> TextLine:
+    """A line with its place and, if there is one, its text."""
+    where = f"{name}: line {id!r}"
+    return TextLine(
+        id,
+        outline_of(element, canvas, where),
+        baseline_of(element, canvas, where),
+        read_transcription(element, canvas, doubtful, where),
+    )
+
+
+def outline_of(element: Element, canvas: Canvas, where: str) -> Points | None:
+    """The polygon of an element, else the box in its attributes, if there is either."""
+    polygon = element.first("Shape", "Polygon")
+    if polygon and (points := polygon_or_none(canvas.points(polygon.attributes.get("POINTS", ""), where))):
+        return points
+    sides = [element.attributes.get(side) for side in ("HPOS", "VPOS", "WIDTH", "HEIGHT")]
+    if not all(sides):
+        return None
+    left, top, width, height = (number(side, where) for side in sides if side)
+    corners = canvas.inside(left, top), canvas.inside(left + width, top + height)
+    return polygon_or_none(Box(*corners[0], *corners[1]).polygon())
+
+
+def baseline_of(line: Element, canvas: Canvas, where: str) -> Points | None:
+    """The baseline; before ALTO 4.2 a single number, the height at which it runs from end to end of the line."""
+    text = line.attributes.get("BASELINE", "").strip()
+    if not text or SEPARATORS.search(text):
+        return baseline_or_none(canvas.points(text, where))
+    height, left, width = (
+        number(part, where) for part in (text, line.attributes.get("HPOS") or "0", line.attributes.get("WIDTH") or "0")
+    )
+    return baseline_or_none((canvas.inside(left, height), canvas.inside(left + width, height)))
+
+
+def read_transcription(line: Element, canvas: Canvas, doubtful: frozenset[str], where: str) -> Transcription | None:
+    """The text of a line; its words unless a String holds several, as eScriptorium writes them."""
+    strings = line.all("String")
+    text = "".join(pieces(line))
+    words = tuple(read_word(string, canvas, doubtful, where) for string in strings)
+    if any(len(word.text.split()) != 1 for word in words):
+        confidence = words[0].confidence if len(words) == 1 else None
+        return Transcription(text, confidence) if text or confidence is not None else None
+    if words and (hyphen := line.first("HYP")):
+        words = (*words[:-1], replace(words[-1], text=words[-1].text + hyphen.attributes.get("CONTENT", "")))
+    return Transcription(text, None, words) if words else None
+
+
+def pieces(line: Element) -> Iterator[str]:
+    """The texts of a line's parts; where no space is written down, there is one between each two Strings."""
+    implied = "" if line.all("SP") else " "
+    previous = False
+    for part in line.children:
+        if part.name == "String":
+            yield implied if previous else ""
+            yield part.attributes.get("CONTENT", "")
+            previous = True
+        elif part.name == "SP":
+            yield " "
+        elif part.name == "HYP":
+            yield part.attributes.get("CONTENT", "")
+
+
+def read_word(string: Element, canvas: Canvas, doubtful: frozenset[str], where: str) -> Word:
+    """A String as a word."""
+    confidence = string.attributes.get("WC")
+    return Word(
+        string.attributes.get("CONTENT", ""),
+        min(max(number(confidence, where), 0.0), 1.0) if confidence else None,
+        outline_of(string, canvas, where),
+        not doubtful.isdisjoint(string.attributes.get("TAGREFS", "").split()),
+    )

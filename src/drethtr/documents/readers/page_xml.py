@@ -1,0 +1,137 @@
+"""PAGE XML as Transkribus, eScriptorium, kraken, OCR-D and others write it.
+
+Source: https://github.com/PRImA-Research-Lab/PAGE-XML, versions 2013-07-15 to 2019-07-15; `custom` as in Transkribus.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from drethtr.documents.identifiers import ids_of
+from drethtr.documents.markup import Element
+from drethtr.documents.page import Page, Region, TextLine, Transcription, Word
+from drethtr.documents.points import Canvas, baseline_or_none, number, polygon_or_none
+from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
+from drethtr.errors import DataError
+
+VERSIONS = ("2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15")
+NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{version}" for version in VERSIONS)
+
+CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^}]*?index\s*:\s*(\d{1,9})")
+CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
+
+
+def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
+    """The page of a PAGE document; regions inside regions follow the one around them.
+
+    Raises:
+        DataError: if there is no page in it, or a coordinate or size cannot be understood.
+    """
+    found = root.first("Page")
+    if found is None:
+        raise DataError(f"{name}: PAGE XML without a Page element")
+    image = file_name(found.attributes.get("imageFilename", ""))
+    width, height = (round(number(found.attributes.get(side) or "0", name)) for side in ("imageWidth", "imageHeight"))
+    canvas = Canvas(*((width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)))
+
+    regions = in_reading_order(found, list(regions_below(found, ())))
+    elements = [line for region in regions for line in by_custom_index(region.all("TextLine"))]
+    ids = iter(ids_of(elements, "id", "line"))
+    lines, read_regions = {}, []
+    for region, region_id in zip(regions, ids_of(regions, "id", "region"), strict=True):
+        of_region = []
+        for element in by_custom_index(region.all("TextLine")):
+            line = read_line(element, next(ids), canvas, name)
+            lines[line.id] = element
+            of_region.append(line)
+        where = f"{name}: region {region_id!r}"
+        outline = polygon_or_none(canvas.points(points_of(region, "Coords"), where))
+        read_regions.append(Region(region_id, tuple(of_region), outline))
+    return Parsed(Page(image, canvas.width, canvas.height, tuple(read_regions)), lines, (width, height))
+
+
+def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[Element, tuple[str, ...]]]:
+    """Each region that may hold lines, with its id and those of the regions around it, innermost first."""
+    regions = [child for child in parent.children if child.name.endswith("Region") or child.name == "TableCell"]
+    for region in by_custom_index(regions):
+        ids = (region.attributes.get("id", ""), *lineage)
+        if region.name == "TextRegion" or region.first("TextLine"):
+            yield region, ids
+        yield from regions_below(region, ids)
+
+
+def in_reading_order(page: Element, regions: Sequence[tuple[Element, tuple[str, ...]]]) -> list[Element]:
+    """Regions as the ReadingOrder of the page names them; those that it does not name come last."""
+    order = page.first("ReadingOrder")
+    rank: dict[str, int] = {}
+    for reference in references(order) if order else ():
+        rank.setdefault(reference, len(rank))
+    last = len(rank)
+
+    def place(entry: tuple[Element, tuple[str, ...]]) -> int:
+        return next((rank[id] for id in entry[1] if id in rank), last)
+
+    return [region for region, _ in sorted(regions, key=place)]
+
+
+def references(group: Element) -> Iterator[str]:
+    """The region ids that a group of a reading order names, in its order."""
+    for child in sorted(group.children, key=lambda child: int_or(child.attributes.get("index"), 0)):
+        if reference := child.attributes.get("regionRef"):
+            yield reference
+        yield from references(child)
+
+
+def by_custom_index(elements: Sequence[Element]) -> list[Element]:
+    """Elements in the order of their `custom="readingOrder {index:…;}"` if all have one, else as they stand."""
+    matches = [CUSTOM_INDEX.search(element.attributes.get("custom", "")) for element in elements]
+    index = [int(match[1]) for match in matches if match]
+    if len(index) < len(elements):
+        return list(elements)
+    return [elements[i] for i in sorted(range(len(elements)), key=index.__getitem__)]
+
+
+def read_line(element: Element, id: str, canvas: Canvas, name: str) -> TextLine:
+    """A line with its place and, if there is one, its text."""
+    where = f"{name}: line {id!r}"
+    return TextLine(
+        id,
+        polygon_or_none(canvas.points(points_of(element, "Coords"), where)),
+        baseline_or_none(canvas.points(points_of(element, "Baseline"), where)),
+        read_transcription(element, canvas, where),
+    )
+
+
+def points_of(element: Element, name: str) -> str:
+    """What stands in the `points` of a child; nothing if there is no such child."""
+    child = element.first(name)
+    return child.attributes.get("points", "") if child else ""
+
+
+def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcription | None:
+    """The text of a line, else that of its words; an empty text without confidence is none."""
+    words = []
+    for element in by_custom_index(line.all("Word")):
+        text, confidence = read_text(element, where)
+        if text:
+            polygon = polygon_or_none(canvas.points(points_of(element, "Coords"), where))
+            doubtful = CUSTOM_UNCLEAR.search(element.attributes.get("custom", "")) is not None
+            words.append(Word(text, confidence, polygon, doubtful))
+    text, confidence = read_text(line, where)
+    text = text or " ".join(word.text for word in words)
+    return Transcription(text, confidence, tuple(words)) if text or confidence is not None else None
+
+
+def read_text(element: Element, where: str) -> tuple[str, float | None]:
+    """The text of a line or word, of several the one with the lowest index, and its confidence."""
+    equivalents = element.all("TextEquiv")
+    if not equivalents:
+        return "", None
+    chosen = min(equivalents, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0))
+    written = chosen.first("Unicode") or chosen.first("PlainText")
+    confidence = chosen.attributes.get("conf")
+    return written.text if written else "", min(max(number(confidence, where), 0.0), 1.0) if confidence else None
+
+
+def int_or(text: str | None, default: int) -> int:
+    """A whole number, or the default where there is none."""
+    return int(text) if text and text.strip().isdecimal() else default

@@ -1,0 +1,80 @@
+"""Writes text into a PAGE or ALTO file and changes nothing else in it.
+
+All bytes of the file stay what they are, in their encoding, with their line ends; the new elements stand between them,
+indented as their neighbors. A line that has text keeps it unless it is to be replaced; empty text elements, which some
+programs write for lines that nobody has read, make way. A comment at the end of the file says who added the text.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from drethtr.documents.document import Provenance
+from drethtr.documents.identifiers import Identifiers
+from drethtr.documents.markup import Edit, Element, apply
+from drethtr.documents.page import Page, TextLine, Transcription
+from drethtr.documents.read import ALTO, PAGE_XML, parse_page
+from drethtr.documents.readers.alto import NAMESPACES as ALTO_NAMESPACES
+from drethtr.documents.splice import Splicer
+from drethtr.documents.writers import alto, page_xml
+from drethtr.errors import DataError
+
+Editor: TypeAlias = Callable[[Splicer, Element, TextLine, Transcription, Identifiers], Iterator[Edit]]
+"""Puts a transcription of a line into its element."""
+
+
+def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = False, name: str = "page") -> bytes:
+    """The file `data` with the transcriptions of `page` in its lines.
+
+    Args:
+        data: A PAGE or ALTO file.
+        page: As read from it, with text; its image may be of another size than the file says.
+        replace: Whether lines that have text get the new one in its place, words and all; else they stay as they are.
+        name: What error messages call the file.
+
+    Raises:
+        DataError: if the file cannot be read, or has no line that `page` has a text for.
+    """
+    markup, dialect, parsed = parse_page(data, name, lambda _: None)
+    before = {line.id: line for line in parsed.page.lines}
+    if missing := [line.id for line in page.lines if line.transcription is not None and line.id not in before]:
+        raise DataError(f"{name}: has no line {missing[0]!r} to write text into")
+    splicer = Splicer.of(markup)
+    ids = Identifiers(element.attributes.get(key, "") for element in markup.root.walk() for key in ("id", "ID"))
+    edits = [
+        edit
+        for line in (page.resized(*parsed.size) if all(parsed.size) else page).lines
+        if line.transcription is not None and (replace or before[line.id].transcription is None)
+        for edit in EDITORS[dialect.root](splicer, parsed.lines[line.id], line, line.transcription, ids)
+    ]
+    if edits:
+        edits.append(splicer.comment(f"text added by {provenance} on {provenance.timestamp}"))
+    return markup.encode(apply(markup.utf8, edits))
+
+
+def edit_page_xml(
+    splicer: Splicer, element: Element, line: TextLine, transcription: Transcription, ids: Identifiers
+) -> Iterator[Edit]:
+    """Words and text after the Baseline; words without text that somebody marked out stay, and get none beside them."""
+    words = element.all("Word")
+    with_text = any(part.name == "Unicode" and part.text for word in words for part in word.walk())
+    marked_out = bool(words) and not with_text
+    yield from map(splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
+    prefix = f"{element.prefix}:" if element.prefix else ""
+    new = page_xml.transcription_elements(transcription, line.id, ids, prefix)
+    before = element.all("AlternativeImage", "Coords", "Baseline", *(["Word"] if marked_out else []))
+    yield splicer.insert(element, before[-1] if before else None, new[-1:] if marked_out else new)
+
+
+def edit_alto(
+    splicer: Splicer, element: Element, line: TextLine, transcription: Transcription, ids: Identifiers
+) -> Iterator[Edit]:
+    """Strings after the Shape; they have polygons of their own since ALTO 4 (3.1, but no file tells that from 3.0)."""
+    yield from map(splicer.remove, element.all("String", "SP", "HYP"))
+    prefix = f"{element.prefix}:" if element.prefix else ""
+    style = alto.Style(prefix, shapes=element.namespace == ALTO_NAMESPACES[-1])
+    new = alto.string_elements(transcription, line, ids, style)
+    yield splicer.insert(element, element.first("Shape"), new)
+
+
+EDITORS: Mapping[str, Editor] = {PAGE_XML.root: edit_page_xml, ALTO.root: edit_alto}
+"""By the root element of the file."""

@@ -1,0 +1,1 @@
+"""Writers of all formats, one in each file; `drethtr.documents.formats` has the table."""

@@ -1,0 +1,126 @@
+"""ALTO 4.4, doubtful words tagged."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+from drethtr.documents.document import Document, Provenance
+from drethtr.documents.identifiers import Identifiers
+from drethtr.documents.markup import clean, serialize
+from drethtr.documents.page import Box, Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.points import is_box, written
+from drethtr.documents.readers.alto import DOUBTFUL, NAMESPACES
+
+NAMESPACE = NAMESPACES[-1]
+SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
+
+
+class Style(NamedTuple):
+    """How elements are written into a file.
+
+    prefix    of the namespace, with its colon
+    shapes    whether a String may have a polygon, as since ALTO 3.1
+    doubtful  id of the tag for doubtful words, if the file has one
+    """
+
+    prefix: str = ""
+    shapes: bool = True
+    doubtful: str = ""
+
+
+def write_alto(document: Document) -> bytes:
+    """The only page of a document."""
+    [page] = document.pages
+    ids = Identifiers()
+    root = ET.Element(
+        "alto",
+        {
+            "xmlns": NAMESPACE,
+            "xmlns:xsi": SCHEMA_INSTANCE,
+            "xsi:schemaLocation": f"{NAMESPACE} http://www.loc.gov/standards/alto/v4/alto-4-4.xsd",
+            "SCHEMAVERSION": "4.4",
+        },
+    )
+    add_description(root, page, document.provenance, ids)
+    style = Style()
+    if any(word.doubtful for line in page.lines for word in line.words):
+        style = Style(doubtful=ids.claim(f"drethtr_{DOUBTFUL}"))
+        label = {"LABEL": DOUBTFUL, "DESCRIPTION": "words whose reading is uncertain"}
+        ET.SubElement(ET.SubElement(root, "Tags"), "OtherTag", {"ID": style.doubtful, **label})
+    size = {"WIDTH": str(page.width), "HEIGHT": str(page.height)}
+    layout = ET.SubElement(root, "Layout")
+    element = ET.SubElement(layout, "Page", {"ID": ids.claim("drethtr_page"), "PHYSICAL_IMG_NR": "1", **size})
+    space = ET.SubElement(element, "PrintSpace", {"HPOS": "0", "VPOS": "0", **size})
+    for region in page.regions:
+        add_block(space, region, ids, style)
+    return serialize(root)
+
+
+def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: Identifiers) -> None:
+    """The unit, the image, and who made the file."""
+    description = ET.SubElement(root, "Description")
+    ET.SubElement(description, "MeasurementUnit").text = "pixel"
+    source = ET.SubElement(description, "sourceImageInformation")
+    ET.SubElement(source, "fileName").text = clean(page.image)
+    processing = ET.SubElement(description, "Processing", ID=ids.claim("drethtr"))
+    ET.SubElement(processing, "processingCategory").text = "contentGeneration"
+    ET.SubElement(processing, "processingDateTime").text = provenance.timestamp
+    software = ET.SubElement(processing, "processingSoftware")
+    ET.SubElement(software, "softwareName").text = "drethtr"
+    ET.SubElement(software, "softwareVersion").text = clean(provenance.version)
+    ET.SubElement(software, "applicationDescription").text = clean(f"model {provenance.model}")
+
+
+def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style) -> None:
+    """A region with its lines."""
+    block = ET.SubElement(space, "TextBlock", {"ID": ids.claim(region.id), **place(region.box)})
+    add_shape(block, region.polygon, style)
+    for line in region.lines:
+        attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}
+        if line.baseline:
+            attributes["BASELINE"] = written(line.baseline)
+        element = ET.SubElement(block, "TextLine", attributes)
+        add_shape(element, line.polygon, style)
+        element.extend(string_elements(line.transcription or Transcription(""), line, ids, style))
+
+
+def add_shape(parent: ET.Element, polygon: Points | None, style: Style) -> None:
+    """A polygon, unless the attributes of the element say it all."""
+    if polygon and style.shapes and not is_box(polygon):
+        shape = ET.SubElement(parent, f"{style.prefix}Shape")
+        ET.SubElement(shape, f"{style.prefix}Polygon", POINTS=written(polygon))
+
+
+def string_elements(
+    transcription: Transcription, line: TextLine, ids: Identifiers, style: Style
+) -> Sequence[ET.Element]:
+    """The words of a line with the spaces between them; one String for all where they do not add up to the text."""
+    words = transcription.words
+    if not words or " ".join(word.text for word in words) != transcription.text:
+        words = (Word(transcription.text, transcription.confidence, line.polygon),)
+        return [string_element(words[0], ids.claim(f"{line.id}_s1"), style)]
+    elements = []
+    for number, word in enumerate(words, 1):
+        if number > 1:
+            elements.append(ET.Element(f"{style.prefix}SP"))
+        elements.append(string_element(word, ids.claim(f"{line.id}_s{number}"), style))
+    return elements
+
+
+def string_element(word: Word, id: str, style: Style) -> ET.Element:
+    """A word with its place and text."""
+    attributes = {"ID": id, "CONTENT": clean(word.text), **place(word.box)}
+    if word.confidence is not None:
+        attributes["WC"] = f"{word.confidence:.4f}"
+    if word.doubtful and style.doubtful:
+        attributes["TAGREFS"] = style.doubtful
+    element = ET.Element(f"{style.prefix}String", attributes)
+    add_shape(element, word.polygon, style)
+    return element
+
+
+def place(box: Box | None) -> dict[str, str]:
+    """A box as attributes; none, if it is not known."""
+    if box is None:
+        return {}
+    return {"HPOS": str(box.left), "VPOS": str(box.top), "WIDTH": str(box.width), "HEIGHT": str(box.height)}

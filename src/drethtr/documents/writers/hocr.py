@@ -1,0 +1,74 @@
+"""hOCR 1.2, as XHTML: pages, regions, lines with their baselines, words with their confidences.
+
+Source: https://kba.github.io/hocr-spec/1.2/
+"""
+
+from xml.etree import ElementTree as ET
+
+from drethtr.documents.document import Document
+from drethtr.documents.identifiers import Identifiers
+from drethtr.documents.markup import clean, serialize
+from drethtr.documents.page import Box, Page, Points, TextLine, Word
+
+CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
+
+
+def write_hocr(document: Document) -> bytes:
+    """All pages of a document."""
+    root = ET.Element("html", xmlns="http://www.w3.org/1999/xhtml")
+    head = ET.SubElement(root, "head")
+    ET.SubElement(head, "meta", charset="utf-8")
+    ET.SubElement(head, "title").text = clean(document.pages[0].image) or "drethtr"
+    ET.SubElement(head, "meta", name="ocr-system", content=clean(str(document.provenance)))
+    ET.SubElement(head, "meta", name="ocr-capabilities", content=CAPABILITIES)
+    ET.SubElement(head, "meta", name="ocr-number-of-pages", content=str(len(document.pages)))
+    body = ET.SubElement(root, "body")
+    ids = Identifiers()
+    for number, page in enumerate(document.pages):
+        add_page(body, page, number, ids)
+    return serialize(root)
+
+
+def add_page(body: ET.Element, page: Page, number: int, ids: Identifiers) -> None:
+    """A page with its regions and those of their lines that were read."""
+    image = clean(page.image).replace('"', "'").replace("\\", "/").replace(";", ",")
+    title = f'image "{image}"; bbox 0 0 {page.width} {page.height}; ppageno {number}'
+    element = ET.SubElement(body, "div", {"class": "ocr_page", "id": ids.claim(f"page_{number + 1}"), "title": title})
+    for region in page.regions:
+        area = {"class": "ocr_carea", "id": ids.claim(region.id), "title": place(region.box)}
+        block = ET.SubElement(element, "div", area)
+        for line in region.lines:
+            if line.text:
+                add_line(block, line, ids)
+
+
+def add_line(block: ET.Element, line: TextLine, ids: Identifiers) -> None:
+    """A line with its words, or with its text where words are not known apart."""
+    title = place(line.box)
+    if line.baseline and line.box:
+        title += f"; {slope(line.baseline, line.box)}"
+    element = ET.SubElement(block, "span", {"class": "ocr_line", "id": ids.claim(line.id), "title": title})
+    if not line.words:
+        element.text = clean(line.text)
+    for number, word in enumerate(line.words, 1):
+        add_word(element, word, ids.claim(f"{line.id}_w{number}"))
+
+
+def add_word(line: ET.Element, word: Word, id: str) -> None:
+    """A word with its place, followed by the white space of the indentation."""
+    title = place(word.box)
+    if word.confidence is not None:
+        title += f"; x_wconf {round(100 * word.confidence)}"
+    ET.SubElement(line, "span", {"class": "ocrx_word", "id": id, "title": title}).text = clean(word.text)
+
+
+def place(box: Box | None) -> str:
+    """The bounding box; nowhere, if it is not known."""
+    return f"bbox {' '.join(map(str, box or (0, 0, 0, 0)))}"
+
+
+def slope(baseline: Points, box: Box) -> str:
+    """The straight line through both ends of the baseline, from the left bottom corner of the line's box."""
+    (x, y), (u, v) = baseline[0], baseline[-1]
+    gradient = (v - y) / (u - x) if u != x else 0.0
+    return f"baseline {gradient:.4f} {round(y + gradient * (box.left - x) - box.bottom)}"

@@ -1,0 +1,63 @@
+"""A page as JSON, described by `page.schema.json` in the package; `readers/json.py` reads it back."""
+
+import json
+from typing import Any
+
+from drethtr.documents.document import Document
+from drethtr.documents.page import Points, Region, TextLine, Word
+
+VERSION = 1
+"""Of the form; the schema's title has it too."""
+
+
+def write_json(document: Document) -> bytes:
+    """The only page of a document."""
+    [page] = document.pages
+    provenance = document.provenance
+    content = {
+        "format": f"drethtr page {VERSION}",
+        "made_by": {"drethtr": provenance.version, "model": provenance.model, "created": provenance.timestamp},
+        "image": page.image,
+        "width": page.width,
+        "height": page.height,
+        "regions": [region_content(region) for region in page.regions],
+    }
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def region_content(region: Region) -> dict[str, Any]:
+    """A region with its lines."""
+    lines = [line_content(line) for line in region.lines]
+    return {"id": region.id, "polygon": points_content(region.polygon), "lines": lines}
+
+
+def line_content(line: TextLine) -> dict[str, Any]:
+    """A line; its text is null before it is read."""
+    return {
+        "id": line.id,
+        "text": line.text if line.transcription is not None else None,
+        "confidence": rounded(line.confidence),
+        "polygon": points_content(line.polygon),
+        "baseline": points_content(line.baseline),
+        "words": [word_content(word) for word in line.words],
+    }
+
+
+def word_content(word: Word) -> dict[str, Any]:
+    """A word."""
+    return {
+        "text": word.text,
+        "confidence": rounded(word.confidence),
+        "doubtful": word.doubtful,
+        "polygon": points_content(word.polygon),
+    }
+
+
+def rounded(confidence: float | None) -> float | None:
+    """A confidence with as many digits as mean something."""
+    return None if confidence is None else round(confidence, 4)
+
+
+def points_content(points: Points | None) -> list[list[int]] | None:
+    """Points as pairs."""
+    return None if points is None else [[x, y] for x, y in points]

@@ -1,0 +1,122 @@
+"""PAGE XML 2019-07-15, with the reading order and uncertain words marked as Transkribus marks them as well."""
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from drethtr.documents.document import Document, Provenance
+from drethtr.documents.identifiers import Identifiers
+from drethtr.documents.markup import clean, serialize
+from drethtr.documents.page import Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.points import flat_polygon, written
+from drethtr.documents.readers.page_xml import NAMESPACES
+
+NAMESPACE = NAMESPACES[-1]
+SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
+
+
+def write_page_xml(document: Document) -> bytes:
+    """The only page of a document."""
+    [page] = document.pages
+    root = ET.Element(
+        "PcGts",
+        {
+            "xmlns": NAMESPACE,
+            "xmlns:xsi": SCHEMA_INSTANCE,
+            "xsi:schemaLocation": f"{NAMESPACE} {NAMESPACE}/pagecontent.xsd",
+        },
+    )
+    add_metadata(root, document.provenance)
+    size = {"imageWidth": str(page.width), "imageHeight": str(page.height)}
+    element = ET.SubElement(root, "Page", {"imageFilename": clean(page.image), **size})
+    ids = Identifiers()
+    region_ids = [ids.claim(region.id) for region in page.regions]
+    add_reading_order(element, region_ids, ids)
+    for index, (region, region_id) in enumerate(zip(page.regions, region_ids, strict=True)):
+        add_region(element, region, region_id, index, ids, page)
+    return serialize(root)
+
+
+def add_metadata(root: ET.Element, provenance: Provenance) -> None:
+    """Who made the file, and when."""
+    metadata = ET.SubElement(root, "Metadata")
+    ET.SubElement(metadata, "Creator").text = clean(str(provenance))
+    ET.SubElement(metadata, "Created").text = provenance.timestamp
+    ET.SubElement(metadata, "LastChange").text = provenance.timestamp
+    step = {"type": "processingStep", "name": "transcription", "value": clean(str(provenance))}
+    ET.SubElement(metadata, "MetadataItem", step)
+
+
+def add_reading_order(page: ET.Element, region_ids: Sequence[str], ids: Identifiers) -> None:
+    """The order of the regions; a group of none would not be valid."""
+    if region_ids:
+        group = ET.SubElement(ET.SubElement(page, "ReadingOrder"), "OrderedGroup", id=ids.claim("reading_order"))
+        for index, region_id in enumerate(region_ids):
+            ET.SubElement(group, "RegionRefIndexed", index=str(index), regionRef=region_id)
+
+
+def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Identifiers, page: Page) -> None:
+    """A region with its lines."""
+    element = ET.SubElement(parent, "TextRegion", id=id, custom=f"readingOrder {{index:{index};}}")
+    box = region.box
+    add_coords(element, region.polygon or (box and box.polygon()))
+    for line_index, line in enumerate(region.lines):
+        add_line(element, line, line_index, ids)
+
+
+def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -> None:
+    """A line with its place and text."""
+    custom = " ".join([f"readingOrder {{index:{index};}}", *unclear(line)])
+    element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
+    add_coords(element, line.polygon or flat_polygon(line.baseline))
+    if line.baseline:
+        ET.SubElement(element, "Baseline", points=written(line.baseline))
+    if line.transcription is not None:
+        element.extend(transcription_elements(line.transcription, element.attrib["id"], ids))
+
+
+def unclear(line: TextLine) -> list[str]:
+    """Where in the line's text doubtful words stand, if they can be found in it one after the other."""
+    found, end = [], 0
+    for word in line.words:
+        start = line.text.find(word.text, end)
+        if start < 0:
+            return []
+        end = start + len(word.text)
+        if word.doubtful:
+            found.append(f"unclear {{offset:{start}; length:{len(word.text)};}}")
+    return found
+
+
+def transcription_elements(
+    transcription: Transcription, line_id: str, ids: Identifiers, prefix: str = ""
+) -> list[ET.Element]:
+    """The words, if their places are known, and the text of a line: elements that follow its Coords and Baseline."""
+    placed = all(word.polygon for word in transcription.words)
+    words = [
+        word_element(word, index, ids.claim(f"{line_id}_w{index + 1}"), prefix)
+        for index, word in enumerate(transcription.words if placed else ())
+    ]
+    return [*words, text_element(transcription.text, transcription.confidence, prefix)]
+
+
+def word_element(word: Word, index: int, id: str, prefix: str) -> ET.Element:
+    """A word with its place and text."""
+    custom = f"readingOrder {{index:{index};}}"
+    if word.doubtful:
+        custom += f" unclear {{offset:0; length:{len(word.text)};}}"
+    element = ET.Element(f"{prefix}Word", id=id, custom=custom)
+    add_coords(element, word.polygon, prefix)
+    element.append(text_element(word.text, word.confidence, prefix))
+    return element
+
+
+def text_element(text: str, confidence: float | None, prefix: str) -> ET.Element:
+    """A text with its confidence."""
+    element = ET.Element(f"{prefix}TextEquiv", {} if confidence is None else {"conf": f"{confidence:.4f}"})
+    ET.SubElement(element, f"{prefix}Unicode").text = clean(text)
+    return element
+
+
+def add_coords(parent: ET.Element, polygon: Points | None, prefix: str = "") -> None:
+    """A polygon; PAGE wants one even where none is known."""
+    ET.SubElement(parent, f"{prefix}Coords", points=written(polygon or flat_polygon(None)))

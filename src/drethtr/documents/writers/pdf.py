@@ -1,0 +1,191 @@
+"""A searchable PDF: the scans, each with an invisible layer of text.
+
+A JPEG goes in as it is and black and white as CCITT fax; other scans become JPEG. Pages that come from a PDF stay as
+they are and get the layer on top.
+"""
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from PIL import Image
+from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, TiffImageFile
+
+from drethtr.documents.document import Document, Scan, Sheet
+from drethtr.documents.page import Page
+from drethtr.documents.writers.glyphless import GlyphlessFont
+from drethtr.documents.writers.text_layer import FONT, Matrix, operands, text_layer
+from drethtr.errors import DataError, MissingExtraError
+
+if TYPE_CHECKING:
+    import pikepdf
+
+POINTS_PER_INCH = 72
+USUAL_DPI = 300
+BELIEVABLE_DPI = range(100, 2401)
+"""A resolution that an image claims and that lies outside is a default of some program: 72, mostly."""
+
+JPEG_QUALITY = 85
+ORIENTATION = 0x0112
+
+# Where the unit square of an image goes on the unit square of the page, by its EXIF orientation.
+TURNS: dict[int, Matrix] = {
+    1: (1, 0, 0, 1, 0, 0),
+    2: (-1, 0, 0, 1, 1, 0),
+    3: (-1, 0, 0, -1, 1, 1),
+    4: (1, 0, 0, -1, 0, 1),
+    5: (0, -1, -1, 0, 1, 1),
+    6: (0, -1, 1, 0, 0, 1),
+    7: (0, 1, 1, 0, 0, 0),
+    8: (0, 1, -1, 0, 1, 0),
+}
+
+
+class Picture(NamedTuple):
+    """An encoded scan: its stream, the entries of its dictionary, and how it has to be turned and scaled."""
+
+    stream: bytes
+    entries: dict[str, object]
+    turn: Matrix = TURNS[1]
+    dpi: float = USUAL_DPI
+
+
+def write_pdf(document: Document) -> bytes:
+    """All pages of a document.
+
+    Raises:
+        MissingExtraError: if pikepdf is not installed.
+        DataError: if the PDF that the pages come from cannot be opened, or has other pages.
+    """
+    try:
+        import pikepdf
+    except ImportError as error:
+        raise MissingExtraError("pikepdf", "page") from error
+    glyphless = GlyphlessFont()
+    with pikepdf.new() if document.pdf is None else open_pdf(document.pdf, len(document.sheets)) as pdf:
+        font = pdf.make_indirect(pikepdf.Dictionary())
+        for number, sheet in enumerate(document.sheets):
+            if document.pdf is None:
+                add_scan(pdf, sheet)
+            add_text(pdf.pages[number], sheet.page, glyphless, font)
+        for key, value in glyphless.to_pdf(pdf).items():
+            font[key] = value
+        pdf.docinfo["/Producer"] = str(document.provenance)
+        file = io.BytesIO()
+        pdf.save(file, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+    return file.getvalue()
+
+
+def open_pdf(path: Path, pages: int) -> "pikepdf.Pdf":
+    """The PDF that pages come from."""
+    import pikepdf
+
+    try:
+        pdf = pikepdf.open(path)
+    except pikepdf.PasswordError as error:
+        raise DataError(f"{path}: needs a password; save it without one") from error
+    except (pikepdf.PdfError, OSError) as error:
+        raise DataError(f"{path}: cannot be read as a PDF: {error}") from error
+    if len(pdf.pages) != pages:
+        raise DataError(f"{path}: has {len(pdf.pages)} pages, but {pages} were read")
+    return pdf
+
+
+def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
+    """A new page that shows a scan."""
+    from pikepdf import Dictionary, Name
+
+    picture = encode(sheet.scan)
+    scale = POINTS_PER_INCH / picture.dpi
+    width, height = sheet.page.width * scale, sheet.page.height * scale
+    page = pdf.add_blank_page(page_size=(width, height))
+    entries: dict[str, Any] = {"Type": Name.XObject, "Subtype": Name.Image, **picture.entries}
+    image = pdf.make_stream(picture.stream, Dictionary(**entries))
+    name = page.add_resource(image, Name.XObject, Name.Scan)
+    a, b, c, d, e, f = picture.turn
+    placed = (a * width, b * height, c * width, d * height, e * width, f * height)
+    page.contents_add(f"q {operands(placed)} cm {name} Do Q".encode())
+
+
+def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font: "pikepdf.Object") -> None:
+    """The text of a page on top of what it shows; that is closed off, so that nothing of it acts on the text."""
+    from pikepdf import Name
+
+    page.add_resource(font, Name.Font, Name(FONT))
+    page.contents_add(b"q", prepend=True)
+    page.contents_add(b"Q " + text_layer(content, glyphless, to_user_space(page, content)))
+
+
+def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
+    """Maps the pixels of a page as it is shown, cropped and turned, into the coordinates of its PDF."""
+    left, bottom, right, top = (float(edge) for edge in page.cropbox)
+    wide, high = (right - left) / (content.width or 1), (top - bottom) / (content.height or 1)
+    match int(page.obj.get("/Rotate", 0)) % 360:
+        case 90:
+            wide, high = (right - left) / (content.height or 1), (top - bottom) / (content.width or 1)
+            return 0, high, wide, 0, left, bottom
+        case 180:
+            return -wide, 0, 0, high, right, bottom
+        case 270:
+            wide, high = (right - left) / (content.height or 1), (top - bottom) / (content.width or 1)
+            return 0, -high, -wide, 0, right, top
+        case _:
+            return wide, 0, 0, -high, left, top
+
+
+def encode(scan: Scan) -> Picture:
+    """The scan as a PDF holds it, in as few bytes as can be without loss of what is to be seen."""
+    jpeg = jpeg_as_it_is(scan.file) if scan.file else None
+    if jpeg:
+        return jpeg
+    image = scan.load()
+    dpi = resolution(image)
+    if image.mode == "1":
+        return fax(image, dpi)
+    if image.mode != "L":
+        image = image.convert("RGB")
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=JPEG_QUALITY)
+    return Picture(file.getvalue(), image_entries(image, "/DCTDecode"), dpi=dpi)
+
+
+def jpeg_as_it_is(path: Path) -> Picture | None:
+    """The bytes of a JPEG file; None if it is none."""
+    data = path.read_bytes()
+    try:
+        image = Image.open(io.BytesIO(data), formats=["JPEG"])
+    except OSError:
+        return None
+    entries = image_entries(image, "/DCTDecode")
+    if image.mode == "CMYK" and "adobe" in image.info:
+        entries["Decode"] = [1, 0] * 4  # Adobe's programs store ink upside down
+    return Picture(data, entries, TURNS.get(image.getexif().get(ORIENTATION, 1), TURNS[1]), resolution(image))
+
+
+def fax(image: Image.Image, dpi: float) -> Picture:
+    """A black and white image as CCITT group 4, by way of a TIFF of one strip."""
+    from pikepdf import Dictionary
+
+    file = io.BytesIO()
+    image.save(file, "TIFF", compression="group4", tiffinfo={ROWSPERSTRIP: image.height})
+    with Image.open(file) as tiff:
+        assert isinstance(tiff, TiffImageFile)
+        [start], [length] = tiff.tag_v2[STRIPOFFSETS], tiff.tag_v2[STRIPBYTECOUNTS]
+    parameters = Dictionary(K=-1, Columns=image.width, Rows=image.height, BlackIs1=True)
+    entries = image_entries(image, "/CCITTFaxDecode") | {"BitsPerComponent": 1, "DecodeParms": parameters}
+    return Picture(file.getvalue()[start : start + length], entries, dpi=dpi)
+
+
+def image_entries(image: Image.Image, filter: str) -> dict[str, object]:
+    """What the dictionary of an image tells about it."""
+    from pikepdf import Name
+
+    space = {"1": Name.DeviceGray, "L": Name.DeviceGray, "CMYK": Name.DeviceCMYK}.get(image.mode, Name.DeviceRGB)
+    size = {"Width": image.width, "Height": image.height, "BitsPerComponent": 8}
+    return {**size, "ColorSpace": space, "Filter": Name(filter)}
+
+
+def resolution(image: Image.Image) -> float:
+    """The dots per inch that an image claims, if that can be believed."""
+    claimed = image.info.get("dpi", (0, 0))
+    return float(claimed[0]) if round(claimed[0]) in BELIEVABLE_DPI else float(USUAL_DPI)

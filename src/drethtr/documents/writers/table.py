@@ -1,0 +1,59 @@
+"""A table of words for a spreadsheet: UTF-8 with byte order mark, so that Excel sees the accents.
+
+A cell that a spreadsheet would take for a formula begins with an apostrophe.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from drethtr.documents.document import Document
+from drethtr.documents.page import Page, TextLine, Word
+
+HEADER = (
+    "page",
+    "image",
+    "line",
+    "word",
+    "text",
+    "confidence",
+    "doubtful",
+    "left",
+    "top",
+    "right",
+    "bottom",
+    "made by",
+)
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def write_table(document: Document) -> bytes:
+    """A row for each word of all pages; for each line where words are not known apart."""
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\r\n")
+    rows.writerow(HEADER)
+    for number, page in enumerate(document.pages, 1):
+        for row in rows_of(page):
+            rows.writerow([number, *row, str(document.provenance)])
+    return b"\xef\xbb\xbf" + file.getvalue().encode()
+
+
+def rows_of(page: Page) -> Iterator[tuple[object, ...]]:
+    """The words of a page, with their numbers on the line."""
+    for line in page.lines:
+        if line.transcription is not None:
+            for number, word in enumerate(line.words or [whole(line)], 1):
+                confidence = "" if word.confidence is None else f"{word.confidence:.4f}"
+                place = word.box or ("", "", "", "")
+                doubt = "yes" if word.doubtful else ""
+                yield safe(page.image), safe(line.id), number, safe(word.text), confidence, doubt, *place
+
+
+def whole(line: TextLine) -> Word:
+    """A line in the place of its words."""
+    return Word(line.text, line.confidence, line.box and line.box.polygon())
+
+
+def safe(text: str) -> str:
+    """The text as no spreadsheet takes it for a formula."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

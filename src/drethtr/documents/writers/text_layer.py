@@ -1,0 +1,127 @@
+"""The invisible text of a page in a PDF: each word stretched over its place, along the line's baseline.
+
+Words of a line share its height and baseline, so that a reader of the PDF sees one line in them.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from drethtr.documents.page import Box, Page, Point, Points, TextLine
+from drethtr.documents.points import twice_area
+from drethtr.documents.writers.glyphless import ADVANCE, ASCENT, DESCENT, UNITS, GlyphlessFont
+
+FONT = "/drethtr"
+INVISIBLE = 3
+SMALLEST = 8.0
+"""Pixels that a word is at least wide and high."""
+
+Matrix: TypeAlias = tuple[float, float, float, float, float, float]
+"""As PDF writes it: (x, y) becomes (a x + c y + e, b x + d y + f)."""
+
+Rise: TypeAlias = Callable[[float], float]
+"""The height of a baseline at a place along the line."""
+
+
+class Extent(NamedTuple):
+    """How far a polygon reaches along a line; how high the line runs through it and, on the whole, how thick it is."""
+
+    begin: float
+    end: float
+    middle: float
+    thickness: float
+
+
+class Axis(NamedTuple):
+    """The direction a line is written in, as a unit vector; x runs to the right and y down."""
+
+    x: float
+    y: float
+
+    def extent(self, polygon: Points) -> Extent:
+        """How far a polygon reaches."""
+        along, up = zip(*(self.place(point) for point in polygon), strict=True)
+        begin, end = min(along), max(along)
+        return Extent(begin, end, (min(up) + max(up)) / 2, twice_area(polygon) / 2 / max(end - begin, 1.0))
+
+    def place(self, point: Point) -> tuple[float, float]:
+        """How far along the line and how high across it a point is."""
+        x, y = point
+        return x * self.x + y * self.y, x * self.y - y * self.x
+
+    def point(self, along: float, up: float) -> tuple[float, float]:
+        """The point at a place: the inverse of `place`."""
+        return along * self.x + up * self.y, along * self.y - up * self.x
+
+
+def text_layer(page: Page, font: GlyphlessFont, to_user_space: Matrix) -> bytes:
+    """A content stream that writes a page whose pixels `to_user_space` maps into the page of the PDF."""
+    rows = [f"q {operands(to_user_space)} cm BT {INVISIBLE} Tr"]
+    for line in page.lines:
+        if line.text.strip():
+            rows += write_line(line, page, font)
+    return "\n".join([*rows, "ET Q"]).encode()
+
+
+def operands(matrix: Matrix) -> str:
+    """A matrix as the operators of PDF take it."""
+    return " ".join(f"{value:.6f}" for value in matrix)
+
+
+def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]:
+    """The operators that write the words of a line."""
+    axis = direction(line.baseline)
+    words = list(placed_words(line, page, axis))
+    height = max(median(extent.thickness for _, extent in words), SMALLEST)
+    middle = median(extent.middle for _, extent in words)
+    rise = rise_of(line.baseline, axis) if line.baseline else level(middle - height * (ASCENT + DESCENT) / 2 / UNITS)
+    for number, (text, extent) in enumerate(words, 1):
+        end = max(extent.end, extent.begin + SMALLEST)
+        (x, y), (u, v) = axis.point(extent.begin, rise(extent.begin)), axis.point(end, rise(end))
+        length = math.hypot(u - x, v - y)
+        cos, sin = (u - x) / length, (v - y) / length
+        stretch = 100 * length / (max(len(text), 1) * height * ADVANCE / UNITS)
+        code = font.encode(text if number == len(words) else f"{text} ")
+        place = f"{cos:.5f} {sin:.5f} {sin:.5f} {-cos:.5f} {x:.2f} {y:.2f}"
+        yield f"{FONT} {height:.2f} Tf {stretch:.2f} Tz {place} Tm <{code}> Tj"
+
+
+def placed_words(line: TextLine, page: Page, axis: Axis) -> Iterator[tuple[str, Extent]]:
+    """The words of a line and how far they reach; if that is not known of all, they share the line by their letters."""
+    polygons = [word.polygon for word in line.words if word.polygon]
+    if line.words and len(polygons) == len(line.words):
+        yield from ((word.text, axis.extent(polygon)) for word, polygon in zip(line.words, polygons, strict=True))
+        return
+    whole = axis.extent(outline(line, page))
+    letter = (whole.end - whole.begin) / len(line.text)
+    for word in re.finditer(r"\S+", line.text):
+        begin, end = (whole.begin + place * letter for place in word.span())
+        yield word[0], whole._replace(begin=begin, end=end)
+
+
+def outline(line: TextLine, page: Page) -> Points:
+    """Where a line is; one that is nowhere goes to the top of the page, to be found by a search all the same."""
+    box = line.box or Box(0, 0, page.width, 0)
+    return line.polygon or box.polygon()
+
+
+def direction(baseline: Points | None) -> Axis:
+    """From the beginning of the baseline to its end; to the right if there is none."""
+    (x, y), (u, v) = (baseline[0], baseline[-1]) if baseline else ((0, 0), (1, 0))
+    length = math.hypot(u - x, v - y)
+    return Axis((u - x) / length, (v - y) / length) if length else Axis(1.0, 0.0)
+
+
+def rise_of(baseline: Points, axis: Axis) -> Rise:
+    """How high the baseline is at each place along a line."""
+    along, up = zip(*sorted(axis.place(point) for point in baseline), strict=True)
+    return lambda place: float(np.interp(place, along, up))
+
+
+def level(up: float) -> Rise:
+    """The same height at each place."""
+    return lambda _: up

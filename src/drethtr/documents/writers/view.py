@@ -1,0 +1,78 @@
+"""A page to look at in a browser: scan and text side by side in one file that fetches nothing.
+
+Doubtful words are colored; the line under the mouse is marked in both.
+"""
+
+import base64
+import io
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from string import Template
+
+from PIL import Image
+
+from drethtr.documents.document import Document, Scan
+from drethtr.documents.page import Page, TextLine, Word
+from drethtr.documents.points import written
+
+TEMPLATE = Path(__file__).with_name("view.html")
+LONGEST_SIDE = 1800
+JPEG_QUALITY = 75
+
+
+def write_view(document: Document) -> bytes:
+    """The only page of a document."""
+    [sheet] = document.sheets
+    page = sheet.page
+    numbers = {line.id: number for number, line in enumerate(page.lines)}
+    filled = Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escape(page.image),
+        made_by=escape(str(document.provenance)),
+        summary=summary(page),
+        width=page.width,
+        height=page.height,
+        jpeg=base64.b64encode(small_jpeg(sheet.scan)).decode(),
+        places="\n".join(place(line, numbers[line.id]) for line in page.lines),
+        texts="\n".join(texts(page, numbers)),
+    )
+    return filled.encode("utf-8", "replace")
+
+
+def small_jpeg(scan: Scan) -> bytes:
+    """The scan, large enough to read on a screen."""
+    image = scan.load().convert("RGB")
+    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=JPEG_QUALITY)
+    return file.getvalue()
+
+
+def summary(page: Page) -> str:
+    """How much there is, and how much of it is doubtful."""
+    doubtful = sum(word.doubtful for line in page.lines for word in line.words)
+    return f"{len(page.lines)} lines, {doubtful} doubtful words"
+
+
+def place(line: TextLine, number: int) -> str:
+    """A line on the scan, if it is known where."""
+    box = line.box
+    polygon = line.polygon or (box and box.polygon())
+    return f'<polygon data-line="{number}" points="{written(polygon)}"/>' if polygon else ""
+
+
+def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
+    """The lines beside the scan, by regions."""
+    for region in page.regions:
+        yield '<div class="region">'
+        for line in region.lines:
+            content = " ".join(map(marked, line.words)) or escape(line.text)
+            yield f'<span class="line" data-line="{numbers[line.id]}">{content}</span>'
+        yield "</div>"
+
+
+def marked(word: Word) -> str:
+    """A word, colored if it is doubtful, that tells its confidence when asked."""
+    doubt = ' class="doubtful"' if word.doubtful else ""
+    sure = f' title="confidence {word.confidence:.0%}"' if word.confidence is not None else ""
+    return f"<span{doubt}{sure}>{escape(word.text)}</span>"

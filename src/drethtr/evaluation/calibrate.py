@@ -1,0 +1,144 @@
+"""Fit what a model says about itself, on lines that it was neither trained nor tested on.
+
+    model = calibrate(model, validation_lines)
+
+Two things are learned: how often a text is right that looks so and so, for each decoder; and how lines look to the
+network that hold no writing it knows: the same lines on their heads and in a mirror.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from drethtr.checkpoint import Model
+from drethtr.data.sample import Sample
+from drethtr.decoding.strategies import CTC, Decoder, default_decoder
+from drethtr.errors import DataError
+from drethtr.evaluation.confidence import right_characters, right_words
+from drethtr.evaluation.evaluate import READ_TOGETHER, page_of, read_lines, to_read
+from drethtr.images.line import Line
+from drethtr.reading import Reading
+from drethtr.recognizer import Recognizer
+from drethtr.trust.calibration import Calibration, character_features, weighed, word_features
+from drethtr.trust.checks import UnlikeTraining
+from drethtr.trust.logistic import Floats, Logistic, fit_logistic
+from drethtr.trust.trust import Trust
+
+FLAGGED = 0.015
+"""Share of validation lines that may be called unlike training."""
+
+FOLDS = 5
+RIDGE = 0.01
+"""Holds the weights of an impression, of which there are hundreds."""
+
+DIGITS = 4
+
+Advance = Callable[[int], object]
+Turn = Callable[[Line], Line]
+
+
+def calibrate(
+    model: Model, samples: Sequence[Sample], decoders: Sequence[Decoder] = (), advance: Advance | None = None
+) -> Model:
+    """The model, knowing when to believe it.
+
+    Args:
+        samples: Validation lines; those with uncertain texts are left out.
+        decoders: To calibrate; by default `usual_decoders`.
+        advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
+
+    Raises:
+        DataError: if there are no clean lines, or nothing to learn from what is read on them.
+    """
+    chosen = to_read(samples)
+    plain = replace(model, trust=Trust())
+    calibrations = tuple(
+        fit_calibration(decoder, chosen, read_lines(Recognizer(plain, decoder), chosen, advance))
+        for decoder in decoders or usual_decoders(model)
+    )
+    return replace(model, trust=Trust(calibrations, fit_unlike_training(Recognizer(plain), chosen, advance)))
+
+
+def usual_decoders(model: Model) -> tuple[Decoder, ...]:
+    """The decoder that a user of the model gets, and the fastest one."""
+    usual = default_decoder(model.network)
+    return (usual,) if model.network.ctc is None or usual == CTC() else (usual, CTC())
+
+
+def passes(model: Model, decoders: Sequence[Decoder] = ()) -> int:
+    """How often `calibrate` reads each line: with every decoder, then in every turn."""
+    return len(decoders or usual_decoders(model)) + len(TURNS)
+
+
+def fit_calibration(decoder: Decoder, samples: Sequence[Sample], readings: Sequence[Reading]) -> Calibration:
+    """How sure a decoder may be of its characters and words, from what it read."""
+    found = [(sample.text, reading) for sample, reading in zip(samples, readings, strict=True) if reading.characters]
+    if not found:
+        raise DataError(f"nothing was read on {len(samples)} lines: there is nothing to calibrate")
+    characters = fit_logistic(
+        np.concatenate([character_features(reading.characters) for _, reading in found]),
+        np.concatenate([right_characters(text, reading) for text, reading in found]),
+        digits=DIGITS,
+    )
+    words = fit_logistic(
+        np.concatenate([word_features(weighed(reading.characters, characters)) for _, reading in found]),
+        np.concatenate([right_words(text, reading) for text, reading in found]),
+        digits=DIGITS,
+    )
+    return Calibration(decoder, characters, words)
+
+
+def upright(line: Line) -> Line:
+    """As it is."""
+    return line
+
+
+def upside_down(line: Line) -> Line:
+    """Turned by half."""
+    return line[::-1, ::-1]
+
+
+def mirrored(line: Line) -> Line:
+    """Right to left."""
+    return line[:, ::-1]
+
+
+TURNS: tuple[Turn, ...] = (upright, upside_down, mirrored)
+
+
+def fit_unlike_training(
+    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
+) -> UnlikeTraining:
+    """How to tell lines like these from the same ones turned.
+
+    The threshold comes from scores of lines that the weights were not fitted on: on its own lines, a fit of so many
+    weights looks better than it is. Lines of a page are kept together.
+    """
+    looks = np.stack([impressions_of(recognizer, samples, turn, advance) for turn in TURNS])
+    pages = {page: number for number, page in enumerate(dict.fromkeys(map(page_of, samples)))}
+    folds = np.array([number if len(pages) < FOLDS else pages[page_of(s)] for number, s in enumerate(samples)]) % FOLDS
+    scores = np.empty(len(samples))
+    for fold in np.unique(folds):
+        scores[folds == fold] = fit_upright(looks[:, folds != fold]).score(looks[0, folds == fold])
+    return UnlikeTraining(fit_upright(looks), least=float(f"{np.quantile(scores, FLAGGED):.4g}"))
+
+
+def fit_upright(looks: Floats) -> Logistic:
+    """The chance that a line is upright, from impressions (turns, lines, features), the first turn being that."""
+    turns, lines, features = looks.shape
+    truth = np.arange(turns * lines) < lines
+    return fit_logistic(looks.reshape(-1, features), truth, ridge=RIDGE, digits=DIGITS)
+
+
+def impressions_of(
+    recognizer: Recognizer, samples: Sequence[Sample], turn: Turn, advance: Advance | None = None
+) -> Floats:
+    """What turned lines look like to the network, (lines, features)."""
+    found = []
+    for start in range(0, len(samples), READ_TOGETHER):
+        some = samples[start : start + READ_TOGETHER]
+        found.append(recognizer.impressions([turn(sample.line()) for sample in some]))
+        if advance is not None:
+            advance(len(some))
+    return np.concatenate(found)

@@ -1,0 +1,200 @@
+"""Two readings of the same lines side by side: which is better, where, and how sure that is.
+
+Both read the same pages, so pages are drawn for both at once: a page that is hard for one is hard for the other, and
+the interval of the difference is much narrower than those of the two rates.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TypeAlias
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.data.sample import Sample
+from drethtr.errors import DataError
+from drethtr.evaluation.evaluate import page_of
+from drethtr.evaluation.metrics import Counts, middle_95, score, sum_by_group
+from drethtr.reading import Reading
+from drethtr.text.normalize import for_scoring
+
+Classes: TypeAlias = tuple[tuple[str, float], ...]
+"""Names of classes and the largest value of each, in their order."""
+
+LENGTHS: Classes = (("up to 15", 15), ("16 to 30", 30), ("31 to 45", 45), ("46 to 60", 60), ("over 60", inf))
+CONFIDENCES: Classes = (
+    ("up to 0.5", 0.5),
+    ("0.5 to 0.7", 0.7),
+    ("0.7 to 0.8", 0.8),
+    ("0.8 to 0.9", 0.9),
+    ("0.9 to 0.95", 0.95),
+    ("over 0.95", inf),
+)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Error rates of A and B over some lines, and B's less A's with the ends of its 95 % interval.
+
+    better  share of drawn pages on which B has the lower rate
+    """
+
+    name: str
+    lines: int
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    better: float
+
+    @property
+    def verdict(self) -> str:
+        """What the interval allows to say."""
+        if self.low <= 0 <= self.high:
+            return "no difference shown"
+        return "B is better" if self.high < 0 else "A is better"
+
+
+@dataclass(frozen=True)
+class OfConfidence:
+    """Lines that one of the two read with such confidence, and their error rate."""
+
+    name: str
+    lines: int
+    cer: float
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """A character, or "" for none, read as another, or as nothing, and how often by A and by B."""
+
+    written: str
+    read: str
+    a: int
+    b: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line as both read it, with their edits."""
+
+    sample: Sample
+    a: Reading
+    b: Reading
+    edits_a: int
+    edits_b: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that is told about A and B; `lines` are those they differ most in."""
+
+    cer: Difference
+    wer: Difference
+    sets: tuple[Difference, ...]
+    lengths: tuple[Difference, ...]
+    confidences_a: tuple[OfConfidence, ...]
+    confidences_b: tuple[OfConfidence, ...]
+    confusions: tuple[Confusion, ...]
+    lines: tuple[Line, ...]
+
+
+def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequence[Reading]) -> Comparison:
+    """Compare what A and B read on lines whose text is known."""
+    texts = [sample.text for sample in samples]
+    counts_a = score(texts, [reading.text for reading in a])
+    counts_b = score(texts, [reading.text for reading in b])
+    pages = list(map(page_of, samples))
+    sets = [sample.set for sample in samples]
+
+    def by(names: Sequence[str], in_order: Sequence[str]) -> tuple[Difference, ...]:
+        groups: dict[str, list[int]] = defaultdict(list)
+        for place, name in enumerate(names):
+            groups[name].append(place)
+        return tuple(
+            paired(
+                [counts_a[place] for place in groups[name]],
+                [counts_b[place] for place in groups[name]],
+                [pages[place] for place in groups[name]],
+                name=name,
+            )
+            for name in in_order
+            if name in groups
+        )
+
+    lines = map(Line, samples, a, b, (c.edits for c in counts_a), (c.edits for c in counts_b))
+    return Comparison(
+        cer=paired(counts_a, counts_b, pages, name="CER"),
+        wer=paired(list(map(of_words, counts_a)), list(map(of_words, counts_b)), pages, name="WER"),
+        sets=by(sets, sorted(set(sets))),
+        lengths=by([class_of(len(for_scoring(text)), LENGTHS) for text in texts], [name for name, _ in LENGTHS]),
+        confidences_a=by_confidence(a, counts_a),
+        confidences_b=by_confidence(b, counts_b),
+        confusions=confusions(texts, a, b),
+        lines=tuple(sorted(lines, key=lambda line: -abs(line.edits_a - line.edits_b))),
+    )
+
+
+def of_words(counts: Counts) -> Counts:
+    """Counts whose rate is that of words."""
+    return Counts(edits=counts.word_edits, characters=counts.words, lines=counts.lines)
+
+
+def paired(
+    a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, name: str = "", draws: int = 2000, seed: int = 0
+) -> Difference:
+    """The difference of two error rates of the same lines, by drawing pages for both at once.
+
+    Args:
+        pages: Page of each line, "" where unknown; such lines are drawn alone.
+
+    Raises:
+        DataError: if there are no lines.
+    """
+    if not a:
+        raise DataError("no lines to compare")
+    pairs = zip(a, b, strict=True)
+    table = np.array([(one.edits, other.edits, one.characters) for one, other in pairs], dtype=np.int64)
+    of_page = sum_by_group(table, pages)
+    units = len(of_page)
+    drawn = np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), size=draws) @ of_page
+    differences = (drawn[:, 1] - drawn[:, 0]) / np.maximum(drawn[:, 2], 1)
+    rate_a, rate_b, _ = table.sum(axis=0) / max(table[:, 2].sum(), 1)
+    low, high = middle_95(differences)
+    better = float((differences < 0).mean() + (differences == 0).mean() / 2)
+    return Difference(name, len(a), float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)
+
+
+def class_of(value: float, classes: Classes) -> str:
+    """The name of the class of a value."""
+    return next(name for name, largest in classes if value <= largest)
+
+
+def by_confidence(readings: Sequence[Reading], counts: Sequence[Counts]) -> tuple[OfConfidence, ...]:
+    """The error rate of lines read with like confidence, the least sure first."""
+    classes: dict[str, Counts] = defaultdict(Counts)
+    for reading, count in zip(readings, counts, strict=True):
+        classes[class_of(reading.confidence, CONFIDENCES)] += count
+    return tuple(
+        OfConfidence(name, classes[name].lines, classes[name].cer) for name, _ in CONFIDENCES if name in classes
+    )
+
+
+def confusions(texts: Sequence[str], a: Sequence[Reading], b: Sequence[Reading]) -> tuple[Confusion, ...]:
+    """What was read for what, the most frequent first."""
+    counts_a = Counter(pair for text, reading in zip(texts, a, strict=True) for pair in edits_of(text, reading.text))
+    counts_b = Counter(pair for text, reading in zip(texts, b, strict=True) for pair in edits_of(text, reading.text))
+    total = counts_a + counts_b
+    return tuple(Confusion(*pair, counts_a[pair], counts_b[pair]) for pair, _ in total.most_common())
+
+
+def edits_of(text: str, read: str) -> list[tuple[str, str]]:
+    """The fewest edits between a text and its reading: (written, read), one of them "" where there is nothing."""
+    text, read = for_scoring(text), for_scoring(read)
+    found = []
+    for kind, source, target in Levenshtein.editops(text, read):
+        found.append(("" if kind == "insert" else text[source], "" if kind == "delete" else read[target]))
+    return found

@@ -1,0 +1,150 @@
+"""Whether confidences are what they say: probabilities to be right.
+
+A character that was read is right if the fewest edits between reading and transcription leave it as it is, a word
+likewise among words. What was not read has no confidence and is not counted here; error rates count it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.evaluation.metrics import Counts, score
+from drethtr.reading import Reading
+from drethtr.text.normalize import for_scoring
+from drethtr.trust.evidence import in_both
+
+Floats = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+
+BINS = 10
+COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
+
+CONVENTION = (
+    "ECE: mean distance between confidence and share of right ones, over ten bins of equal width, weighed by size. "
+    "AUROC: chance that of a wrong and a right one the wrong one is less sure. Error at coverage c: share of wrong "
+    "ones among the surest c. Lines: confidence against the share of right characters."
+)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Those of like confidence: how many, how sure on average, and what share of them is right."""
+
+    cases: int
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How far confidences can be relied on.
+
+    auroc     of wrong against right ones; 0.5 where all are right or all wrong
+    bins      from unsure to sure, empty ones left out
+    coverage  share of wrong ones among the surest, by share of all that these are
+    """
+
+    cases: int
+    right: float
+    ece: float
+    auroc: float
+    bins: tuple[Bin, ...]
+    coverage: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Trustworthiness:
+    """How far a model's word about itself can be relied on.
+
+    flagged       share of lines with each kind of flag, and with any
+    cer_flagged   character error rate of the flagged lines
+    cer_unflagged that of the others
+    """
+
+    characters: Reliability
+    words: Reliability
+    lines: Reliability
+    flagged: Mapping[str, float]
+    cer_flagged: float
+    cer_unflagged: float
+
+    def to_json(self) -> dict[str, Any]:
+        """What `drethtr evaluate --confidence --json` writes."""
+        return {"convention": CONVENTION, **asdict(self)}
+
+
+def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustworthiness:
+    """Compare what readings say of themselves with the transcriptions."""
+    characters = [right_characters(text, reading) for text, reading in zip(texts, readings, strict=True)]
+    words = [right_words(text, reading) for text, reading in zip(texts, readings, strict=True)]
+    sure_characters = [character.confidence for reading in readings for character in reading.characters]
+    sure_words = [word.confidence for reading in readings for word in reading.words()]
+    read = [
+        (reading.confidence, right.mean()) for reading, right in zip(readings, characters, strict=True) if len(right)
+    ]
+    sure_lines, shares = np.array(read, dtype=np.float64).reshape(-1, 2).T
+    kinds = Counter(kind for reading in readings for kind in {flag.kind for flag in reading.flags})
+    counts = score(texts, [reading.text for reading in readings])
+    flagged = [bool(reading.flags) for reading in readings]
+    return Trustworthiness(
+        characters=reliability(np.array(sure_characters), np.concatenate(characters).astype(np.float64)),
+        words=reliability(np.array(sure_words), np.concatenate(words).astype(np.float64)),
+        lines=reliability(sure_lines, shares),
+        flagged={"any": sum(flagged) / len(readings)}
+        | {kind: number / len(readings) for kind, number in sorted(kinds.items())},
+        cer_flagged=sum((line for line, odd in zip(counts, flagged, strict=True) if odd), Counts()).cer,
+        cer_unflagged=sum((line for line, odd in zip(counts, flagged, strict=True) if not odd), Counts()).cer,
+    )
+
+
+def right_characters(text: str, reading: Reading) -> Truths:
+    """Which characters of a reading are right, (characters,)."""
+    return in_both(reading.text, for_scoring(text))
+
+
+def right_words(text: str, reading: Reading) -> Truths:
+    """Which words of a reading are right, (words,)."""
+    return in_both([word.text for word in reading.words()], for_scoring(text).split())
+
+
+def reliability(confidences: Floats, right: Floats) -> Reliability:
+    """Compare confidences (N,) with the truth (N,): 0 or 1, or for lines the share that is right."""
+    bins = bins_of(confidences, right)
+    return Reliability(
+        cases=len(right),
+        right=float(right.mean()) if len(right) else 1.0,
+        ece=sum(group.cases * abs(group.confidence - group.right) for group in bins) / max(len(right), 1),
+        auroc=auroc(confidences, right),
+        bins=bins,
+        coverage={f"{share:g}": error_at(share, confidences, right) for share in COVERAGES},
+    )
+
+
+def bins_of(confidences: Floats, right: Floats) -> tuple[Bin, ...]:
+    """Groups of like confidence, each a tenth wide."""
+    places = np.minimum((confidences * BINS).astype(int), BINS - 1)
+    groups = [np.flatnonzero(places == place) for place in range(BINS)]
+    return tuple(
+        Bin(len(group), float(confidences[group].mean()), float(right[group].mean())) for group in groups if len(group)
+    )
+
+
+def auroc(confidences: Floats, right: Floats) -> float:
+    """Chance that a wrong one is less sure than a right one, ties counting half; shares from a half on are right."""
+    good = right >= 0.5
+    wrongs, rights = int((~good).sum()), int(good.sum())
+    if not wrongs or not rights:
+        return 0.5
+    _, places, sizes = np.unique(confidences, return_inverse=True, return_counts=True)
+    ranks = (sizes.cumsum() - (sizes - 1) / 2)[places]
+    return float((ranks[good].sum() - rights * (rights + 1) / 2) / (wrongs * rights))
+
+
+def error_at(coverage: float, confidences: Floats, right: Floats) -> float:
+    """Share of wrong ones among the surest."""
+    kept = np.argsort(-confidences, kind="stable")[: round(coverage * len(right))]
+    return float(1 - right[kept].mean()) if len(kept) else 0.0

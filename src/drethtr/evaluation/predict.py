@@ -1,0 +1,131 @@
+"""How well the error rate of unlabelled lines can be told: learned and measured on sets whose texts are known."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from statistics import fmean, stdev
+from typing import TypeAlias
+
+from drethtr.data.sample import Sample
+from drethtr.decoding.strategies import Decoder
+from drethtr.errors import DataError
+from drethtr.evaluation.evaluate import page_of
+from drethtr.evaluation.metrics import Counts, compare
+from drethtr.reading import Reading
+from drethtr.trust.error_rate import Doubt, ErrorRate, Expected, doubt_of
+
+FEWEST = 3
+"""Sets from which it can be told how sets differ."""
+
+DIGITS = 4
+
+Pair: TypeAlias = tuple[Sample, Reading]
+"""A line whose text is known, and what was read."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """The expected error rate of a set, beside the one it has."""
+
+    name: str
+    lines: int
+    expected: Expected
+    cer: float
+
+    @property
+    def inside(self) -> bool:
+        """Whether the interval holds the truth."""
+        return self.expected.low <= self.cer <= self.expected.high
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was doubted in some lines, and the share of characters that was wrong."""
+
+    read: Doubt
+    cer: float
+
+    @property
+    def edits(self) -> float:
+        """The edits of as many characters of text as were read."""
+        return self.cer * self.read.characters
+
+    @property
+    def factor(self) -> float:
+        """Edits for each expected wrong character; half of one more of each keeps it finite."""
+        return (self.edits + 0.5) / (self.read.doubt + 0.5)
+
+
+def known(pairs: Sequence[Pair]) -> Known:
+    """What was doubted and what was wrong."""
+    counts = sum((compare(sample.text, reading.text) for sample, reading in pairs), Counts())
+    return Known(doubt_of(reading for _, reading in pairs), counts.cer)
+
+
+def grouped(pairs: Sequence[Pair], name: Callable[[Sample], str]) -> dict[str, list[Pair]]:
+    """Lines by what they share, in the order of its names."""
+    groups: dict[str, list[Pair]] = defaultdict(list)
+    for sample, reading in pairs:
+        groups[name(sample)].append((sample, reading))
+    return dict(sorted(groups.items()))
+
+
+def set_of(sample: Sample) -> str:
+    """The set of a line."""
+    return sample.set
+
+
+def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
+    """The factor between doubt and edits, and how far it can be trusted.
+
+    Every set counts alike, however many lines it has: the next collection will be a set of its own.
+
+    Raises:
+        DataError: if there are too few sets to know how they differ.
+    """
+    sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).read.doubt > 0]
+    if len(sets) < FEWEST:
+        raise DataError(f"lines of {len(sets)} sets; at least {FEWEST} different sets tell how far sets differ")
+    logs = [log(known(of_set).factor) for of_set in sets]
+    residuals = [residual for of_set in sets for residual in residuals_of(of_set)]
+    return ErrorRate(
+        decoder,
+        factor=round(exp(fmean(logs)), DIGITS),
+        spread=round(stdev(logs), DIGITS),
+        noise=round(sum(residuals) / max(len(residuals) - len(sets), 1), DIGITS),
+        sets=len(sets),
+    )
+
+
+def residuals_of(of_set: Sequence[Pair]) -> list[float]:
+    """For each page of a set, the square of the edits that were not expected, for each that was."""
+    factor = known(of_set).factor
+    pages = map(known, grouped(of_set, lambda sample: page_of(sample) or sample.key).values())
+    return [
+        (page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.read.doubt
+    ]
+
+
+def tell(error_rate: ErrorRate, pairs: Sequence[Pair]) -> list[Told]:
+    """What would have been told of each set, beside the truth."""
+    found = {name: known(of_set) for name, of_set in grouped(pairs, set_of).items()}
+    return [Told(name, one.read.lines, error_rate(one.read), one.cer) for name, one in found.items()]
+
+
+def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair]) -> list[Told]:
+    """The same, each set told by what was learned from all others: as it will be with a new collection.
+
+    Raises:
+        DataError: if there are too few sets.
+    """
+    told = []
+    for name, own in grouped(pairs, set_of).items():
+        others = [pair for pair in pairs if pair[0].set != name]
+        told += tell(learn(decoder, others), own)
+    return told
+
+
+def mean_absolute_error(told: Sequence[Told]) -> float:
+    """How far off the expected rates are, on average over the sets."""
+    return fmean(abs(one.expected.cer - one.cer) for one in told)

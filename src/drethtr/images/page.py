@@ -1,0 +1,159 @@
+"""Pages of image files and PDFs: how many there are, and the pixels of each when somebody wants them.
+
+    for source in open_pages("book.pdf"):
+        page = source.grey()
+
+Nothing is decoded before it is asked for and nothing is kept, so a book needs the memory of one page.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from drethtr.errors import DataError, MissingExtraError
+from drethtr.images.line import FORMATS, MAX_PIXELS, Line, decoding, grey_from_image, refuse_size
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+PDF_DPI = 300
+"""Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
+
+SUBFILE_TYPE, THUMBNAIL = 254, 1
+"""The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
+
+
+@dataclass(frozen=True)
+class PageSource:
+    """One page of a file, number 1 to `pages`; `frame` is where the file keeps it, from 0."""
+
+    path: Path
+    frame: int = 0
+    number: int = 1
+    pages: int = 1
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.path) if self.pages == 1 else f"{self.path} page {self.number}"
+
+    def grey(self) -> Line:
+        """The page upright in grey, uint8 (height, width), as dark or light as it is.
+
+        Raises:
+            DataError: naming the page, if it is damaged, empty or larger than `MAX_PIXELS`.
+        """
+        if is_pdf(self.path):
+            return np.array(draw(self, grey=True))
+        with opened(self) as image:
+            image.draft("L", None)  # a JPEG need not be decoded in color
+            return grey_from_image(image, self.name)
+
+    def image(self) -> Image.Image:
+        """The page upright for people: in color, grey (L) or black and white (1), without transparency.
+
+        Raises:
+            DataError: as `grey` does.
+        """
+        if is_pdf(self.path):
+            return draw(self, grey=False)
+        with opened(self) as image:
+            refuse_size(*image.size, self.name)
+            if image.mode in ("1", "L"):
+                return ImageOps.exif_transpose(image)
+            if image.mode == "F" or image.mode.startswith("I"):
+                return Image.fromarray(grey_from_image(image, self.name))
+            image = ImageOps.exif_transpose(image)
+            if image.has_transparency_data:
+                image = image.convert("RGBA")
+                image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+            return image.convert("RGB")
+
+
+def open_pages(path: str | Path) -> tuple[PageSource, ...]:
+    """The pages of an image file, one for each frame of a TIFF that is no thumbnail, or of a PDF.
+
+    Raises:
+        DataError: if the file is missing, no image and no PDF, damaged, or encrypted.
+        MissingExtraError: if it is a PDF and pypdfium2 is not installed.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
+    frames = pdf_frames(path) if is_pdf(path) else image_frames(path)
+    return tuple(PageSource(path, frame, number, len(frames)) for number, frame in enumerate(frames, start=1))
+
+
+@contextmanager
+def opened(source: PageSource) -> Iterator[Image.Image]:
+    """The image of a page, its pixels not yet decoded."""
+    with decoding(source.name), Image.open(source.path, formats=FORMATS) as image:
+        if source.frame:
+            image.seek(source.frame)
+        yield image
+
+
+def image_frames(path: Path) -> list[int]:
+    """Where an image file keeps its pages: the first frame of most kinds of file, all of a TIFF."""
+    with opened(PageSource(path)) as image:
+        if image.format != "TIFF":
+            return [0]
+        frames = []
+        for frame in range(getattr(image, "n_frames", 1)):
+            image.seek(frame)
+            if not (frame and image.getexif().get(SUBFILE_TYPE, 0) & THUMBNAIL):
+                frames.append(frame)
+        return frames
+
+
+def is_pdf(path: Path) -> bool:
+    """Whether the file begins as a PDF does; some have a line of something else before it."""
+    with decoding(str(path)), path.open("rb") as file:
+        return b"%PDF-" in file.read(1024)
+
+
+def pdf_frames(path: Path) -> list[int]:
+    """The pages of a PDF."""
+    with closing(open_pdf(path)) as pdf:
+        if not len(pdf):
+            raise DataError(f"{path}: a PDF without pages")
+        return list(range(len(pdf)))
+
+
+def open_pdf(path: Path) -> "PdfDocument":
+    """A PDF file.
+
+    Raises:
+        DataError: if it is damaged, or needs a password.
+        MissingExtraError: if pypdfium2 is not installed.
+    """
+    try:
+        from pypdfium2 import PdfDocument, PdfiumError
+    except ImportError as error:
+        raise MissingExtraError("pypdfium2", "page") from error
+    try:
+        return PdfDocument(path)
+    except PdfiumError as error:
+        if "password" in str(error).lower():
+            raise DataError(f"{path}: the PDF is encrypted; save it without its password first") from error
+        raise DataError(f"{path}: cannot be read as a PDF; it is damaged") from error
+
+
+def draw(source: PageSource, *, grey: bool) -> Image.Image:
+    """A page of a PDF as an image of `PDF_DPI`, or of `MAX_PIXELS` if it is very large."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        with closing(open_pdf(source.path)) as pdf:
+            page = pdf[source.frame]
+            width, height = page.get_size()
+            scale = min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
+            drawn: Image.Image = page.render(scale=scale, grayscale=grey).to_pil()
+            return drawn.convert("L" if grey else "RGB")
+    except PdfiumError as error:
+        raise DataError(f"{source.name}: cannot be drawn; the PDF is damaged") from error

@@ -1,0 +1,186 @@
+"""A line of a page, however it runs, as an image of its own: straight, and nothing of its neighbors.
+
+The line is followed along its baseline, a polygon says what belongs to it, and the rest is filled with the tone of
+its paper. Places on a page are (x, y) in pixels from its top left corner.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image, ImageDraw
+
+from drethtr.errors import DataError
+from drethtr.images.fields import sample
+from drethtr.images.line import Line
+
+Floats: TypeAlias = NDArray[np.float64]
+
+REACH = 0.97
+"""The share of columns whose writing fits the height of the strip; one long stroke does not make a line high."""
+
+MARGIN = 0.12
+"""Paper left and right of the writing, as a share of the height."""
+
+LONGEST = 60_000
+"""Columns of a strip; no page is wider."""
+
+
+CORNERS = 1000
+"""Of a polygon that are looked at to see how far it reaches."""
+
+
+class Strip(NamedTuple):
+    """A straightened line, and where on the page it was.
+
+    line     uint8 (height, width)
+    places   (width, 2), the point of the baseline below each column
+    downs    (width, 2), unit vectors from the baseline into the writing below it
+    above    rows above the baseline
+    """
+
+    line: Line
+    places: Floats
+    downs: Floats
+    above: int
+
+    def outline(self, left: float, right: float) -> list[tuple[float, float]]:
+        """The polygon on the page that the columns from `left` to `right` were taken from, clockwise."""
+        columns = np.unique(np.clip([left, *np.arange(np.ceil(left), right, 32), right], 0, len(self.places) - 1))
+        at = np.arange(len(self.places))
+        places = np.stack([np.interp(columns, at, self.places[:, axis]) for axis in (0, 1)], axis=1)
+        downs = np.stack([np.interp(columns, at, self.downs[:, axis]) for axis in (0, 1)], axis=1)
+        top, bottom = places - downs * self.above, places + downs * (self.line.shape[0] - self.above)
+        return [(float(x), float(y)) for x, y in (*top, *bottom[::-1])]
+
+
+def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
+    """The line along `baseline`, from its first point to its last, inside `polygon`.
+
+    Args:
+        page: uint8 (height, width).
+        baseline: At least two points (x, y) in reading direction; upright writing lies to the left of that direction
+            on the paper, so a line that runs downward or backward is turned.
+        polygon: At least three points (x, y) around all ink of the line. Both may leave the page.
+
+    Raises:
+        DataError: if baseline or polygon have no length or area, or do not touch the page.
+    """
+    outline = np.asarray(polygon, dtype=np.float64).reshape(-1, 2)
+    path = np.asarray(baseline, dtype=np.float64).reshape(-1, 2)
+    if len(outline) < 3 or len(path) < 2 or not (np.isfinite(outline).all() and np.isfinite(path).all()):
+        raise DataError("a line needs a baseline of two points and a polygon of three")
+    places, downs = follow(path, outline)
+    above, below = extent(outline, places, downs)
+    rows = np.arange(-above, below)[:, None]
+    x, y = (places[:, axis] + rows * downs[:, axis] for axis in (0, 1))
+    mask = inside(outline, x, y, page.shape)
+    if not mask.any():
+        raise DataError("the line lies outside the page, or its polygon is empty")
+    top, bottom, left, right = bounds(mask)
+    window = slice(top, bottom), slice(left, right)
+    greys = sample(page, x[window].astype(np.float32), y[window].astype(np.float32))
+    line = fill(greys, mask[window])
+    return Strip(line, places[left:right], downs[left:right], above - top)
+
+
+def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
+    """The baseline point by point, a pixel apart, as far as the outline goes, with the direction down at each."""
+    steps = np.hypot(*np.diff(path, axis=0).T)
+    path = path[np.concatenate(([True], steps > 0))]
+    if len(path) < 2:
+        raise DataError("the baseline has no length")
+    height = typical_height(path, outline)
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
+    first, last = path[1] - path[0], path[-1] - path[-2]
+    before = max(0.0, -float(((outline - path[0]) @ first).min()) / np.hypot(*first)) + MARGIN * height
+    after = max(0.0, float(((outline - path[-1]) @ last).max()) / np.hypot(*last)) + MARGIN * height
+    before, after = min(before, along[-1] + 4 * height), min(after, along[-1] + 4 * height)
+    path = np.vstack((path[0] - first / np.hypot(*first) * before, path, path[-1] + last / np.hypot(*last) * after))
+    along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
+    if along[-1] > LONGEST:
+        raise DataError(f"a baseline of {along[-1]:,.0f} pixels is longer than any page")
+    at = np.linspace(0, along[-1], max(2, round(along[-1])))
+    places = np.stack([smooth(np.interp(at, along, path[:, axis]), height) for axis in (0, 1)], axis=1)
+    ahead = np.gradient(places, axis=0)
+    ahead = np.stack([smooth(ahead[:, axis], 2 * height) for axis in (0, 1)], axis=1)
+    ahead /= np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
+    return places, np.stack((-ahead[:, 1], ahead[:, 0]), axis=1)
+
+
+def typical_height(path: Floats, outline: Floats) -> float:
+    """Area over length: how high the line is, roughly."""
+    x, y = outline.T
+    area = abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
+    length = max(float(np.hypot(*np.diff(path, axis=0).T).sum()), float(np.ptp(outline, axis=0).max()), 1.0)
+    if area < 1:
+        raise DataError("the polygon of the line has no area")
+    return max(area / length, 2.0)
+
+
+def smooth(values: Floats, window: float) -> Floats:
+    """A moving average; beyond its ends the curve goes on as it ran there."""
+    half = min(round(window / 2), (len(values) - 1) // 2)
+    if half < 1:
+        return values
+    before, after = 2 * values[0] - values[half:0:-1], 2 * values[-1] - values[-2 : -half - 2 : -1]
+    sums = np.cumsum(np.concatenate(([0.0], before, values, after)))
+    averages: Floats = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
+    return averages
+
+
+def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
+    """Rows above and below the baseline that the outline takes at most."""
+    outline = outline[:: len(outline) // CORNERS + 1]
+    some = np.arange(0, len(places), 4)
+    away = outline[:, None] - places[some]
+    nearest = some[np.square(away).sum(2).argmin(1)]
+    depths = ((outline - places[nearest]) * downs[nearest]).sum(1)
+    limit = 4 * typical_height(places, outline)
+    above = np.ceil(np.clip(-depths.min(), 1, limit))
+    below = np.ceil(np.clip(depths.max(), 1, limit))
+    return int(above), int(below)
+
+
+def inside(outline: Floats, x: Floats, y: Floats, shape: Sequence[int]) -> NDArray[np.bool_]:
+    """Which places lie in the outline and on the page."""
+    left, top = np.floor(outline.min(0)).clip(-1, None)
+    right, bottom = np.ceil(outline.max(0))
+    right, bottom = min(right, shape[1]), min(bottom, shape[0])
+    if right < left or bottom < top:
+        return np.zeros(x.shape, dtype=np.bool_)
+    drawn = Image.new("1", (int(right - left) + 1, int(bottom - top) + 1))
+    ImageDraw.Draw(drawn).polygon([(float(a - left), float(b - top)) for a, b in outline], fill=1, outline=1)
+    table = np.asarray(drawn)
+    column, row = np.rint(x - left).astype(np.intp), np.rint(y - top).astype(np.intp)
+    known = (column >= 0) & (row >= 0) & (column < table.shape[1]) & (row < table.shape[0])
+    known &= (x > -0.5) & (y > -0.5) & (x < shape[1] - 0.5) & (y < shape[0] - 0.5)
+    found = np.zeros(x.shape, dtype=np.bool_)
+    found[known] = table[row[known], column[known]]
+    return found
+
+
+def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+    """Top, bottom, left and right of what is kept: nearly all of the mask, and some paper at both ends."""
+    columns = np.flatnonzero(mask.any(0))
+    heads = mask.argmax(0)[columns]
+    feet = mask.shape[0] - mask[::-1].argmax(0)[columns]
+    top, bottom = int(np.quantile(heads, 1 - REACH)), int(np.ceil(np.quantile(feet, REACH)))
+    margin = round(MARGIN * (bottom - top))
+    return top, bottom, max(0, int(columns[0]) - margin), min(mask.shape[1], int(columns[-1]) + 1 + margin)
+
+
+def fill(greys: Line, mask: NDArray[np.bool_]) -> Line:
+    """The greys inside the mask, and outside it the tone of the paper nearby, which may change along the line."""
+    height, width = greys.shape
+    parts = np.array_split(np.arange(width), max(1, width // (2 * height)))
+    middles = [float(part.mean()) for part in parts]
+    tones = []
+    whole = np.quantile(greys[mask], 0.6)
+    for part in parts:
+        known = greys[:, part][mask[:, part]]
+        tones.append(float(np.quantile(known, 0.6)) if known.size > height else float(whole))
+    paper = np.rint(np.interp(np.arange(width), middles, tones)).astype(np.uint8)
+    filled: Line = np.where(mask, greys, paper)
+    return filled

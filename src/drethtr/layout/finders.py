@@ -1,0 +1,34 @@
+"""The finders that a person can name; others plug in by entry points."""
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+
+from drethtr.config import hint
+from drethtr.errors import ConfigError
+from drethtr.layout.finder import Finder
+from drethtr.layout.kraken import Kraken
+from drethtr.layout.projection import Projection
+from drethtr.layout.rapid import RapidDetector
+
+ENTRY_POINTS = "drethtr.finders"
+"""Group in which a package offers a finder: its name, and a class or function that builds it without arguments."""
+
+FINDERS: Mapping[str, Callable[[], Finder]] = {"rapid": RapidDetector, "projection": Projection, "kraken": Kraken}
+
+
+def finder_named(name: str) -> Finder:
+    """The finder of this name, with its usual settings.
+
+    Raises:
+        ConfigError: if there is none, or what is plugged in under this name finds no lines.
+    """
+    plugged = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    if name in FINDERS:
+        return FINDERS[name]()
+    if name not in plugged:
+        known = [*FINDERS, *plugged]
+        raise ConfigError(f"unknown finder of lines {name!r}{hint(name, known)}; known: {', '.join(known)}")
+    finder = plugged[name].load()()
+    if not isinstance(finder, Finder):
+        raise ConfigError(f"{plugged[name].value} is plugged in as {name!r} but has no method `find`")
+    return finder

@@ -1,0 +1,125 @@
+"""Lines that somebody else marked out, where only part of their place was given."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from drethtr.images.line import Line
+from drethtr.layout.finder import Floats, FoundLine
+from drethtr.layout.outline import ink_of, outline
+from drethtr.layout.ridge import Ridge
+from drethtr.layout.turn import quarters_of, turn_line, turn_points
+
+FOOT = 0.7
+"""Where between the top and the bottom of its polygon a line stands, if nobody says."""
+
+CORE_OF_PITCH = 0.33
+"""Height of the low letters, as a share of the way from one baseline to the next."""
+
+LARGEST_CORE = 1 / 40
+"""The same as a share of the page's height, where a line stands alone."""
+
+
+class GivenLine(NamedTuple):
+    """What is known of a line: (n, 2) points (x, y) of baseline and polygon, at least one of them."""
+
+    baseline: Floats | None
+    polygon: Floats | None
+
+
+def complete(page: Line, lines: Sequence[GivenLine]) -> list[FoundLine]:
+    """The lines with what they lack: a baseline through the foot of the polygon, a polygon around the ink."""
+    found = [FoundLine(known_baseline(line), np.empty((0, 2))) for line in lines]
+    quarters = [quarters_of(line.baseline) for line in found]
+    for turn in {quarters[number] for number, line in enumerate(lines) if line.polygon is None}:
+        among = [number for number, quarter in enumerate(quarters) if quarter == turn]
+        for number, line in zip(among, outlined(page, [found[number] for number in among], turn), strict=True):
+            found[number] = FoundLine(found[number].baseline, line.polygon)
+    return [
+        line if given.polygon is None else FoundLine(line.baseline, given.polygon)
+        for line, given in zip(found, lines, strict=True)
+    ]
+
+
+def known_baseline(line: GivenLine) -> Floats:
+    """The given baseline, or one along the longer direction of the polygon."""
+    if line.baseline is not None:
+        return line.baseline
+    assert line.polygon is not None
+    width, height = np.ptp(line.polygon, axis=0)
+    if height <= 2 * width:
+        return foot(line.polygon)
+    # Upward, as notes in a margin mostly run.
+    corner = (int(np.ceil(line.polygon[:, 0].max())), int(np.ceil(line.polygon[:, 1].max())))
+    return turn_points(foot(turn_points(line.polygon, -1, *corner)), 1, *reversed(corner))
+
+
+def foot(polygon: Floats) -> Floats:
+    """A smooth line from left to right at `FOOT` between the upper and the lower edge of a polygon."""
+    corner = np.floor(polygon.min(0))
+    width, height = (int(length) + 2 for length in np.ptp(polygon, axis=0))
+    drawn = Image.new("1", (width, height))
+    ImageDraw.Draw(drawn).polygon([(x, y) for x, y in (polygon - corner).tolist()], fill=1, outline=1)
+    mask = np.asarray(drawn)
+    columns = np.flatnonzero(mask.any(0))
+    tops = mask.argmax(0)[columns]
+    bottoms = height - mask[::-1].argmax(0)[columns]
+    degree = 2 if len(columns) > 3 * height else 1 if len(columns) > 3 else 0
+    course = np.polynomial.Polynomial.fit(columns, tops + FOOT * (bottoms - tops), degree)
+    some = np.linspace(columns[0], max(columns[-1], columns[0] + 1), 2 if degree < 2 else 9)
+    return np.stack((some, course(some)), axis=1) + corner
+
+
+def outlined(page: Line, lines: Sequence[FoundLine], quarters: int) -> list[FoundLine]:
+    """Lines that run the same way, with polygons; the page must be turned by so many quarters to read them."""
+    height, width = page.shape
+    turned = np.rot90(page, quarters)
+    baselines = [turn_points(line.baseline, quarters, width, height) for line in lines]
+    core = core_height(turned, baselines)
+    ridges = [ridge_above(baseline, core) for baseline in baselines]
+    back = (-quarters, turned.shape[1], turned.shape[0])
+    return [turn_line(line, *back) for line in outline(turned, ridges, 1.0)]
+
+
+def ridge_above(baseline: Floats, core: float) -> Ridge:
+    """The middle of the letters on a baseline that runs from left to right."""
+    order = np.argsort(baseline[:, 0], kind="stable")
+    left, right = round(baseline[:, 0].min()), round(baseline[:, 0].max())
+    columns = np.arange(left, max(right, left + 2))
+    return Ridge(left, np.interp(columns, *baseline[order].T) - core / 2, core)
+
+
+def core_height(page: Line, baselines: Sequence[Floats]) -> float:
+    """How high the low letters are: from the way between lines, else from the ink above the only line."""
+    places = sorted((float(line[:, 1].mean()), float(line[:, 0].min()), float(line[:, 0].max())) for line in baselines)
+    ways = []
+    for number, (row, left, right) in enumerate(places):
+        below = (other - row for other, start, end in places[number + 1 :] if start < right and end > left)
+        if (way := next((way for way in below if way > 4), None)) is not None:
+            ways.append(way)
+    largest = max(4.0, page.shape[0] * LARGEST_CORE)
+    if ways:
+        return float(np.clip(CORE_OF_PITCH * np.median(ways), 2.0, 2 * largest))
+    return ink_height(page, baselines[0], largest)
+
+
+def ink_height(page: Line, baseline: Floats, largest: float) -> float:
+    """Twice the mean height of the ink above a baseline."""
+    order = np.argsort(baseline[:, 0], kind="stable")
+    columns = np.arange(max(0, int(baseline[:, 0].min())), min(page.shape[1], int(baseline[:, 0].max()) + 1))
+    if not len(columns):
+        return largest
+    up = round(2 * largest)
+    rows = np.interp(columns, *baseline[order].T)[None] - np.arange(up)[:, None]
+    top, bottom = max(0, int(rows.min()) - up), min(page.shape[0], int(rows.max()) + up)
+    if bottom <= top:
+        return largest
+    ink = ink_of(page[top:bottom, columns[0] : columns[-1] + 1]).astype(np.float64)
+    inside = np.rint(rows).astype(np.intp).clip(top, bottom - 1) - top
+    profile = np.take_along_axis(ink, inside, axis=0).mean(1)
+    profile = (profile - np.median(profile)).clip(0)
+    if profile.sum() <= 0:
+        return largest
+    return float(np.clip(2 * (profile @ np.arange(up)) / profile.sum(), 4.0, largest))

@@ -1,0 +1,153 @@
+"""The order in which lines are read, and the blocks they form: columns, headings across them, notes in the margin.
+
+Lines are compared as they lie once the page is turned so that its writing runs level, in pixels of the page.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.turn import quarters_of
+
+ACROSS = 0.12
+"""The largest share of lines that may cross the white between two columns: headings."""
+
+NOTE = 0.45
+"""A side narrower than this share of the other, with fewer lines, is notes in its margin: read after it."""
+
+SIDE_BY_SIDE = 3
+"""So many lines of a column stand beside others before the white between them parts columns."""
+
+
+class Place(NamedTuple):
+    """Where a line lies, and its number among all."""
+
+    number: int
+    left: float
+    right: float
+    row: float
+    height: float
+
+
+def arrange(lines: Sequence[FoundLine]) -> list[list[int]]:
+    """Numbers of the lines in blocks, all in reading order; writing that runs another way than most comes last."""
+    blocks = []
+    for group in by_direction(lines):
+        angle = typical_angle([lines[number] for number in group])
+        places = [level(number, lines[number], angle) for number in group]
+        blocks += [[place.number for place in block] for block in read(places)]
+    return blocks
+
+
+def by_direction(lines: Sequence[FoundLine]) -> list[list[int]]:
+    """Numbers of the lines that run across, up, backward and down the page, the most writing first."""
+    quarters: dict[int, list[int]] = {}
+    for number, line in enumerate(lines):
+        quarters.setdefault(quarters_of(line.baseline), []).append(number)
+    return sorted(quarters.values(), key=lambda group: -sum(length_of(lines[number]) for number in group))
+
+
+def length_of(line: FoundLine) -> float:
+    """From its first to its last point."""
+    return float(np.hypot(*(line.baseline[-1] - line.baseline[0])))
+
+
+def typical_angle(lines: Sequence[FoundLine]) -> float:
+    """The direction of most of the writing; long lines count for more."""
+    vectors = np.array([line.baseline[-1] - line.baseline[0] for line in lines])
+    return float(np.arctan2(*vectors.sum(0)[::-1]))
+
+
+def level(number: int, line: FoundLine, angle: float) -> Place:
+    """Where a line lies when the page is turned back by an angle."""
+    columns = line.polygon @ (np.cos(angle), np.sin(angle))
+    down = (-np.sin(angle), np.cos(angle))
+    height = float(np.ptp(line.polygon @ down))
+    return Place(number, float(columns.min()), float(columns.max()), float(np.median(line.baseline @ down)), height)
+
+
+def read(places: list[Place]) -> list[list[Place]]:
+    """Blocks in reading order."""
+    white = gutter(places)
+    if white is None:
+        return [rows(places)] if places else []
+    left = [place for place in places if (place.left + place.right) / 2 < white and place.right <= white]
+    right = [place for place in places if place.left >= white]
+    if is_note(left, right):
+        return read(right) + read(left)
+    if is_note(right, left):
+        return read(left) + read(right)
+    blocks: list[list[Place]] = []
+    headings = sorted((place for place in places if place.left < white < place.right), key=lambda place: place.row)
+    start = -np.inf
+    for heading in headings:
+        blocks += [*between(left, right, start, heading.row), [heading]]
+        start = heading.row
+    return blocks + between(left, right, start, np.inf)
+
+
+def between(left: list[Place], right: list[Place], start: float, end: float) -> list[list[Place]]:
+    """Blocks of both sides of a gutter between two rows, the left ones first."""
+    sides = ([place for place in side if start < place.row <= end] for side in (left, right))
+    return [block for side in sides for block in read(side)]
+
+
+def is_note(side: list[Place], other: list[Place]) -> bool:
+    """Whether the lines on one side are notes to those on the other."""
+    return len(side) <= len(other) / 2 and width_of(side) < NOTE * width_of(other)
+
+
+def width_of(places: Sequence[Place]) -> float:
+    """From the left of the leftmost to the right of the rightmost."""
+    return max(place.right for place in places) - min(place.left for place in places)
+
+
+def gutter(places: Sequence[Place]) -> float | None:
+    """The middle of the widest white strip that parts lines standing side by side; None if there is none."""
+    best, widest = None, 0.0
+    lefts, rights = np.array([(place.left, place.right) for place in places]).T.reshape(2, -1)
+    for edge in np.unique(rights)[:-1]:
+        before, after = rights <= edge, lefts >= edge
+        if not after.any():
+            break
+        width = lefts[after].min() - edge
+        crossing = len(places) - before.sum() - after.sum()
+        if crossing and (crossing > ACROSS * len(places) or min(before.sum(), after.sum()) < SIDE_BY_SIDE):
+            continue
+        sides = ([places[number] for number in np.flatnonzero(side).tolist()] for side in (before, after))
+        if width > widest and are_side_by_side(*sides):
+            best, widest = float(edge + width / 2), float(width)
+    return best
+
+
+def are_side_by_side(left: Sequence[Place], right: Sequence[Place]) -> bool:
+    """Whether the rows of both sides overlap: both among each other, or a note beside a column."""
+    few, many = sorted((left, right), key=len)
+    beside = [place for place in few if spans(many, place)]
+    others = [place for place in many if spans(few, place)]
+    return len(many) >= SIDE_BY_SIDE and len(beside) >= len(few) / 2 and len(others) >= min(len(few), SIDE_BY_SIDE)
+
+
+def spans(places: Sequence[Place], place: Place) -> bool:
+    """Whether a line stands no higher and no lower than some others."""
+    rows = [other.row for other in places]
+    return min(rows) - place.height / 2 <= place.row <= max(rows) + place.height / 2
+
+
+def rows(places: Sequence[Place]) -> list[Place]:
+    """From top to bottom; what stands on one row from left to right."""
+    ordered: list[list[Place]] = []
+    for place in sorted(places, key=lambda place: place.row):
+        if ordered and all(is_beside(place, other) for other in ordered[-1]):
+            ordered[-1].append(place)
+        else:
+            ordered.append([place])
+    return [place for row in ordered for place in sorted(row, key=lambda place: place.left)]
+
+
+def is_beside(place: Place, other: Place) -> bool:
+    """Whether two lines stand on the same row, one after the other."""
+    near = abs(place.row - other.row) < 0.4 * min(place.height, other.height)
+    return near and (place.left >= other.right or other.left >= place.right)

@@ -1,0 +1,132 @@
+"""Lines from the rows and columns in which a page is dark: needs nothing but numpy, and writing that runs straight.
+
+The page is turned level, cut at columns without ink, and every column is cut into rows where its ink is densest.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from drethtr.errors import ConfigError
+from drethtr.images.line import Line
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.outline import ink_of, outline
+from drethtr.layout.ridge import Ridge
+
+Floats: TypeAlias = NDArray[np.float64]
+
+STEEPEST = 10.0
+"""Degrees by which a page may be turned."""
+
+DARK = 28
+"""Grey levels between paper and what counts as ink."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projection:
+    """The longer side of the picture that is looked at, in pixels, and the width of the white between two columns.
+
+    gutter  a share of the width of the page
+    """
+
+    side: int = 1000
+    gutter: float = 0.025
+
+    def __post_init__(self) -> None:
+        if self.side < 100 or not 0 < self.gutter < 1:
+            raise ConfigError(f"side must be at least 100 and gutter between 0 and 1, not {self.side}, {self.gutter}")
+
+    def find(self, page: Line) -> list[FoundLine]:
+        """The lines that run across the page."""
+        scale = min(1.0, self.side / max(page.shape))
+        size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
+        dark = ink_of(np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BOX))) > DARK
+        slope = find_slope(dark)
+        level = shear(dark, slope)
+        ridges = [
+            Ridge(left, row + slope * (np.arange(left, right) - dark.shape[1] / 2), thickness)
+            for first, last in columns_of(level, self.gutter)
+            for left, right, row, thickness in lines_of(level, first, last)
+        ]
+        return outline(page, ridges, scale)
+
+
+def shear(dark: NDArray[np.bool_], slope: float) -> NDArray[np.bool_]:
+    """The picture with every column moved up by `slope` for each step from the middle."""
+    rows = np.arange(dark.shape[0])[:, None] + np.rint(slope * (np.arange(dark.shape[1]) - dark.shape[1] / 2)).astype(
+        int
+    )
+    inside = (rows >= 0) & (rows < dark.shape[0])
+    moved: NDArray[np.bool_] = np.take_along_axis(dark, rows.clip(0, dark.shape[0] - 1), axis=0) & inside
+    return moved
+
+
+def find_slope(dark: NDArray[np.bool_]) -> float:
+    """The slope at which the rows differ most in ink, rows per column."""
+    small = dark[:, :: max(1, dark.shape[1] // 250)]
+    step = dark.shape[1] / max(1, small.shape[1])
+
+    def sharpness(degrees: float) -> float:
+        profile = shear(small, np.tan(np.radians(degrees)) * step).sum(1).astype(np.float64)
+        return float(np.square(np.diff(profile)).sum())
+
+    coarse = max(np.arange(-STEEPEST, STEEPEST + 0.5, 0.5), key=sharpness)
+    fine = max(np.arange(coarse - 0.5, coarse + 0.51, 0.1), key=sharpness)
+    return float(np.tan(np.radians(fine)))
+
+
+def columns_of(dark: NDArray[np.bool_], gutter: float) -> list[tuple[int, int]]:
+    """First and last column of every column of text."""
+    filled = dark.mean(0) > 0.004
+    return [run for run in runs(filled, round(gutter * dark.shape[1])) if run[1] - run[0] > 0.03 * dark.shape[1]]
+
+
+def runs(filled: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
+    """Start and end of stretches; gaps up to `gap` do not interrupt one."""
+    places = np.flatnonzero(filled)
+    if not len(places):
+        return []
+    breaks = np.flatnonzero(np.diff(places) > max(1, gap))
+    starts = places[np.concatenate(([0], breaks + 1))]
+    ends = places[np.concatenate((breaks, [len(places) - 1]))] + 1
+    return [(int(start), int(end)) for start, end in zip(starts, ends, strict=True)]
+
+
+def lines_of(dark: NDArray[np.bool_], first: int, last: int) -> Iterator[tuple[int, int, float, float]]:
+    """Left, right, middle row and thickness of each line between two columns."""
+    profile = dark[:, first:last].sum(1).astype(np.float64)
+    if not profile.any():
+        return
+    pitch = find_pitch(profile)
+    window = np.hanning(max(3, round(0.6 * pitch)) | 1)
+    smooth = np.convolve(profile, window / window.sum(), mode="same")
+    peaks = np.flatnonzero((smooth[1:-1] > smooth[:-2]) & (smooth[1:-1] >= smooth[2:])) + 1
+    strong = [int(peak) for peak in peaks if smooth[peak] > 0.15 * np.quantile(smooth[peaks], 0.8)]
+    kept: list[int] = []
+    for peak in sorted(strong, key=lambda peak: -smooth[peak]):
+        if all(abs(peak - other) > 0.55 * pitch for other in kept):
+            kept.append(peak)
+    for row in sorted(kept):
+        thickness = 0.32 * pitch
+        band = dark[max(0, round(row - thickness)) : round(row + thickness) + 1, first:last].any(0)
+        inked = np.flatnonzero(band)
+        if len(inked) > thickness:
+            yield first + int(inked[0]), first + int(inked[-1]) + 1, float(row), thickness
+
+
+def find_pitch(profile: Floats) -> float:
+    """Rows from line to line: where the profile is most like itself."""
+    centered = profile - profile.mean()
+    limit = min(len(profile) // 2, 200)
+    likeness = np.array([(centered[lag:] * centered[: len(centered) - lag]).sum() for lag in range(limit)])
+    rising = np.flatnonzero(np.diff(likeness) > 0)
+    start = int(rising[0]) if len(rising) else 0
+    lag = start + int(likeness[start:].argmax()) if start < limit else 0
+    if lag < 8 or likeness[lag] < 0.1 * likeness[0]:
+        filled = np.array([end - begin for begin, end in runs(profile > 0.2 * profile.max(), 0)])
+        return float(2 * np.median(filled))
+    return float(lag)

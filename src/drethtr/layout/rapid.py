@@ -1,0 +1,196 @@
+"""Lines from the text detector that ships inside the package rapidocr, run with onnxruntime.
+
+The detector (PP-OCRv6) paints the core of every line: a map of how surely a pixel lies in the middle of writing. The
+ridges of that map are the lines, whichever way they bend.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from drethtr.errors import ConfigError, DataError, MissingExtraError
+from drethtr.images.line import Line
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.outline import outline
+from drethtr.layout.ridge import Ridge, join, ridge_of, weighted_median
+from drethtr.layout.turn import turn_line
+
+Map: TypeAlias = NDArray[np.float32]
+
+EXTRA = "page"
+MODEL = Path("models", "PP-OCRv6_det_small.onnx")
+
+MULTIPLE = 32
+"""The network takes pictures whose sides are multiples of this."""
+
+MEANS = np.array((0.485, 0.456, 0.406), dtype=np.float32)[:, None, None]
+SPREADS = np.array((0.229, 0.224, 0.225), dtype=np.float32)[:, None, None]
+"""Of the channels, from 0 to 1, that the detector was trained on."""
+
+LEVELS = (0.3, 0.5, 0.7, 0.85)
+"""What counts as a core, and at which levels cores of two lines that touch are taken apart."""
+
+SURE = 0.5
+"""The least mean of a core: fainter ones are stains."""
+
+THINNEST = 0.35
+"""Of the usual thickness; thinner cores are dust."""
+
+FINE = 6.0
+"""Where cores are thinner than this many pixels, a larger picture shows more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RapidDetector:
+    """The longer side of the picture that is looked at, in pixels, and of the one for small writing."""
+
+    side: int = 1280
+    fine_side: int = 1920
+
+    def __post_init__(self) -> None:
+        if not MULTIPLE <= self.side <= self.fine_side:
+            raise ConfigError(f"sides must rise from {MULTIPLE}, not {self.side}, {self.fine_side}")
+
+    def find(self, page: Line) -> list[FoundLine]:
+        """The lines that run across the page, and those that run up it.
+
+        Raises:
+            MissingExtraError: if rapidocr or onnxruntime is not installed.
+        """
+        scale = min(2.0, self.side / max(page.shape))
+        cores = list(find_cores(heat_map(page, scale)))
+        finer = min(1.0, self.fine_side / max(page.shape))
+        if cores and scale < finer and usual_thickness(cores) < FINE:
+            scale = finer
+            cores = list(find_cores(heat_map(page, scale)))
+        cores = without_dust(cores)
+        mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
+        across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
+        upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
+        lines = outline(page, join(across), scale)
+        turned = outline(np.rot90(page, -1), join(upward), scale)
+        return lines + [turn_line(line, 1, *page.shape) for line in turned]
+
+
+class Core(NamedTuple):
+    """A patch of the map that belongs to one line.
+
+    ridge, turned     as it stands, and on the map turned clockwise by a quarter
+    width, height     of the patch
+    """
+
+    ridge: Ridge
+    turned: Ridge
+    width: int
+    height: int
+    area: int
+
+    @property
+    def runs_up(self) -> bool:
+        """Whether the line runs up or down the page."""
+        return self.height > 2 * self.width
+
+    @property
+    def is_short(self) -> bool:
+        """Whether its direction cannot be told."""
+        return self.height <= 2 * self.width and self.width <= 2 * self.height
+
+    @property
+    def thickness(self) -> float:
+        """Of the line, whichever way it runs."""
+        return min(self.ridge.thickness, self.turned.thickness)
+
+
+def heat_map(page: Line, scale: float) -> Map:
+    """How surely each pixel of a picture `scale` times as large as the page lies in the core of a line."""
+    height, width = (max(1, round(length * scale)) for length in page.shape)
+    picture = np.asarray(Image.fromarray(page).resize((width, height), Image.Resampling.BILINEAR))
+    missing = [(0, -length % MULTIPLE) for length in (height, width)]
+    greys = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
+    network = load_network(find_network())
+    [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((greys - MEANS) / SPREADS)[None]})
+    found: Map = heat[:height, :width]
+    return found
+
+
+def find_network() -> Path:
+    """Where the installed rapidocr keeps its detector; importing the package would load far more than a file."""
+    package = find_spec("rapidocr")
+    if package is None or package.submodule_search_locations is None:
+        raise MissingExtraError("rapidocr", EXTRA)
+    path = Path(package.submodule_search_locations[0], MODEL)
+    if not path.is_file():
+        raise DataError(f"{path} does not exist; the known detector comes with: pip install rapidocr==3.10.0")
+    return path
+
+
+@cache
+def load_network(path: Path) -> Any:
+    """The detector, loaded once per process."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtraError("onnxruntime", EXTRA) from error
+    options = onnxruntime.SessionOptions()
+    options.enable_cpu_mem_arena = False  # what one page needed is given back before the next
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def find_cores(heat: Map) -> Iterator[Core]:
+    """The cores on a map, each of one line."""
+    for left, top, patch in patches(heat, LEVELS):
+        ridge, turned = (
+            ridge_of(patch, left, top),
+            ridge_of(np.rot90(patch, -1), *turned_corner(heat, patch, left, top)),
+        )
+        if ridge is not None and turned is not None and patch[patch > 0].mean() > SURE:
+            yield Core(ridge, turned, patch.shape[1], patch.shape[0], int((patch > 0).sum()))
+
+
+def turned_corner(heat: Map, patch: Map, left: int, top: int) -> tuple[int, int]:
+    """Left and top of a patch after map and patch were turned clockwise by a quarter."""
+    return heat.shape[0] - top - patch.shape[0], left
+
+
+def patches(heat: Map, levels: tuple[float, ...]) -> Iterator[tuple[int, int, Map]]:
+    """Left, top and weights of connected patches above the first level, taken apart at the next if that parts lines."""
+    try:
+        import cv2
+    except ImportError as error:
+        raise MissingExtraError("opencv-python-headless", EXTRA) from error
+
+    number, labels, boxes, _ = cv2.connectedComponentsWithStats((heat > levels[0]).astype(np.uint8))
+    for label in range(1, number):
+        left, top, width, height, _ = (int(value) for value in boxes[label])
+        window = slice(top, top + height), slice(left, left + width)
+        patch = np.where(labels[window] == label, heat[window], np.float32(0))
+        if len(levels) > 1 and is_several_lines(patch):
+            yield from ((left + x, top + y, part) for x, y, part in patches(patch, levels[1:]))
+        else:
+            yield left, top, patch
+
+
+def is_several_lines(patch: Map) -> bool:
+    """Whether a good part of the columns, or of the rows, meet the patch more than once."""
+    starts = np.diff((patch > 0).astype(np.int8), axis=0, prepend=0) > 0
+    starts_turned = np.diff((patch > 0).astype(np.int8), axis=1, prepend=0) > 0
+    return bool(min((starts.sum(0) > 1).mean(), (starts_turned.sum(1) > 1).mean()) > 0.2)
+
+
+def usual_thickness(cores: list[Core]) -> float:
+    """The median, weighed by area."""
+    return weighted_median([core.thickness for core in cores], [core.area for core in cores])
+
+
+def without_dust(cores: list[Core]) -> list[Core]:
+    """The cores that are not far thinner than most."""
+    least = THINNEST * usual_thickness(cores) if cores else 0.0
+    return [core for core in cores if core.thickness >= least]

@@ -1,0 +1,155 @@
+"""A line before its outline is known: its middle from left to right, and how thick the low letters are.
+
+Rows and columns are pixels of whatever picture the ridge was found on.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+WIDEST_GAP = 7.0
+"""Two pieces further apart than this many thicknesses are two lines."""
+
+SAFE_GAP = 1.5
+"""Pieces no further apart than this are one line whatever stands above and below."""
+
+OFF_COURSE = 0.75
+"""How far, in thicknesses, a piece may lie above or below where the piece before it leads."""
+
+VICINITY = 10.0
+"""A gutter is white at least this many thicknesses up or down from the gap."""
+
+
+class Ridge(NamedTuple):
+    """`middle[i]` is the row at column `left + i`; `thickness` is that of the core, about the height of an x."""
+
+    left: int
+    middle: Floats
+    thickness: float
+
+    @property
+    def right(self) -> int:
+        """The column after the last."""
+        return self.left + len(self.middle)
+
+    def slope(self) -> float:
+        """Rows per column, from a straight line through the middle."""
+        columns = np.arange(len(self.middle)) - (len(self.middle) - 1) / 2
+        return float(columns @ self.middle) / max(float(columns @ columns), 1.0)
+
+
+def ridge_of(weights: NDArray[np.float32], left: int, top: int) -> Ridge | None:
+    """The ridge of a patch of weights, 0 outside the line; its corner lies at (left, top). None if there is nothing."""
+    mass = weights.sum(0)
+    filled = np.flatnonzero(mass > 0)
+    if len(filled) < 2:
+        return None
+    thickness = float(np.median((weights > 0).sum(0)[filled]))
+    rows = (weights * np.arange(weights.shape[0], dtype=np.float32)[:, None]).sum(0)[filled] / mass[filled]
+    columns = np.arange(filled[0], filled[-1] + 1)
+    middle = smooth(np.interp(columns, filled, rows), 2 * thickness)
+    return Ridge(left + int(filled[0]), top + middle, thickness)
+
+
+def smooth(values: Floats, window: float) -> Floats:
+    """A moving average whose window shrinks towards the ends."""
+    sums = np.concatenate(([0.0], np.cumsum(values)))
+    at = np.arange(len(values))
+    half = np.minimum(np.minimum(at, len(values) - 1 - at), round(window / 2))
+    averages: Floats = (sums[at + half + 1] - sums[at - half]) / (2 * half + 1)
+    return averages
+
+
+def typical_slope(ridges: Sequence[Ridge]) -> float:
+    """The slope of most of the writing: the median over columns."""
+    if not ridges:
+        return 0.0
+    return weighted_median([ridge.slope() for ridge in ridges], [len(ridge.middle) for ridge in ridges])
+
+
+def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
+    """The value that half of the weight does not exceed."""
+    order = np.argsort(values)
+    passed = np.cumsum(np.asarray(weights, dtype=np.float64)[order])
+    return float(np.asarray(values)[order][np.searchsorted(passed, passed[-1] / 2)])
+
+
+def join(ridges: Sequence[Ridge]) -> list[Ridge]:
+    """Pieces of one line joined; a gap between columns of text stays one, even if lines go on across it.
+
+    The closest pieces are joined first, each with at most one piece before and one after it.
+    """
+    slope = typical_slope(ridges)
+    spans = np.array([[ridge.left, ridge.right, ridge.middle.mean()] for ridge in ridges]).T
+    after: dict[int, int] = {}
+    before: dict[int, int] = {}
+    for _, first, second in sorted(candidates(ridges, slope)):
+        if first in after or second in before:
+            continue
+        if not is_gutter(ridges[first], ridges[second], spans, slope):
+            after[first], before[second] = second, first
+    joined = []
+    for start in range(len(ridges)):
+        if start in before:
+            continue
+        chain = [start]
+        while chain[-1] in after:
+            chain.append(after[chain[-1]])
+        joined.append(connect([ridges[number] for number in chain]))
+    return joined
+
+
+def candidates(ridges: Sequence[Ridge], slope: float) -> list[tuple[float, int, int]]:
+    """Pairs that may be one line, first the gap between them in thicknesses."""
+    found = []
+    lefts = np.array([ridge.left for ridge in ridges])
+    for number, ridge in enumerate(ridges):
+        near = np.flatnonzero((lefts > ridge.left) & (lefts < ridge.right + WIDEST_GAP * 2 * ridge.thickness))
+        for other in near.tolist():
+            second = ridges[other]
+            thickness = (ridge.thickness * second.thickness) ** 0.5
+            gap = (second.left - ridge.right) / thickness
+            middle = min(second.left, ridge.right)
+            end = ridge.middle[-1 if gap >= 0 else max(0, middle - ridge.left - 1)]
+            drift = float(second.middle[0] - end - slope * max(0, second.left - ridge.right)) / thickness
+            alike = max(ridge.thickness, second.thickness) < 3 * min(ridge.thickness, second.thickness)
+            ahead = second.right > ridge.right
+            if alike and ahead and -1.5 < gap < WIDEST_GAP and abs(drift) < OFF_COURSE * (1 + 0.1 * max(gap, 0)):
+                found.append((max(gap, 0.0) + abs(drift), number, other))
+    return found
+
+
+def is_gutter(left: Ridge, right: Ridge, spans: Floats, slope: float) -> bool:
+    """Whether the white between two pieces belongs to a strip that parts columns: nothing crosses it nearby.
+
+    `spans` holds left, right and mean row of every piece.
+    """
+    thickness = (left.thickness * right.thickness) ** 0.5
+    if right.left - left.right <= SAFE_GAP * thickness:
+        return False
+    middle = (left.right + right.left) / 2
+    row = left.middle[-1] + slope * (middle - left.right)
+    lefts, rights, middles = spans
+    distances = middles - row - slope * ((lefts + rights) / 2 - middle)
+    near = (np.abs(distances) < VICINITY * thickness) & (np.abs(distances) > 0.5 * thickness)
+    crossing = (lefts < middle - 0.5 * thickness) & (rights > middle + 0.5 * thickness)
+    return bool(near.sum() >= 2 and not (near & crossing).any())
+
+
+def connect(pieces: Sequence[Ridge]) -> Ridge:
+    """One ridge through pieces from left to right, straight between them."""
+    if len(pieces) == 1:
+        return pieces[0]
+    left = min(piece.left for piece in pieces)
+    right = max(piece.right for piece in pieces)
+    columns = np.concatenate([np.arange(piece.left, piece.right) for piece in pieces])
+    rows = np.concatenate([piece.middle for piece in pieces])
+    order = np.argsort(columns, kind="stable")
+    lengths = np.array([len(piece.middle) for piece in pieces])
+    thickness = float(np.average([piece.thickness for piece in pieces], weights=lengths))
+    middle = smooth(np.interp(np.arange(left, right), columns[order], rows[order]), 2 * thickness)
+    return Ridge(left, middle, thickness)

@@ -1,0 +1,23 @@
+"""Pages turned by quarters, and places on them."""
+
+import numpy as np
+
+from drethtr.layout.finder import Floats, FoundLine
+
+
+def quarters_of(baseline: Floats) -> int:
+    """How many quarters counterclockwise a page must be turned for the line to run from left to right: 0 to 3."""
+    x, y = baseline[-1] - baseline[0]
+    return round(float(np.arctan2(y, x)) / (np.pi / 2)) % 4
+
+
+def turn_points(points: Floats, quarters: int, width: int, height: int) -> Floats:
+    """Where points (x, y) of a page are found after `numpy.rot90(page, quarters)`."""
+    x, y = points.T
+    turned = ((x, y), (y, width - x), (width - x, height - y), (height - y, x))[quarters % 4]
+    return np.stack(turned, axis=1)
+
+
+def turn_line(line: FoundLine, quarters: int, width: int, height: int) -> FoundLine:
+    """Where a line of a page is found after `numpy.rot90(page, quarters)`."""
+    return FoundLine(*(turn_points(points, quarters, width, height) for points in line))

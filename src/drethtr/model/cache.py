@@ -1,0 +1,89 @@
+"""What a softmax mixer remembers: keys and values of every text token, with room for those to come.
+
+A step writes its token behind the others, in place. That the rows of a search changed places is only noted, and done
+when the next token comes, in one pass over what is written. A cache is a value all the same: what an older one still
+holds is never overwritten.
+
+Shapes, everywhere in this file: keys and values (R, H, room, K), of which the first tokens are written.
+"""
+
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+from drethtr.model.attention import KeyValue
+
+ROOM = 128
+"""Tokens that there is room for at first; then twice as many, and so on."""
+
+
+class Store:
+    """Keys and values of some rows, `order` their numbers; the newest cache that uses them has `written` tokens."""
+
+    __slots__ = ("order", "parts", "written")
+
+    def __init__(self, parts: KeyValue, written: int) -> None:
+        self.parts = parts
+        self.written = written
+        self.order = torch.arange(parts.keys.shape[0], device=parts.keys.device)
+
+    def moved(self, rows: Tensor, tokens: int, room: int) -> "Store":
+        """These rows' first tokens in a new store; only for decoding, without gradients."""
+        parts = []
+        for part in self.parts:
+            _, heads, _, width = part.shape
+            there = part.new_empty(rows.shape[0], heads, room, width)
+            torch.index_select(part[:, :, :tokens], 0, rows, out=there[:, :, :tokens])
+            parts.append(there)
+        return Store(KeyValue(*parts), tokens)
+
+    def write(self, text: KeyValue, at: int) -> None:
+        """Put further tokens where there is room."""
+        self.written = at + text.keys.shape[2]
+        for part, new in zip(self.parts, text, strict=True):
+            part[:, :, at : self.written] = new
+
+    def holds(self, rows: Tensor) -> bool:
+        """Whether these are all its rows in their order; on a GPU, where asking means waiting, as far as known."""
+        return rows is self.order or (not rows.is_cuda and torch.equal(rows, self.order))
+
+
+class TextCache(NamedTuple):
+    """The text of each row: the first `length` tokens in row number `rows` (R,) of the store."""
+
+    rows: Tensor
+    length: int
+    store: Store
+
+    @classmethod
+    def empty(cls, like: KeyValue) -> Self:
+        """Before the first token, for as many rows as `like` has."""
+        store = Store(KeyValue(*(part[:, :, :0] for part in like)), 0)
+        return cls(store.order, 0, store)
+
+    def followed_by(self, text: KeyValue) -> "TextCache":
+        """The text with N further tokens, their keys and values (R, H, N, K)."""
+        length = self.length + text.keys.shape[2]
+        if not self.length:
+            store = Store(text, length)
+        else:
+            store, room = self.store, self.store.parts.keys.shape[2]
+            # A token behind this text would overwrite that of a newer cache with the same store.
+            if length > room or store.written > self.length or not store.holds(self.rows):
+                store = store.moved(self.rows, self.length, room_for(length))
+            store.write(text, self.length)
+        return TextCache(store.order, length, store)
+
+    @property
+    def tokens(self) -> KeyValue:
+        """Keys and values of all tokens, (R, H, length, K), just after they were written."""
+        return KeyValue(*(part[:, :, : self.length] for part in self.store.parts))
+
+
+def room_for(tokens: int) -> int:
+    """Room for so many tokens and some more."""
+    room = ROOM
+    while room < tokens:
+        room *= 2
+    return room

@@ -1,0 +1,85 @@
+"""Weights of image classifiers, as torchvision ships them, for our backbones of the same name.
+
+Theirs look at color images: the three channels of their first convolution are averaged into our one. Their
+classifier is left out.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+from torch import Tensor
+
+from drethtr.errors import CheckpointError
+from drethtr.model.backbones import Backbone
+from drethtr.model.weights_file import read_weights
+
+CLASSIFIERS = ("classifier.", "fc.")
+HASH = re.compile(r"-([0-9a-f]{8,64})\.")
+CHUNK = 1 << 20
+
+
+def load_imagenet(backbone: Backbone, source: str) -> None:
+    """Fill a backbone with the weights of a classifier, from a file or a URL.
+
+    Raises:
+        CheckpointError: if they cannot be had, or are not those of this backbone.
+    """
+    path = fetch(source) if urlsplit(source).scheme in {"http", "https", "file"} else Path(source)
+    try:
+        backbone.load_state_dict(gray_weights(read_weights(path), backbone.state_dict()))
+    except CheckpointError as error:
+        raise CheckpointError(f"{source}: {error}") from error
+
+
+def gray_weights(theirs: Mapping[str, Tensor], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A classifier's weights for the backbone whose weights are `ours`.
+
+    Raises:
+        CheckpointError: naming a weight that is missing, of no use or of another shape.
+    """
+    weights = {name: weight for name, weight in theirs.items() if not name.startswith(CLASSIFIERS)}
+    if different := sorted(weights.keys() ^ ours.keys()):
+        whose = "backbone" if different[0] in ours else "file"
+        raise CheckpointError(
+            f"not the weights of this backbone: only the {whose} has {different[0]}; {len(different) - 1} more differ"
+        )
+    for name, weight in weights.items():
+        if weight.ndim == 4 and weight.shape[1] == 3 and ours[name].shape[1] == 1:
+            weights[name] = weight.mean(1, keepdim=True)
+        if weights[name].shape != ours[name].shape:
+            shapes = f"{tuple(weight.shape)} there, {tuple(ours[name].shape)} here"
+            raise CheckpointError(f"not the weights of this backbone: {name} is {shapes}")
+    return weights
+
+
+def fetch(url: str) -> Path:
+    """The file behind a URL, kept for the next time in the user's cache folder, in full or not at all.
+
+    Raises:
+        CheckpointError: if it cannot be had, or is not what the hash in its name says.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drethtr"
+    path = cache / Path(urlsplit(url).path).name
+    if path.is_file():
+        return path
+    cache.mkdir(parents=True, exist_ok=True)
+    partial, digest = path.with_name(path.name + ".partial"), hashlib.sha256()
+    try:
+        with urlopen(url, timeout=60) as answer, partial.open("wb") as file:
+            while piece := answer.read(CHUNK):
+                file.write(piece)
+                digest.update(piece)
+    except (URLError, OSError) as error:
+        partial.unlink(missing_ok=True)
+        raise CheckpointError(f"{url}: cannot be fetched ({error}); fetch it yourself and name the file") from error
+    if (named := HASH.search(path.name)) and not digest.hexdigest().startswith(named[1]):
+        partial.unlink()
+        raise CheckpointError(f"{url}: damaged on the way: its hash is not the one in its name")
+    partial.replace(path)
+    return path

@@ -1,0 +1,109 @@
+"""What is done to what the heads found before it is projected back to the network's width.
+
+DRetHTR does nothing here. RetNet's own block norms every head and gates it; the paper leaves both out (Sec. 4.1.2).
+
+Shapes, everywhere in this file: found, x (B, N, width), the heads of a token next to each other.
+Source: spec, Sec. 1.8; RetNet, arXiv 2307.08621, Sec. 2.3.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class Output(nn.Module, ABC):
+    """Changes what the heads of a layer found for tokens; `on_image` says whether image tokens get it, too."""
+
+    on_image: bool = True
+
+    @abstractmethod
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        """`x` are the tokens that the layer was given, after its norm."""
+
+    def of_image(self, found: Tensor, x: Tensor) -> Tensor:
+        """The same for image tokens."""
+        changed: Tensor = self(found, x) if self.on_image else found
+        return changed
+
+
+class Unchanged(Output):
+    """What the heads found, as it is."""
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        return found
+
+
+class Squashed(Output):
+    """Its sigmoid."""
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        return found.sigmoid()
+
+
+class NormedHeads(Output):
+    """Every head of every token normed by itself."""
+
+    def __init__(self, width: int, heads: int, *, on_image: bool) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(heads, width)
+        self.on_image = on_image
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        normed: Tensor = self.norm(found.flatten(0, 1)).view_as(found)
+        return normed
+
+
+class SwishGated(NormedHeads):
+    """Normed heads, each channel let through as far as the token says."""
+
+    def __init__(self, width: int, heads: int, *, on_image: bool) -> None:
+        super().__init__(width, heads, on_image=on_image)
+        self.gate = nn.Linear(width, width, bias=False)
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        return F.silu(self.gate(x)) * super().forward(found, x)
+
+
+class OutputConfig(ABC):
+    """What every layer does to what its heads found."""
+
+    @abstractmethod
+    def build(self, width: int, heads: int) -> Output: ...
+
+
+@dataclass(frozen=True)
+class Plain(OutputConfig):
+    """Nothing, as in DRetHTR."""
+
+    def build(self, width: int, heads: int) -> Output:
+        return Unchanged()
+
+
+@dataclass(frozen=True)
+class Sigmoid(OutputConfig):
+    """A sigmoid."""
+
+    def build(self, width: int, heads: int) -> Output:
+        return Squashed()
+
+
+@dataclass(frozen=True)
+class HeadNorm(OutputConfig):
+    """Group norm, one group per head."""
+
+    on_image: bool = True
+
+    def build(self, width: int, heads: int) -> Output:
+        return NormedHeads(width, heads, on_image=self.on_image)
+
+
+@dataclass(frozen=True)
+class SwishGate(OutputConfig):
+    """Group norm and a swish gate, as in RetNet."""
+
+    on_image: bool = True
+
+    def build(self, width: int, heads: int) -> Output:
+        return SwishGated(width, heads, on_image=self.on_image)

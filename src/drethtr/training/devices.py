@@ -1,0 +1,114 @@
+"""Where a run computes: on one device, or as one of several equal processes that torchrun started."""
+
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import torch
+from torch import Tensor, nn
+
+from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.training.objective import Objective
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The device of this process, and what it does together with the others."""
+
+    device: torch.device
+    accelerator: "Accelerator"
+
+    @classmethod
+    def open(cls, device: torch.device | str) -> Self:
+        """The device `device`; of several processes on GPUs, each takes its own.
+
+        Raises:
+            MissingExtraError: if accelerate is not installed.
+        """
+        try:
+            from accelerate import Accelerator
+        except ImportError as error:
+            raise MissingExtraError("accelerate", "train") from error
+        device = torch.device(device)
+        accelerator = Accelerator(cpu=device.type == "cpu")
+        return cls(accelerator.device if accelerator.num_processes > 1 else device, accelerator)
+
+    @property
+    def processes(self) -> int:
+        """How many processes train together."""
+        return int(self.accelerator.num_processes)
+
+    @property
+    def leads(self) -> bool:
+        """True in the one process that reports, validates and saves."""
+        return bool(self.accelerator.is_main_process)
+
+    def share(self, parts: int) -> range:
+        """Which of the parts of a step are computed here.
+
+        Raises:
+            ConfigError: if the parts cannot be shared out evenly.
+        """
+        if parts % self.processes:
+            raise ConfigError(
+                f"{self.processes} processes cannot share {parts} batches of a step evenly; "
+                f"set batches_per_step to a multiple of {self.processes}"
+            )
+        own = parts // self.processes
+        return range(self.accelerator.process_index * own, (self.accelerator.process_index + 1) * own)
+
+    def together(self, objective: Objective) -> nn.Module:
+        """The objective, its gradients averaged over the processes."""
+        prepared: nn.Module = self.accelerator.prepare_model(objective, device_placement=False)
+        return prepared
+
+    def keep_to_itself(self, objective: nn.Module) -> AbstractContextManager[None]:
+        """Where gradients are gathered and not yet averaged: all but the last part of a step."""
+        context: AbstractContextManager[None] = self.accelerator.no_sync(objective)
+        return context
+
+    def total(self, values: Tensor) -> Tensor:
+        """The sum over the processes."""
+        if self.processes == 1:
+            return values
+        summed: Tensor = self.accelerator.reduce(values.to(self.device), "sum")
+        return summed
+
+    def gathered(self, rows: Tensor) -> Tensor:
+        """The rows of all processes, in their order."""
+        if self.processes == 1:
+            return rows
+        every: Tensor = self.accelerator.gather(rows.to(self.device))
+        return every.cpu()
+
+    def agree(self, wish: bool) -> bool:
+        """Whether any process wishes it: all get the same answer."""
+        return bool(self.total(torch.tensor(int(wish))) > 0)
+
+    def precision(self, bfloat16: bool) -> AbstractContextManager[object]:
+        """Where the network computes in bfloat16, or as it is."""
+        return torch.autocast(self.device.type, torch.bfloat16) if bfloat16 else nullcontext()
+
+    def gains_from_bfloat16(self) -> bool:
+        """Whether training is clearly faster in bfloat16 here: measured, and so on all processes."""
+        wide, narrow = (self.seconds(bfloat16) for bfloat16 in (False, True))
+        return not self.agree(narrow > 0.8 * wide)
+
+    def seconds(self, bfloat16: bool) -> float:
+        """The shortest time for forward and backward of a typical convolution and projection."""
+        layers = nn.Sequential(nn.Conv2d(64, 128, 3, padding=1), nn.GELU(), nn.Conv2d(128, 64, 1))
+        layers.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        images = torch.ones(8, 64, 8, 160, device=self.device).contiguous(memory_format=torch.channels_last)
+        times = []
+        for _ in range(4):
+            begun = time.perf_counter()
+            with self.precision(bfloat16):
+                total = layers(images).float().sum()
+            total.backward()
+            float(total)  # waits for a GPU
+            times.append(time.perf_counter() - begun)
+        return min(times)

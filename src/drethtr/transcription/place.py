@@ -1,0 +1,35 @@
+"""What was read on a straightened line, put back on its page."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from drethtr.documents.page import Points, Transcription, Word, box_around
+from drethtr.images.straighten import Strip
+from drethtr.layout.finder import Floats
+from drethtr.reading import Reading
+
+DOUBTFUL = 0.5
+"""A word less sure than this is marked as doubtful."""
+
+
+def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
+    """The text of a line and its words with their places on a page of this size."""
+    words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
+    return Transcription(reading.text, reading.confidence, words)
+
+
+def word_of(word: Reading, line: Reading, strip: Strip, width: int, height: int) -> Word:
+    """A word of a line: doubtful if it is not sure, or if a doubt about the line stands there."""
+    left, right = word.characters[0].left, word.characters[-1].right
+    flagged = any(flag.left < right and flag.right > left for flag in line.flags)
+    polygon = on_page(strip.outline(left, right), width, height)
+    place = polygon if (box := box_around(polygon)) is not None and box.width and box.height else None
+    return Word(word.text, word.confidence, place, flagged or word.confidence < DOUBTFUL)
+
+
+def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:
+    """Points in whole pixels, those beyond the page moved to its edge; none twice in a row."""
+    whole = np.rint(np.asarray(list(points), dtype=np.float64).reshape(-1, 2)).clip(0, (width, height)).astype(int)
+    new = np.concatenate(([True], (np.diff(whole, axis=0) != 0).any(1)))
+    return tuple((int(x), int(y)) for x, y in whole[new])

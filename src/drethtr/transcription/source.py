@@ -1,0 +1,71 @@
+"""What a person gives to be read: image files, PDFs, and PAGE, ALTO or JSON files that tell where the lines are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from drethtr.documents.document import Scan
+from drethtr.documents.page import Page
+from drethtr.documents.read import image_beside, read_page
+from drethtr.errors import DataError
+from drethtr.images.line import Line
+from drethtr.images.page import PageSource, is_pdf, open_pages
+
+DESCRIPTIONS = frozenset({".xml", ".json"})
+"""Endings of files that describe a page whose image is another file."""
+
+SAME_SHAPE = 0.01
+"""By how much width over height of two sizes of an image may differ."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """A page to be read: its image, and what the file `description` says of it, if there is one."""
+
+    source: PageSource
+    given: Page | None = None
+    description: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.description) if self.description is not None else self.source.name
+
+    def scan(self) -> Scan:
+        """The image, for those who write documents."""
+        alone = self.source.pages == 1 and not is_pdf(self.source.path)
+        return Scan(self.source.image, self.source.path if alone else None)
+
+    def given_for(self, grey: Line) -> Page | None:
+        """The page as described, in pixels of its image.
+
+        Raises:
+            DataError: if the description is of an image of another shape.
+        """
+        if self.given is None:
+            return None
+        height, width = grey.shape
+        wide, high = self.given.width, self.given.height
+        if wide and high and abs(wide * height / (high * width) - 1) > SAME_SHAPE:
+            raise DataError(
+                f"{self.name}: describes an image of {wide} x {high} pixels, but {self.source.path} has "
+                f"{width} x {height}; put the image that was described beside it"
+            )
+        return self.given.resized(width, height)
+
+
+def open_originals(path: str | Path) -> tuple[Original, ...]:
+    """The pages of an image, a PDF or a TIFF, or the page that a PAGE, ALTO or JSON file describes.
+
+    Raises:
+        DataError: if the file, or the image that it describes, is missing or cannot be read.
+        MissingExtraError: if it is a PDF and pypdfium2 is not installed.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in DESCRIPTIONS:
+        return tuple(Original(source) for source in open_pages(path))
+    given = read_page(path)
+    image = image_beside(path, given.image)
+    sources = open_pages(image)
+    if len(sources) > 1:
+        raise DataError(f"{path}: describes one page, but {image} has {len(sources)}")
+    return (Original(sources[0], given, path),)

@@ -1,0 +1,179 @@
+"""A page read: lines found or given, straightened, read, and put back with the places of their words."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.documents.page import Page, Points, Region, TextLine, Transcription
+from drethtr.errors import DataError
+from drethtr.images.line import Line
+from drethtr.images.straighten import Strip, straighten
+from drethtr.layout.finder import Finder, Floats, FoundLine
+from drethtr.layout.given import GivenLine, complete
+from drethtr.layout.order import arrange, by_direction
+from drethtr.layout.rapid import RapidDetector
+from drethtr.reading import Reading
+from drethtr.recognizer import Recognizer
+from drethtr.transcription.place import on_page, transcription_of
+from drethtr.transcription.source import Original, open_originals
+
+LINES_AT_A_TIME = 64
+"""Straightened lines in memory at a time."""
+
+HEAD_DOWN = 0.7
+"""Writing read with less confidence than this is tried the other way up."""
+
+PROBES = 6
+"""So many lines are tried, the longest."""
+
+BETTER = 0.1
+"""So much more confidence the other way up must bring."""
+
+
+class Read(NamedTuple):
+    """A line, and what was read on it."""
+
+    line: FoundLine
+    strip: Strip
+    reading: Reading
+
+
+def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | None = None) -> Page:
+    """The page in an image file, or in a PAGE, ALTO or JSON file with its image beside it, with text.
+
+    Args:
+        path: Of a file with one page.
+        finder: Finds the lines that the file does not give; `RapidDetector` if left out.
+
+    Raises:
+        DataError: if file or image are missing or damaged, or the file holds several pages.
+        MissingExtraError: if the finder needs a package that is not installed.
+    """
+    original, *others = open_originals(path)
+    if others:
+        raise DataError(f"{path}: holds {len(others) + 1} pages; read them one by one with `open_originals`")
+    return transcribe(original, recognizer, finder or RapidDetector())
+
+
+def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, keep: bool = False) -> Page:
+    """A page with text; its lines are those given, or those found if none are.
+
+    Args:
+        keep: Whether given lines that have text are left as they are.
+
+    Raises:
+        DataError: if the image is damaged, or not the one that was described.
+    """
+    grey = original.source.grey()
+    given = original.given_for(grey)
+    if given is not None and given.lines:
+        return read_given(grey, given, recognizer, keep=keep)
+    name = original.source.path.name if given is None else given.image
+    return read_found(grey, name, recognizer, finder)
+
+
+def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False) -> Page:
+    """The page with the lines that have a place read; those without one stay as they are."""
+    placed = [
+        line for line in page.lines if (line.baseline or line.polygon) and not (keep and line.transcription is not None)
+    ]
+    lines = complete(grey, [GivenLine(floats(line.baseline), floats(line.polygon)) for line in placed])
+    done = {}
+    for number, read in read_lines(grey, lines, recognizer):
+        text = transcription_of(read.reading, read.strip, page.width, page.height)
+        done[placed[number].id] = placed_line(placed[number].id, read, text, page.width, page.height)
+    regions = (
+        replace(region, lines=tuple(merged(line, done.get(line.id)) for line in region.lines))
+        for region in page.regions
+    )
+    return replace(page, regions=tuple(regions))
+
+
+def merged(line: TextLine, read: TextLine | None) -> TextLine:
+    """A given line with what was read, and with the place it lacked."""
+    if read is None:
+        return line
+    return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
+
+
+def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder) -> Page:
+    """The page of an image of this name, with the lines that are found on it and on which something is read."""
+    height, width = grey.shape
+    reads = upright(grey, dict(read_lines(grey, finder.find(grey), recognizer)), recognizer)
+    written = [read for read in reads if read.reading.text]
+    regions = []
+    for place, block in enumerate(arrange([read.line for read in written]), start=1):
+        lines = []
+        for number, read in enumerate((written[member] for member in block), start=1):
+            text = transcription_of(read.reading, read.strip, width, height)
+            lines.append(placed_line(f"r{place}l{number}", read, text, width, height))
+        regions.append(Region(f"r{place}", tuple(lines)))
+    return Page(name, width, height, tuple(regions))
+
+
+def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, Read]]:
+    """The numbers of the lines that can be read, and what was read."""
+    for start in range(0, len(lines), LINES_AT_A_TIME):
+        strips = {}
+        for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
+            if (strip := readable(grey, lines[number], recognizer)) is not None:
+                strips[number] = strip
+        readings = recognizer.read([strip.line for strip in strips.values()])
+        for (number, strip), reading in zip(strips.items(), readings, strict=True):
+            yield number, Read(lines[number], strip, reading)
+
+
+def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
+    """The straightened line; None if it has no extent on the page, or is a stroke far too long for its height."""
+    try:
+        strip = straighten(grey, line.baseline, line.polygon)
+        recognizer.model.preparation.columns(strip.line.shape[1], strip.line.shape[0])
+    except DataError:
+        return None
+    return strip
+
+
+def upright(grey: Line, reads: dict[int, Read], recognizer: Recognizer) -> list[Read]:
+    """The same lines, those of a direction read from the other end if they prove to stand on their heads."""
+    found = list(reads.values())
+    for group in by_direction([read.line for read in found]):
+        if confidence([found[number] for number in group]) >= HEAD_DOWN:
+            continue
+        probes = sorted(group, key=lambda number: -found[number].strip.line.shape[1])[:PROBES]
+        turned = read_lines(grey, [half_turned(found[number]) for number in probes], recognizer)
+        if confidence([read for _, read in turned]) < confidence([found[number] for number in probes]) + BETTER:
+            continue
+        lines = [half_turned(found[number]) for number in group]
+        for number, read in read_lines(grey, lines, recognizer):
+            found[group[number]] = read
+    return found
+
+
+def confidence(reads: Sequence[Read]) -> float:
+    """The mean over characters; 0 if there are none."""
+    weights = [len(read.reading.text) for read in reads]
+    return sum(read.reading.confidence * weight for read, weight in zip(reads, weights, strict=True)) / max(
+        sum(weights), 1
+    )
+
+
+def half_turned(read: Read) -> FoundLine:
+    """The line as it lies on a page that stands on its head: its other edge is its foot."""
+    strip = read.strip
+    below = strip.line.shape[0] - strip.above
+    other = strip.places - strip.downs * (strip.above - below)
+    return FoundLine(other[::-1], read.line.polygon)
+
+
+def placed_line(id: str, read: Read, text: Transcription, width: int, height: int) -> TextLine:
+    """A line of a page of this size."""
+    polygon, baseline = (on_page(points, width, height) for points in (read.line.polygon, read.line.baseline))
+    return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text)
+
+
+def floats(points: Points | None) -> Floats | None:
+    """Points as an array."""
+    return None if points is None else np.array(points, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""When a reading is to be believed: calibrated confidences, and flags with their reasons."""

@@ -1,0 +1,95 @@
+"""The character error rate of lines whose text nobody knows, from how sure the model was of its characters.
+
+A character read with confidence p is wrong with probability 1 - p. The sum of these doubts sees substitutions and
+insertions; a character left out leaves nothing to doubt. But where characters are doubtful others are missing, in much
+the same proportion everywhere, so that one factor, learned on sets with known texts, turns doubt into edits.
+
+The interval has two parts: how much that factor differs between sets, and the chance in the edits of so little text.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import exp, sqrt
+from typing import NamedTuple
+
+from drethtr.decoding.strategies import Decoder
+from drethtr.reading import Reading
+
+NORMAL = 1.959964
+"""Quantile 0.975 of the normal law."""
+
+
+class Doubt(NamedTuple):
+    """What was read: expected wrong characters, all characters, lines, and those of them where nothing was read."""
+
+    doubt: float = 0.0
+    characters: int = 0
+    lines: int = 0
+    empty: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Doubt per character, 0 where nothing was read."""
+        return self.doubt / max(self.characters, 1)
+
+
+class Expected(NamedTuple):
+    """An expected character error rate and the ends of its 95 % interval."""
+
+    cer: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """For one decoder.
+
+    factor  edits for each expected wrong character
+    spread  standard deviation of the factor's logarithm from set to set
+    noise   variance of the edits of some lines of a set, for each edit expected
+    sets    how many sets these were learned from
+    """
+
+    decoder: Decoder
+    factor: float
+    spread: float
+    noise: float
+    sets: int
+
+    def __call__(self, read: Doubt) -> Expected:
+        """The error rate to expect of some lines; 0 to 1 where nothing was read."""
+        expected = self.factor * read.doubt
+        if expected == 0:
+            return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
+        deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / expected)
+        reach = exp(student(self.sets - 1) * deviation)
+        cer = self.factor * read.rate
+        return Expected(cer, cer / reach, cer * reach)
+
+
+def doubt_of(readings: Iterable[Reading]) -> Doubt:
+    """How much of some readings is doubtful."""
+    found = Doubt()
+    for reading in readings:
+        found = Doubt(
+            found.doubt + sum(1 - character.confidence for character in reading.characters),
+            found.characters + len(reading.characters),
+            found.lines + 1,
+            found.empty + (not reading.characters),
+        )
+    return found
+
+
+def student(freedom: int) -> float:
+    """Quantile 0.975 of Student's law, within 1 % from 3 degrees of freedom on.
+
+    Source: Cornish-Fisher expansion; Abramowitz and Stegun 26.7.5.
+    """
+    z = NORMAL
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )

@@ -1,0 +1,51 @@
+"""What a model knows about when to believe it: saved in the model's file, fitted by `drethtr calibrate`."""
+
+from dataclasses import dataclass, replace
+
+from drethtr.decoding.strategies import Decoder
+from drethtr.reading import Flag, Reading
+from drethtr.trust.calibration import Calibration
+from drethtr.trust.checks import (
+    Blank,
+    Check,
+    Disagreement,
+    Observation,
+    Repetition,
+    Truncated,
+    Uncovered,
+    UnlikeTraining,
+)
+from drethtr.trust.error_rate import ErrorRate
+
+ALWAYS: tuple[Check, ...] = (Blank(), Repetition(), Uncovered(), Disagreement(), Truncated())
+"""The checks that need no fitting."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """For each kind of decoder that was calibrated, its calibration and error rate; and how to tell known lines."""
+
+    calibrations: tuple[Calibration, ...] = ()
+    unlike_training: UnlikeTraining | None = None
+    error_rates: tuple[ErrorRate, ...] = ()
+
+    def calibrated(self, reading: Reading, decoder: Decoder) -> Reading:
+        """The reading with confidences that are probabilities, or as it is if this decoder was not calibrated."""
+        for calibration in self.calibrations:
+            if type(calibration.decoder) is type(decoder):
+                return calibration(reading)
+        return reading
+
+    def error_rate(self, decoder: Decoder) -> ErrorRate | None:
+        """How to expect the error rate of lines read by this decoder, if it was learned."""
+        return next((known for known in self.error_rates if type(known.decoder) is type(decoder)), None)
+
+    def with_error_rate(self, learned: ErrorRate) -> "Trust":
+        """The same, with what was learned of one more decoder."""
+        others = (known for known in self.error_rates if type(known.decoder) is not type(learned.decoder))
+        return replace(self, error_rates=(*others, learned))
+
+    def flags(self, seen: Observation) -> tuple[Flag, ...]:
+        """The doubts about a line."""
+        checks = ALWAYS if self.unlike_training is None else (*ALWAYS, self.unlike_training)
+        return tuple(flag for check in checks if (flag := check(seen)) is not None)

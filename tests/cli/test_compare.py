@@ -1,0 +1,64 @@
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from drethtr.cli.compare import system
+from drethtr.decoding import CTC, Beam
+from drethtr.errors import CheckpointError, ConfigError
+
+
+class Page(HTMLParser):
+    """Sources of pictures, what is opened and closed, and every address outside the file."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.pictures, self.open, self.outside = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.pictures += [found["src"]] if tag == "img" else []
+        self.outside += [value for value in found.values() if value and value.startswith(("http", "//"))]
+        if tag not in ("img", "meta", "line", "circle"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_two_decoders_of_a_model(drethtr, lines, tiny_path, tmp_path):
+    page, figures = tmp_path / "c.html", tmp_path / "c.json"
+    outcome = drethtr("compare", f"{tiny_path}:ctc", f"{tiny_path}:beam:2", lines, "--html", page, "--json", figures)
+    assert outcome.code == 0 and "CER by length" in outcome.out and "paired bootstrap" in outcome.out
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert found["cer"]["lines"] == 2 and found["verdict"] == "no difference shown"
+    assert found["a"].endswith(":ctc") and found["sets"][0]["name"] == "lines"
+    drawn = Page(page.read_text(encoding="utf-8"))
+    assert drawn.open == [] and drawn.outside == []
+    assert drawn.pictures and all(source.startswith("data:image/jpeg;base64,") for source in drawn.pictures)
+
+
+def test_a_model_against_itself_differs_nowhere(drethtr, lines, tiny_path, tmp_path):
+    page = tmp_path / "c.html"
+    assert drethtr("compare", tiny_path, tiny_path, lines, "--html", page).code == 0
+    assert Page(page.read_text(encoding="utf-8")).pictures == []
+
+
+def test_texts_are_escaped(drethtr, lines, tiny_path, tmp_path):
+    (lines / "one.gt.txt").write_text("<script>a</script>", encoding="utf-8")
+    drethtr("compare", f"{tiny_path}:ctc", f"{tiny_path}:greedy", lines, "--html", tmp_path / "c.html")
+    assert "<script>" not in (tmp_path / "c.html").read_text(encoding="utf-8")
+
+
+def test_names_of_systems(tmp_path):
+    model = tmp_path / "a:b.safetensors"
+    model.touch()
+    assert system(str(model))[1:] == (model, None)
+    assert system(f"{model}:beam:3")[1:] == (model, Beam(3))
+    assert system(":ctc")[1:] == (None, CTC())
+    assert system("")[1:] == (None, None)
+    with pytest.raises(CheckpointError, match="no such model file"):
+        system(str(tmp_path / "gone"))
+    with pytest.raises(ConfigError, match="did you mean 'beam'"):
+        system(f"{model}:bem")

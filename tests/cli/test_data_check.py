@@ -1,0 +1,57 @@
+import json
+
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.data.sample import Sample
+from drethtr.data.store import store_parquet
+
+
+@pytest.fixture
+def splits(tmp_path):
+    """Training and validation lines in files of their own."""
+    for split, texts in (("train", ["abc def", "a cabbage", "jam", "egg"]), ("val", ["a cab", "legal"])):
+        samples = [Sample(written(f"{split} {text}"), text, "s", page=split) for text in texts]
+        store_parquet(samples, tmp_path / f"s.{split}.parquet")
+    return tmp_path
+
+
+def test_sound_lines_end_well(drethtr, splits, tiny_path):
+    outcome = drethtr("data", "check", splits / "*.parquet", "--model", tiny_path)
+    assert outcome.code == 0 and "0 errors" in outcome.out and "6 of 6 lines were read" in outcome.out
+
+
+def test_errors_end_in_code_1_with_all_rows_in_json(drethtr, splits, tmp_path):
+    store_parquet([Sample(written("x"), "", "s") for _ in range(8)], splits / "s.test.parquet")
+    outcome = drethtr("data", "check", splits / "*.parquet", "--read", "0", "--json", tmp_path / "report.json")
+    assert outcome.code == 1 and "error: empty text, 8:" in outcome.out and "3 more" in outcome.out
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    [empty] = [finding for finding in report["findings"] if finding["check"] == "empty text"]
+    assert report["sound"] is False and report["splits"]["test"]["lines"] == 8
+    assert len(empty["rows"]) == 8 and empty["rows"][0]["key"].endswith("s.test.parquet row 0")
+
+
+def test_texts_are_checked_as_written(drethtr, lines):
+    (lines / "one.gt.txt").write_text("u\u0308b", encoding="utf-8")
+    assert "note: normal form, 1:" in drethtr("data", "check", lines, "--read", "0").out
+
+
+def test_suspects_are_drawn(drethtr, splits, tmp_path):
+    store_parquet([Sample(written("x"), "", "s")], splits / "s.test.parquet")
+    picture = tmp_path / "suspects.png"
+    assert "suspects.png: 1 of 1" in drethtr("data", "check", splits / "*", "--read", "0", "--picture", picture).out
+    with Image.open(picture) as drawn:
+        assert drawn.width > 20
+
+
+def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):
+    for name in ("one", "two"):
+        (lines / f"{name}.gt.txt").write_text("мир", encoding="utf-8")
+    outcome = drethtr("data", "check", lines, "--model", tiny_path)
+    assert outcome.code == 0 and "Misaligned lines were not looked for" in outcome.out
+
+
+def test_nothing_there(drethtr, tmp_path):
+    outcome = drethtr("data", "check", tmp_path / "gone.parquet")
+    assert outcome.code == 2 and "matches no file" in outcome.err

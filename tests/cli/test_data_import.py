@@ -1,0 +1,75 @@
+import json
+
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.data.sources import open_samples
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """A kraken folder with splits, one JPEG, one broken and one empty line."""
+    for split, name, text in (("train", "a.jpg", "abc"), ("train", "b.png", " "), ("test", "c.png", "cab")):
+        folder = tmp_path / "letters" / split
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(written(text)).save(folder / name)
+        (folder / name).with_suffix(".gt.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "letters" / "test" / "d.gt.txt").write_text("lost", encoding="utf-8")
+    return tmp_path / "letters"
+
+
+def test_splits_go_to_files_of_their_own_and_images_keep_their_bytes(drethtr, letters, tmp_path):
+    outcome = drethtr("data", "import", letters, tmp_path / "out.parquet", "--lang", "en", "--json", tmp_path / "j")
+    assert outcome.code == 0
+    [line] = open_samples(tmp_path / "out.train.parquet")
+    assert line.image == (letters / "train" / "a.jpg").read_bytes()
+    assert (line.text, line.set, line.language) == ("abc", "letters", "en")
+    assert [line.text for line in open_samples(tmp_path / "out.test.parquet")] == ["cab"]
+    assert "Layout kraken" in outcome.out and "out.train.parquet: 1 lines" in outcome.out
+    assert "1 left out, empty transcription: " in outcome.out and "b.png" in outcome.out
+    report = json.loads((tmp_path / "j").read_text(encoding="utf-8"))
+    assert report["lines"] == {"train": 1, "test": 1}
+    assert set(report["left_out"]) == {"empty transcription", "no image beside it"}
+
+
+def test_lists_split_what_has_no_splits(drethtr, lines, tmp_path):
+    (tmp_path / "train.txt").write_text("one\n")
+    (tmp_path / "val.txt").write_text("two\n")
+    outcome = drethtr("data", "import", lines, tmp_path / "x.parquet", "--splits", tmp_path, "--set", "mine")
+    assert outcome.code == 0
+    [line] = open_samples(tmp_path / "x.val.parquet")
+    assert (line.text, line.set) == ("a cabbage", "mine")
+
+
+def test_published_splits_are_named(drethtr, tmp_path, draw_iam):
+    source = draw_iam()
+    outcome = drethtr("data", "import", source, tmp_path / "iam.parquet", "--splits", source)
+    assert "not one of the published ones" in outcome.out and "punctuation stands apart" in outcome.out
+
+
+@pytest.fixture
+def draw_iam(tmp_path):
+    def draw():
+        source = tmp_path / "iam"
+        (source / "ascii").mkdir(parents=True)
+        (source / "lines").mkdir()
+        (source / "ascii" / "lines.txt").write_text("a01-000u-00 ok 1 1 1 1 1 1 A|b|.\n")
+        (source / "train.uttlist").write_text("a01-000u\n")
+        Image.fromarray(written("A b .")).save(source / "lines" / "a01-000u-00.png")
+        return source
+
+    return draw
+
+
+def test_refusals(drethtr, letters, tmp_path):
+    assert "must end in .parquet" in drethtr("data", "import", letters, tmp_path / "out").err
+    (tmp_path / "out.val.parquet").touch()
+    assert "exists" in drethtr("data", "import", letters, tmp_path / "out.parquet").err
+    assert (
+        "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
+    )
+    (tmp_path / "empty").mkdir()
+    outcome = drethtr("data", "import", tmp_path / "empty", tmp_path / "o.parquet", "--layout", "kraken")
+    assert outcome.code == 2 and "no line could be imported" in outcome.err
+    assert not list(tmp_path.glob("*o.parquet*"))

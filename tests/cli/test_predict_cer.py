@@ -1,0 +1,66 @@
+import json
+
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.checkpoint import load_model
+from drethtr.data.sample import Sample
+from drethtr.data.store import store_parquet
+
+
+@pytest.fixture
+def sets(tmp_path):
+    """Lines of three sets with their texts."""
+    for name in "abc":
+        samples = [
+            Sample(written(f"{name} {text}"), text, name, page=f"p{number % 2}")
+            for number, text in enumerate(("abc def", "a cabbage", "jam", "a big egg"))
+        ]
+        store_parquet(samples, tmp_path / f"{name}.val.parquet")
+    return tmp_path
+
+
+@pytest.fixture
+def taught(drethtr, sets, tiny_path):
+    """The tiny model, having learned to tell its error rate."""
+    path = sets / "taught.safetensors"
+    outcome = drethtr("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn", path)
+    assert outcome.code == 0 and "mean absolute error" in outcome.out and "from 3 sets" in outcome.out
+    return path
+
+
+def test_what_was_learned_is_in_the_model(taught, tiny_path):
+    before, after = load_model(tiny_path), load_model(taught)
+    [rate] = after.trust.error_rates
+    assert rate.sets == 3 and rate.factor > 0 and before.trust.error_rates == ()
+    assert all((a == b).all() for a, b in zip(before.network.parameters(), after.network.parameters(), strict=True))
+
+
+def test_folders_are_pages(drethtr, taught, tmp_path):
+    for page in ("p1", "p2"):
+        folder = tmp_path / "scans" / page
+        folder.mkdir(parents=True)
+        for number in range(3):
+            Image.fromarray(written("a cab " * (number + 3))).save(folder / f"{number}.png")
+    figures = tmp_path / "cer.json"
+    outcome = drethtr("predict-cer", tmp_path / "scans", "--model", taught, "--json", figures)
+    assert outcome.code == 0 and "scans/p1" in outcome.out and "all" in outcome.out
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert [page["lines"] for page in found["pages"]] == [3, 3] and found["overall"]["lines"] == 6
+    assert found["overall"]["low"] <= found["overall"]["cer"] <= found["overall"]["high"]
+
+
+def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):
+    outcome = drethtr("predict-cer", sets / "a.val.parquet", "--model", taught, "--truth", "--json", tmp_path / "t")
+    assert outcome.code == 0
+    [found] = json.loads((tmp_path / "t").read_text(encoding="utf-8"))["sets"]
+    assert found["name"] == "a" and found["inside"] == (found["low"] <= found["truth"] <= found["high"])
+
+
+def test_refusals(drethtr, sets, tiny_path, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "not learned" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path).err
+    assert "no images" in drethtr("predict-cer", tmp_path / "empty", "--model", tiny_path).err
+    lonely = drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, "--learn", tmp_path / "m")
+    assert lonely.code == 2 and "at least 3" in lonely.err and not (tmp_path / "m").exists()

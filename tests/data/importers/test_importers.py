@@ -1,0 +1,217 @@
+"""Small folders of exactly the published layouts: the licensed sets themselves cannot be had by a test."""
+
+import html
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from drethtr.data.importers import IMPORTERS, importer_for, importer_named
+from drethtr.data.importers.importer import Found, LeftOut, checked
+from drethtr.errors import ConfigError, DataError
+
+
+@pytest.fixture
+def put(tmp_path):
+    """Write a file below the source, text or bytes."""
+
+    def write(place, content):
+        path = tmp_path / "source" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return tmp_path / "source"
+
+    return write
+
+
+def found(source, layout=None):
+    """What the recognized importer finds: (split, text) of lines, and the reasons of what it leaves out."""
+    importer = importer_for(source)
+    assert layout is None or importer.name == layout
+    entries = [checked(entry) for entry in importer.entries(source)]
+    lines = [entry for entry in entries if isinstance(entry, Found)]
+    return lines, [entry.reason for entry in entries if isinstance(entry, LeftOut)]
+
+
+def texts(lines):
+    return [(line.split, line.sample.text) for line in lines]
+
+
+LINES_TXT = """#--- lines.txt ---#
+# format: a01-000u-00 ok 154 19 408 746 1663 91 A|MOVE|to|stop|Mr.|Gaitskell|from
+a01-000u-00 ok 154 19 408 746 1663 91 A|MOVE|,|Mr.
+a01-000u-01 err 156 19 395 932 1850 105 nominating|"
+b04-010-00 ok 150 3 1 1 10 10 gone
+"""
+
+
+@pytest.mark.parametrize("root", ["", "data/"])
+def test_iam_as_in_lines_txt(put, draw, root):
+    put(f"{root}ascii/lines.txt", LINES_TXT)
+    put(f"{root}ascii/forms.txt", "# format\na01-000u 005 2 prt 7 5 52 36\n")
+    put(f"{root}lines/a01/a01-000u/a01-000u-00.png", draw("A"))
+    source = put(f"{root}lines/a01/a01-000u/a01-000u-01.png", draw("n"))
+    lines, left_out = found(source, "iam")
+    assert texts(lines) == [("", "A MOVE , Mr."), ("", 'nominating "')]
+    assert (lines[0].sample.page, lines[0].sample.hand, lines[0].sample.language) == ("a01-000u", "005", "en")
+    assert left_out == ["no image"]
+
+
+def test_iam_as_written(put, draw):
+    form = """<?xml version="1.0" encoding="iso-8859-1"?><form id="a01-000u" writer-id="005"><handwritten-part>
+      <line id="a01-000u-00" text="A &amp;quot;MOVE&amp;quot;, Mr."><word id="w" text="A"/></line>
+      </handwritten-part></form>"""
+    put("xml/a01-000u.xml", form)
+    source = put("lines/a01-000u-00.png", draw("A"))
+    lines, _ = found(source, "iam-xml")
+    assert texts(lines) == [("", 'A "MOVE", Mr.')]
+    assert (lines[0].sample.page, lines[0].sample.hand) == ("a01-000u", "005")
+
+
+def rimes_xml(*letters):
+    pages = []
+    for name, lines in letters:
+        rows = "".join(f'<Line Value="{html.escape(text)}" {box}/>' for text, box in lines)
+        pages.append(f'<SinglePage FileName="images_gray/{name}.png"><Paragraph>{rows}</Paragraph></SinglePage>')
+    return f"<DocumentList>{''.join(pages)}</DocumentList>"
+
+
+BOX = 'Top="2" Bottom="12" Left="4" Right="23"'
+
+
+def test_rimes_is_cut_from_its_letters(put, draw):
+    letters = [(f"train2011-{number}", [(f"l\u2019e\u0301te\u0301 {number}", BOX)]) for number in range(15)]
+    put("training_2011.xml", rimes_xml(*reversed(letters)))
+    swapped, outside = 'Top="12" Bottom="2" Left="-3" Right="9"', 'Top="90" Bottom="99" Left="4" Right="23"'
+    test = [("eval2011-0", [("droit", swapped), ("dehors", outside)]), ("eval2011-1", [("loin", BOX)])]
+    source = put("eval_2011_annotated.xml", rimes_xml(*test))
+    for name in (*(f"train2011-{number}" for number in range(15)), "eval2011-0"):
+        put(f"images_gray/{name}.png", draw("letter"))
+    lines, left_out = found(source, "rimes")
+    assert texts(lines)[-2:] == [("val", "l’été 14"), ("test", "droit")]  # in the order of numbers: 14 after 9
+    assert [line.split for line in lines].count("train") == 14
+    assert lines[0].sample.size() == (20, 11) and lines[-1].sample.size() == (10, 11)
+    assert lines[0].sample.page == "train2011-0" and lines[0].sample.language == "fr"
+    assert left_out == ["box outside the letter", "no image of the letter"]
+
+
+def test_bentham_has_its_partitions(put, draw):
+    root = "BenthamDatasetR0-GT"
+    for split, names in {
+        "Train": ["002_080_001_02_01", "gone"],
+        "Validation": ["002_081_001_02_01"],
+        "Test": [],
+    }.items():
+        put(f"{root}/Partitions/{split}Lines.lst", "".join(f"{name}\n" for name in names))
+    for name, text in (("002_080_001_02_01", "law &amp; order"), ("002_081_001_02_01", "a <gap/> of")):
+        put(f"{root}/Images/Lines/{name}.png", draw("a"))
+        source = put(f"{root}/Transcriptions/{name}.txt", text + "\n")
+    lines, left_out = found(source, "bentham")
+    assert texts(lines) == [("train", "law & order"), ("val", "a <gap/> of")]
+    assert [line.sample.clean for line in lines] == [True, False] and lines[0].sample.page == "002_080_001"
+    assert left_out == ["no image"]
+
+
+def write_parquet(path, columns):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(columns), path)
+
+
+def test_teklia_sets(draw, tmp_path):
+    for split in ("train", "validation", "test"):
+        image = [{"bytes": draw(split, "JPEG"), "path": None}]
+        write_parquet(tmp_path / f"IAM-line/data/{split}-00000-of-00001.parquet", {"image": image, "text": [split]})
+    lines, _ = found(tmp_path / "IAM-line", "hugging-face")
+    assert texts(lines) == [("test", "test"), ("train", "train"), ("val", "validation")]
+    assert lines[1].sample.image == draw("train", "JPEG") and lines[1].sample.set == "IAM-line"
+
+
+def test_catmus_modern(draw, tmp_path):
+    columns = {
+        "im": [{"bytes": draw("a"), "path": "a.png"}, {"bytes": draw("b"), "path": "b.png"}, None],
+        "text": ["e\u0301", "b", "c"],
+        "language": ["French", "Latin", None],
+        "writing_type": ["handwritten", "printed", None],
+        "shelfmark": ["Paris, AN, X1", "Paris, BnF, Y", None],
+        "gen_split": ["train", "train", "train"],
+    }
+    write_parquet(tmp_path / "modern/data/dev/catmus.parquet", columns)
+    lines, left_out = found(tmp_path / "modern", "hugging-face")
+    assert texts(lines) == [("val", "é"), ("val", "b")]
+    assert [line.sample.set for line in lines] == ["modern_handwritten", "modern_printed"]
+    assert (lines[0].sample.language, lines[0].sample.hand) == ("French", "Paris, AN, X1")
+    assert left_out == ["no image bytes"]
+
+
+def test_a_parquet_of_something_else(tmp_path):
+    write_parquet(tmp_path / "a.parquet", {"label": ["a"], "text": ["b"]})
+    with pytest.raises(DataError, match=r"a\.parquet: no column image or im; it has label, text"):
+        found(tmp_path)
+
+
+def test_kraken_folders(put, draw):
+    put("train/p1/0001.gt.txt", "eins\n")
+    put("train/p1/0001.png", draw("eins"))
+    put("train/p1/0001.nrm.png", draw("binary"))
+    put("valid/0002.jpg", draw("zwei", "JPEG"))
+    put("valid/0002.gt.txt", "zwei")
+    put("valid/0003.gt.txt", "drei")
+    put("valid/0004.png", draw("vier"))
+    source = put("valid/0005.gt.txt", "fünf\nsechs\n")
+    put("valid/0005.png", draw("a"))
+    lines, left_out = found(source, "kraken")
+    assert texts(lines) == [("train", "eins"), ("val", "zwei")]
+    assert lines[0].sample.image == source / "train/p1/0001.png"
+    assert [line.sample.page for line in lines] == ["p1", None]
+    assert sorted(left_out) == ["no .gt.txt beside it", "no image beside it", "not one line of UTF-8 text"]
+
+
+def test_pylaia_tables(put, draw):
+    put("syms.txt", "<ctc> 0\n<space> 1\n")
+    put("train.txt", "train/im01 f o r <space> d e t\ntrain/im02 a\n")
+    put("train_ids.txt", "train/im01\n")
+    put("train_text.txt", "train/im01 for det\n")
+    put("val.txt", "val/im03.jpg æ <space>\n")
+    put("images/train/im01.jpg", draw("for", "JPEG"))
+    source = put("images/val/im03.jpg", draw("a", "JPEG"))
+    lines, left_out = found(source, "pylaia")
+    assert texts(lines) == [("train", "for det"), ("val", "æ ")]
+    assert left_out == ["no image"]
+
+
+def test_tables_of_files_and_texts(put, draw):
+    put("image/a.png", draw("a"))
+    source = put("img_transcription.txt", "a.png\tHerr ¬\nb.png\tweg\na.png\nc.png\t \n")
+    put("image/c.png", draw("c"))
+    lines, left_out = found(source, "table")
+    assert texts(lines) == [("", "Herr ¬")]
+    assert left_out == ["no image", "no tab in the row", "empty transcription"]
+
+
+def test_an_image_that_is_none_is_left_out(put):
+    put("a.gt.txt", "text")
+    source = put("a.png", b"no image")
+    assert found(source) == ([], ["image cannot be read"])
+
+
+def test_layouts_have_names_of_their_own():
+    assert len({importer.name for importer in IMPORTERS}) == len(IMPORTERS)
+    assert all(importer_named(importer.name) is importer for importer in IMPORTERS)
+    with pytest.raises(ConfigError, match="did you mean 'rimes'"):
+        importer_named("rime")
+
+
+def test_unknown_layouts_list_the_known_ones(tmp_path):
+    (tmp_path / "a.doc").touch()
+    with pytest.raises(DataError, match=r"none of the known layouts(.|\n)*Bentham, ICFHR-2014"):
+        importer_for(tmp_path)
+    with pytest.raises(DataError, match="no such file"):
+        importer_for(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
+def test_what_a_layout_lacks_is_named(importer, tmp_path):
+    assert not importer.recognizes(tmp_path)
+    if importer.name != "kraken":  # every folder is a kraken folder, of no lines
+        with pytest.raises(DataError, match=str(tmp_path)):
+            list(importer.entries(tmp_path))

@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import pytest
+
+from drethtr.data.importers.importer import Found, LeftOut
+from drethtr.data.importers.splits import by_lists, read_lists, split_named, split_of_path
+from drethtr.data.sample import Sample
+from drethtr.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("train.uttlist", "train"),
+        ("trainset.txt", "train"),
+        ("validationset2.txt", "val"),
+        ("ValidationLines.lst", "val"),
+        ("letters.test.parquet", "test"),
+        ("test-00000-of-00002", "test"),
+        ("contest", ""),
+        ("lines.txt", ""),
+    ],
+)
+def test_names_speak_of_splits(name, split):
+    assert split_named(name) == split
+
+
+def test_the_nearest_name_counts():
+    assert split_of_path(Path("a/train/dev/x.png"), Path("a")) == "val"
+    assert split_of_path(Path("train/x.png"), Path("train")) == ""
+
+
+def test_lists_give_lines_and_pages_their_split(tmp_path):
+    (tmp_path / "train.uttlist").write_text("a01-000u\n")
+    (tmp_path / "test.uttlist").write_text("a01-003-00.png\n")
+    (tmp_path / "notes.txt").write_text("nothing\n")
+    lists = read_lists(tmp_path)
+    samples = [
+        Sample(b"", "x", page=page, key=f"lines/{page}-{line}.png")
+        for page, line in (("a01-000u", "00"), ("a01-003", "00"), ("a01-003", "01"))
+    ]
+    entries = [*(Found("", sample) for sample in samples), LeftOut("a", "no image")]
+    assert list(by_lists(entries, lists)) == [
+        Found("train", samples[0]),
+        Found("test", samples[1]),
+        LeftOut(samples[2].key, "on none of the lists of splits"),
+        LeftOut("a", "no image"),
+    ]
+
+
+def test_a_name_in_two_splits_is_refused(tmp_path):
+    (tmp_path / "train.txt").write_text("a\nb\n")
+    (tmp_path / "test.txt").write_text("b\n")
+    with pytest.raises(DataError, match=r"train\.txt line 2: b is in test and in train"):
+        read_lists(tmp_path)
+
+
+def test_no_lists(tmp_path):
+    with pytest.raises(DataError, match="holds no lists of splits"):
+        read_lists(tmp_path)

@@ -1,0 +1,99 @@
+"""The released code's answers for one line at a time, from a batch of all lines."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import written
+
+from drethtr.decoding.published import PlainScorer, PublishedBeam, PublishedGreedy, published_beam_search
+from drethtr.decoding.search import greedy
+from drethtr.errors import ConfigError
+from drethtr.model.authors import load
+from drethtr.recognizer import Recognizer
+from drethtr.text.tokenizer import BOS, EOS, PAD
+
+FIXTURE = Path(__file__).parents[1] / "model" / "fixtures" / "parity" / "decode_bi_ret_published.npz"
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    with np.load(FIXTURE) as file:
+        return {name: file[name] for name in file.files}
+
+
+@pytest.fixture(scope="module")
+def network(arrays):
+    state = {name.removeprefix("w/"): torch.tensor(array) for name, array in arrays.items() if name.startswith("w/")}
+    return load(state, heads=json.loads(str(arrays["meta"]))["heads"])
+
+
+@pytest.fixture(scope="module")
+def memory(arrays, network):
+    tokens = torch.tensor(arrays["in/img_tokens"])
+    with torch.inference_mode():
+        return network.encode_tokens(tokens, torch.full(tokens.shape[:1], tokens.shape[1]))
+
+
+def until_end(row):
+    """A row of ids, cut before its end."""
+    return tuple(row[: row.index(EOS)]) if EOS in row else tuple(row)
+
+
+def search(network, memory, beams, limit):
+    scorer = PlainScorer(network, memory)
+    state, first = network.initial_state(memory), scorer.first_tokens()
+    return published_beam_search(scorer, state, first, end=EOS, beams=beams, limit=limit)
+
+
+@pytest.mark.parametrize("beams", [2, 5])
+@torch.inference_mode()
+def test_beam_search_finds_what_the_released_one_finds(arrays, network, memory, beams):
+    expected = arrays[f"out/solo_beam{beams}_recurrent"].tolist()
+    assert expected == arrays[f"out/solo_beam{beams}_kv_cached"].tolist()
+    found = search(network, memory, beams, limit=len(expected[0]))
+    assert [hypothesis.tokens for hypothesis in found] == [until_end(row) for row in expected]
+    assert sum(hypothesis.ended for hypothesis in found) == sum(EOS in row for row in expected) > 0
+
+
+@torch.inference_mode()
+def test_one_beam_is_greedy(arrays, network, memory):
+    expected = arrays["out/solo_greedy_recurrent"].tolist()
+    scorer = PlainScorer(network, memory)
+    first = scorer.first_tokens()
+    limit = len(expected[0]) - 1
+    taken = greedy(scorer, network.initial_state(memory), first, end=EOS, limit=limit)
+    searched = search(network, memory, beams=1, limit=limit)
+    for row, one, other in zip(expected, taken, searched, strict=True):
+        assert row[0] == BOS and one.tokens == other.tokens == until_end(row[1:])
+        assert one.token_log_probabilities == pytest.approx(other.token_log_probabilities)
+
+
+@torch.inference_mode()
+def test_more_beams_than_tokens(network, memory):
+    assert len(search(network, memory, beams=30, limit=5)) == 8
+
+
+@pytest.mark.parametrize("decoder", [PublishedGreedy(limit=24), PublishedBeam(2, limit=24)], ids=repr)
+@torch.inference_mode()
+def test_marks_are_no_text(arrays, network, memory, decoder):
+    name = "greedy_recurrent" if isinstance(decoder, PublishedGreedy) else "beam2_recurrent"
+    expected = arrays[f"out/solo_{name}"][:, -24:].tolist()
+    decoded = decoder.decode(network, memory)
+    for one, row in zip(decoded, expected, strict=True):
+        assert one.tokens == tuple(token for token in until_end(row) if token not in (BOS, PAD))
+        assert len(one.confidences) == len(one.spans) == len(one.tokens)
+
+
+@pytest.mark.parametrize("decoder", [PublishedGreedy(), PublishedBeam(3, limit=20)], ids=repr)
+def test_any_model_can_be_read_so(tiny_model, decoder):
+    alone, together = Recognizer(tiny_model, decoder), [written("abc"), written("a longer line")]
+    assert [reading.text for reading in alone.read(together)] == [alone.read([line])[0].text for line in together]
+
+
+@pytest.mark.parametrize("setting", [{"limit": 0}, {"beams": 0}, {"beams": 101}], ids=str)
+def test_senseless_settings_are_refused(setting):
+    with pytest.raises(ConfigError):
+        PublishedBeam(**setting)

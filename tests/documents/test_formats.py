@@ -1,0 +1,84 @@
+"""What holds for all formats, and that pages come back from those that are read."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from page_examples import PROVENANCE, document_of, letter_page, pages
+
+import drethtr.documents
+from drethtr.documents import FORMATS, Page, Region, TextLine
+from drethtr.documents.read import parse_page
+from drethtr.documents.readers.json import read_json
+
+SCHEMA = json.loads((Path(drethtr.documents.__file__).parent / "page.schema.json").read_text())
+
+
+def changed_lines(page, change):
+    regions = (replace(region, lines=tuple(map(change, region.lines))) for region in page.regions)
+    return replace(page, regions=tuple(regions))
+
+
+def nowhere(_name):
+    return None
+
+
+@settings(max_examples=60, deadline=None)
+@given(pages())
+def test_a_page_comes_back_from_page_xml(page):
+    written = FORMATS["page"].write(document_of(page))
+    assert parse_page(written, "x", nowhere)[2].page == page
+
+
+@settings(max_examples=60, deadline=None)
+@given(pages())
+def test_a_page_comes_back_from_alto_but_for_the_confidence_of_lines_with_words(page):
+    def forget(line):
+        text = line.transcription
+        if text is not None and not text.words and len(text.text.split()) == 1:
+            return replace(line, transcription=None)  # ALTO cannot tell such a line from its word
+        return replace(line, transcription=text and (replace(text, confidence=None) if text.words else text))
+
+    page = changed_lines(page, forget)
+    written = FORMATS["alto"].write(document_of(page))
+    assert parse_page(written, "x", nowhere)[2].page == page
+
+
+@settings(max_examples=60, deadline=None)
+@given(pages())
+def test_a_page_comes_back_from_json_that_keeps_to_the_schema(page):
+    written = FORMATS["json"].write(document_of(page))
+    jsonschema.validate(json.loads(written), SCHEMA)
+    assert read_json(written, "x") == page
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "txt"])
+def test_every_file_names_the_version_and_the_model(name):
+    written = FORMATS[name].write(document_of(letter_page()))
+    assert PROVENANCE.model.encode() in written and b"1.2.3" in written
+
+
+def test_text_holds_nothing_but_the_text():
+    written = FORMATS["txt"].write(document_of(letter_page(), letter_page()))
+    page = "Liebe Mutter, daſs ich\ngroß <bin> & froh\nRom 1805\n"
+    assert written.decode() == f"{page}\n{page}"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_empty_pages_and_unread_lines_are_written(name):
+    unread = Page("a.jpg", 800, 600, (Region("r", (TextLine("l"),)), Region("s")))
+    for page in (Page("a.jpg", 800, 600), unread):
+        assert FORMATS[name].write(document_of(page)) or name == "txt"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_document_gives_the_same_bytes(name):
+    assert FORMATS[name].write(document_of(letter_page())) == FORMATS[name].write(document_of(letter_page()))
+
+
+def test_a_document_comes_apart_into_its_pages():
+    document = document_of(letter_page(), Page("b.jpg", 800, 600))
+    assert [part.pages for part in document.apart()] == [(page,) for page in document.pages]

@@ -1,0 +1,123 @@
+import codecs
+import socket
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drethtr.documents import markup
+from drethtr.documents.identifiers import Identifiers, ids_of
+from drethtr.documents.markup import Edit, apply, clean, parse
+from drethtr.errors import DataError
+
+TRICKY = (
+    '<?xml version="1.0" encoding="{}"?>\r\n<!-- <no> -->\r\n<p:a xmlns:p="u:v" q="a>b\' é" p:z="1"><b/>\r\n'
+    "<?pi <x>?><c x='\"/>'>é&lt;<![CDATA[<z>]]>\t</c ></p:a>\r\n<!-- - -->"
+)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "codec", "mark"),
+    [
+        ("utf-8", "utf-8", b""),
+        ("UTF-8", "utf-8", codecs.BOM_UTF8),
+        ("UTF-16", "utf-16-le", codecs.BOM_UTF16_LE),
+        ("UTF-16", "utf-16-be", codecs.BOM_UTF16_BE),
+        ("UTF-16", "utf-16-le", b""),
+        ("ISO-8859-1", "latin-1", b""),
+        ("windows-1252", "cp1252", b""),
+        ("utf-16", "utf-8", b""),  # as some programs claim of UTF-8
+    ],
+)
+def test_elements_know_their_place_in_every_encoding(encoding, codec, mark):
+    data = mark + TRICKY.format(encoding).encode(codec)
+    read = parse(data, "x")
+    assert read.encode(read.utf8) == data
+    a, b, c = read.root.walk()
+    assert (a.name, a.namespace, a.prefix, a.attributes) == ("a", "u:v", "p", {"q": "a>b' é"})
+    assert (c.attributes, c.text) == ({"x": '"/>'}, "é<<z>\t")
+    slices = [read.utf8[e.start : e.inside].decode() + read.utf8[e.inside_end : e.end].decode() for e in (a, b, c)]
+    assert slices == ['<p:a xmlns:p="u:v" q="a>b\' é" p:z="1"></p:a>', "<b/>", "<c x='\"/>'></c >"]
+
+
+def test_letters_that_an_encoding_lacks_become_references():
+    read = parse('<?xml version="1.0" encoding="iso-8859-1"?><a/>'.encode("latin-1"), "x")
+    assert read.encode("é ſ".encode()) == "é &#383;".encode("latin-1")
+
+
+BILLION_LAUGHS = (
+    '<!DOCTYPE a [<!ENTITY l0 "lol">'
+    + "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    + "]><a>&l9;</a>"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BILLION_LAUGHS,
+        '<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd"><a/>',
+        '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>',
+        '<!DOCTYPE a [<!ENTITY % x SYSTEM "file:///etc/passwd"> %x;]><a/>',
+    ],
+)
+def test_document_types_are_refused_and_nothing_is_fetched(text, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("something was fetched")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(DataError, match=r"^x\.xml: refused: it declares a document type"):
+        parse(text.encode(), "x.xml")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"<a><b></a>", "not well-formed XML: mismatched tag"),
+        (b"", "not well-formed XML: no element found"),
+        (b"<a>&x;</a>", "not well-formed XML: undefined entity"),
+        (b"<a>\xff</a>", "not utf-8, as it claims"),
+        (b'<?xml version="1.0" encoding="utf-7"?><a/>', "unknown encoding 'utf-7'; save it as UTF-8"),
+        (b"<a>" * 101 + b"</a>" * 101, "refused: more than"),
+    ],
+)
+def test_what_is_no_xml_is_refused(data, message):
+    with pytest.raises(DataError, match=message):
+        parse(data, "x")
+
+
+def test_sizes_are_bounded(monkeypatch):
+    monkeypatch.setattr(markup, "MAX_ELEMENTS", 3)
+    assert parse(b"<a><b/><b/></a>", "x")
+    with pytest.raises(DataError, match="more than 3 elements"):
+        parse(b"<a><b/><b/><b/></a>", "x")
+    monkeypatch.setattr(markup, "MAX_BYTES", 10)
+    with pytest.raises(DataError, match="15 bytes of XML are more than the 10 allowed"):
+        parse(b"<a><b/><b/></a>", "x")
+
+
+def test_edits_leave_all_else_alone():
+    assert apply(b"0123456789", [Edit(8, 10, b""), Edit(2, 2, b"ab"), Edit(2, 4, b"c")]) == b"01abc4567"
+
+
+@given(st.text())
+def test_clean_text_goes_through_xml(text):
+    assert parse(f"<a><![CDATA[{clean(text).replace(']]>', '')}]]></a>".encode(), "x").root.text.count("\n") == 0
+
+
+def test_ids_are_made_up_where_they_lack_or_repeat():
+    elements = parse(b'<a><l id="x"/><l/><l id="x"/><l id="line_2"/></a>', "x").root.children
+    assert ids_of(elements, "id", "line") == ["x", "line_2_2", "line_3", "line_2"]
+
+
+def test_claimed_ids_are_new_and_valid():
+    ids = Identifiers(["a"])
+    assert [ids.claim(wanted) for wanted in ("a", "a", "1 b", "", "línea", "-")] == [
+        "a_2",
+        "a_3",
+        "_1_b",
+        "_",
+        "línea",
+        "_-",
+    ]

@@ -1,0 +1,51 @@
+import pytest
+from page_examples import letter_page, line_of
+
+from drethtr.documents import Box, Page, Region, TextLine, Transcription, Word
+from drethtr.errors import DataError
+
+
+def test_with_text_changes_the_lines_named_and_nothing_else():
+    page = letter_page()
+    new = page.with_text({"l2": Transcription("neu", 0.5)})
+    assert [line.text for line in new.lines] == ["Liebe Mutter, daſs ich", "neu", "Rom 1805"]
+    assert (new.lines[0], new.lines[2]) == (page.lines[0], page.lines[2])
+    assert new.lines[1].polygon == page.lines[1].polygon and new.lines[1].confidence == 0.5
+    assert page.lines[1].text == "groß <bin> & froh"
+
+
+def test_with_text_refuses_unknown_lines():
+    with pytest.raises(DataError, match=r"'letter\.jpg' has no line 'l9'"):
+        letter_page().with_text({"l9": Transcription("x")})
+
+
+@pytest.mark.parametrize("regions", [(Region("a"), Region("a")), (Region("a", (TextLine("x"), TextLine("x"))),)])
+def test_ids_are_unique(regions):
+    with pytest.raises(DataError, match="share the id"):
+        Page("p.jpg", 1, 1, regions)
+
+
+def test_page_text_leaves_out_unread_lines():
+    lines = (line_of("eins"), TextLine("l2"), TextLine("l3", transcription=Transcription("")))
+    assert Page("p.jpg", 9, 9, (Region("r", lines),)).text == "eins\n\n"
+
+
+def test_boxes_come_from_what_is_known():
+    word = Word("a", polygon=((3, 4), (8, 2), (5, 9)))
+    assert word.box == Box(3, 2, 8, 9)
+    assert TextLine("l").box is None
+    assert TextLine("l", baseline=((1, 5), (9, 5)), transcription=Transcription("a", None, (word,))).box == word.box
+    assert Region("r", (TextLine("l", baseline=((1, 5), (9, 5))),)).box == Box(1, 5, 9, 5)
+
+
+def test_a_resized_page_comes_back():
+    page = letter_page()
+    double = page.resized(1600, 1200)
+    assert double.lines[0].words[0].box == Box(100, 100, 300, 180)
+    assert double.lines[0].baseline == ((100, 160), (980, 160))
+    assert double.resized(800, 600) == page
+
+
+def test_a_page_of_unknown_size_takes_the_size_of_its_image():
+    page = Page("p.jpg", 0, 0, (Region("r", (line_of("eins"),)),))
+    assert page.resized(800, 600) == Page("p.jpg", 800, 600, page.regions)

@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+from page_examples import document_of, letter_page
+from PIL import Image
+
+from drethtr.documents import FORMATS, Page, image_beside, read_page
+from drethtr.errors import DataError
+
+PAGES = Path(__file__).parents[2] / ".." / "shared" / "data" / "pages"
+
+
+def test_an_image_is_a_page_without_lines(tmp_path):
+    Image.new("L", (30, 20)).save(tmp_path / "a.png")
+    assert read_page(tmp_path / "a.png") == Page("a.png", 30, 20)
+
+
+def test_a_turned_image_has_the_size_that_people_see(tmp_path):
+    image = Image.new("L", (30, 20))
+    exif = image.getexif()
+    exif[0x0112] = 6
+    image.save(tmp_path / "a.jpg", exif=exif)
+    assert read_page(tmp_path / "a.jpg") == Page("a.jpg", 20, 30)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"hello", "neither PAGE XML, ALTO, JSON nor an image of a known format"),
+        (b"", "neither PAGE XML, ALTO, JSON nor an image of a known format"),
+        (b"<mets/>", "neither PAGE XML nor ALTO: the root element is 'mets'"),
+        (b"<PcGts/>", "PAGE XML of unknown namespace ''"),
+        (b"{", "not valid JSON"),
+        (b"{}", "not a page as drethtr writes it: KeyError: 'regions'"),
+        (b"\x89PNG\r\n\x1a\n", "an image"),
+    ],
+)
+def test_what_is_no_page_is_named(data, message, tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=rf"^{path}: .*{message}"):
+        read_page(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"none\.xml: cannot be read: No such file"):
+        read_page(tmp_path / "none.xml")
+
+
+@pytest.mark.parametrize("format", ["page", "alto", "json"])
+@pytest.mark.parametrize("mark", [b"", b"\n  ", b"\xef\xbb\xbf"])
+def test_the_kind_of_a_file_is_seen_from_its_beginning(format, mark, tmp_path):
+    path = tmp_path / "a.dat"
+    data = FORMATS[format].write(document_of(letter_page()))
+    path.write_bytes((b"" if mark == b"\n  " and data.startswith(b"<?xml") else mark) + data)
+    assert read_page(path).text == letter_page().text
+
+
+@pytest.mark.parametrize("place", ["a.jpg", "../a.jpg", "0001.png", "../0001.tif"])
+def test_images_are_found_where_programs_keep_them(place, tmp_path):
+    (tmp_path / "page").mkdir()
+    Image.new("L", (3, 2)).save(tmp_path / "page" / place)
+    found = image_beside(tmp_path / "page" / "0001.alto.xml", "a.jpg")
+    assert found.samefile(tmp_path / "page" / place)
+
+
+def test_a_missing_image_is_named_with_the_places_looked_into(tmp_path):
+    with pytest.raises(DataError, match=rf"0001\.xml: its image 'a\.jpg' is missing; put it into {tmp_path} or "):
+        image_beside(tmp_path / "0001.xml", "a.jpg")
+
+
+@pytest.mark.skipif(not PAGES.is_dir(), reason="needs the pages of the shared folder")
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*.xml")), ids=lambda path: path.name)
+def test_real_pages_read_as_their_text(path):
+    page = read_page(path)
+    with Image.open(image_beside(path, page.image)) as image:
+        assert image.size == (page.width, page.height)
+    assert page.text.strip() == path.with_name(path.name.replace(".alto.xml", ".txt")).read_text().strip()
+    assert all(line.polygon and line.baseline for line in page.lines)

@@ -1,0 +1,43 @@
+import csv
+import io
+
+from page_examples import document_of, letter_page, line_of
+
+from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
+
+
+def rows(page):
+    text = FORMATS["csv"].write(document_of(page)).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_a_row_for_each_word():
+    table = rows(letter_page())
+    assert len(table) == 10
+    assert table[2] == {
+        "page": "1",
+        "image": "letter.jpg",
+        "line": "l1",
+        "word": "3",
+        "text": "daſs",
+        "confidence": "0.9000",
+        "doubtful": "yes",
+        "left": "330",
+        "top": "50",
+        "right": "410",
+        "bottom": "90",
+        "made by": "drethtr 1.2.3, model 0123abcd",
+    }
+
+
+def test_a_line_without_words_is_one_row_and_an_unread_one_none():
+    lines = (TextLine("a", transcription=Transcription("zwei Worte")), TextLine("b"))
+    [row] = rows(Page("a.jpg", 9, 9, (Region("r", lines),)))
+    assert (row["text"], row["confidence"], row["left"]) == ("zwei Worte", "", "")
+
+
+def test_no_cell_is_a_formula():
+    line = line_of("=1+1 +x -y @z a=b", id="=l")
+    table = rows(Page("=p.jpg", 9, 9, (Region("r", (line,)),)))
+    assert [row["text"] for row in table] == ["'=1+1", "'+x", "'-y", "'@z", "a=b"]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in table for cell in row.values())

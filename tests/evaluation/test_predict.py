@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from drethtr.data.sample import Sample
+from drethtr.decoding import CTC
+from drethtr.errors import DataError
+from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, tell
+from drethtr.reading import Character, Reading
+
+
+def lines_of(name, doubt, factor, chance, pages=12):
+    """Lines whose characters are wrong `factor` times as often as the confidences say."""
+    pairs = []
+    for number in range(6 * pages):
+        sure = np.clip(1 - chance.exponential(doubt, 60), 0, 1)
+        wrong = chance.random(60) < factor * (1 - sure)
+        read = "".join("x" if is_wrong else "a" for is_wrong in wrong)
+        characters = tuple(Character(letter, float(p), 0, 1) for letter, p in zip(read, sure, strict=True))
+        sample = Sample(b"", "a" * 60, name, page=f"p{number % pages}", key=f"{name} {number}")
+        pairs.append((sample, Reading(read, float(sure.mean()), characters)))
+    return pairs
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """Eight sets, easy to hard, whose factor is 1.3 give or take a tenth."""
+    chance = np.random.default_rng(0)
+    return [
+        pair
+        for number in range(8)
+        for pair in lines_of(f"set {number}", 0.02 + 0.03 * number, 1.3 * chance.lognormal(0, 0.1), chance)
+    ]
+
+
+def test_the_factor_is_found(pairs):
+    rate = learn(CTC(), pairs)
+    assert rate.factor == pytest.approx(1.3, rel=0.15) and rate.spread == pytest.approx(0.1, abs=0.06)
+    assert rate.sets == 8 and 0.3 < rate.noise < 3 and rate.decoder == CTC()
+
+
+def test_sets_are_told_by_the_others(pairs):
+    told = leave_one_set_out(CTC(), pairs)
+    assert [one.name for one in told] == [f"set {number}" for number in range(8)]
+    assert mean_absolute_error(told) < 0.03 and sum(one.inside for one in told) >= 7
+    assert max(one.cer for one in told) > 0.2
+
+
+def test_a_set_is_not_told_by_itself(pairs):
+    alone = [pair for pair in pairs if pair[0].set == "set 3"]
+    others = [pair for pair in pairs if pair[0].set != "set 3"]
+    [told] = tell(learn(CTC(), others), alone)
+    assert told == next(one for one in leave_one_set_out(CTC(), pairs) if one.name == "set 3")
+
+
+def test_large_sets_count_as_small_ones(pairs):
+    twice = [*pairs, *(pair for pair in pairs if pair[0].set == "set 0")]
+    assert learn(CTC(), twice).factor == pytest.approx(learn(CTC(), pairs).factor, rel=1e-3)
+
+
+def test_two_sets_are_too_few(pairs):
+    with pytest.raises(DataError, match="lines of 2 sets; at least 3"):
+        learn(CTC(), [pair for pair in pairs if pair[0].set in ("set 0", "set 1")])

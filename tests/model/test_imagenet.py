@@ -1,0 +1,75 @@
+"""Weights of image classifiers find their place in our backbones."""
+
+import hashlib
+
+import pytest
+import torch
+
+from drethtr.errors import CheckpointError
+from drethtr.model.backbones import EfficientNetV2S, Light, ResNet50
+from drethtr.model.imagenet import fetch, load_imagenet
+
+STEMS = {EfficientNetV2S(): ("features.0.0.weight", "classifier.1"), ResNet50(): ("conv1.weight", "fc")}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "drethtr"
+
+
+def classifier(config):
+    """A state dict as torchvision has it: three channels, and a classifier behind."""
+    stem, head = STEMS[config]
+    torch.manual_seed(1)
+    state = config.build().state_dict()
+    state[stem] = torch.randn(state[stem].shape[0], 3, *state[stem].shape[2:])
+    return state | {f"{head}.weight": torch.zeros(10, 4), f"{head}.bias": torch.zeros(10)}
+
+
+@pytest.mark.parametrize("config", STEMS, ids=repr)
+def test_weights_are_taken_and_the_stem_is_averaged(config, tmp_path):
+    (stem, _), theirs = STEMS[config], classifier(config)
+    torch.save(theirs, tmp_path / "weights.pth")
+    backbone = config.build()
+    load_imagenet(backbone, str(tmp_path / "weights.pth"))
+    for name, weight in backbone.state_dict().items():
+        assert torch.equal(weight, theirs[name].mean(1, keepdim=True) if name == stem else theirs[name])
+
+
+def test_a_url_is_fetched_once(tmp_path, cache):
+    source = tmp_path / "weights.pth"
+    torch.save(classifier(ResNet50()), source)
+    backbone = ResNet50().build()
+    load_imagenet(backbone, source.as_uri())
+    source.unlink()
+    load_imagenet(backbone, source.as_uri())
+    assert [path.name for path in cache.iterdir()] == ["weights.pth"]
+
+
+def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, cache):
+    digest = hashlib.sha256(b"whole").hexdigest()[:8]
+    (tmp_path / f"net-{digest}.pth").write_bytes(b"whole")
+    assert fetch((tmp_path / f"net-{digest}.pth").as_uri()).read_bytes() == b"whole"
+    (cache / f"net-{digest}.pth").unlink()
+    (tmp_path / f"net-{digest}.pth").write_bytes(b"half")
+    with pytest.raises(CheckpointError, match="damaged on the way"):
+        fetch((tmp_path / f"net-{digest}.pth").as_uri())
+    assert not list(cache.iterdir())
+
+
+def test_what_cannot_be_fetched_is_named(tmp_path, cache):
+    with pytest.raises(CheckpointError, match=r"gone\.pth: cannot be fetched .*; fetch it yourself"):
+        fetch((tmp_path / "gone.pth").as_uri())
+    assert not list(cache.iterdir())
+
+
+def test_weights_of_another_backbone_are_refused(tmp_path):
+    path = tmp_path / "weights.pth"
+    torch.save(classifier(ResNet50()), path)
+    with pytest.raises(CheckpointError, match=r"weights\.pth: not the weights of this backbone: only the "):
+        load_imagenet(Light().build(), str(path))
+    wider = classifier(ResNet50()) | {"conv1.weight": torch.zeros(64, 3, 5, 5)}
+    torch.save(wider, path)
+    with pytest.raises(CheckpointError, match=r"conv1\.weight is \(64, 3, 5, 5\) there, \(64, 1, 7, 7\) here"):
+        load_imagenet(ResNet50().build(), str(path))

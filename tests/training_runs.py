@@ -1,0 +1,72 @@
+"""A short real run, and `drethtr train` on it in processes of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image, ImageDraw
+
+RUN = """
+samples = 96
+minimum_count = 1
+save_every = 8
+augmentation = []
+train = [{ kind = "Real", paths = ["train.parquet"] }]
+validation = { paths = ["val.parquet"], lines = 4, every = 32 }
+preparation = { height = 48, stretch = 1.0 }
+network.layers = 2
+network.width = 16
+network.heads = 2
+network.hidden = 32
+network.backbone = { kind = "Light", height = 48 }
+network.ctc = { steps = 1 }
+network.positions = { kind = "Sinusoidal" }
+network.prior = { kind = "Added" }
+batches = { pixels = 49152, lines = 4, max_columns = 900, chunk = 16 }
+optimizer = { warm_up = 8 }
+"""
+
+
+def write_lines(path: Path, start: int, number: int) -> None:
+    """Some printed words as a Parquet file in the schema of Hugging Face images."""
+    rows = []
+    for i in range(start, start + number):
+        text = f"line {i * 37 % 101}"
+        image = Image.new("L", (90 + i % 5 * 8, 24), 255)
+        ImageDraw.Draw(image).text((4, 4), text, fill=0)
+        file = path.with_suffix(".png")
+        image.save(file)
+        rows.append({"image": {"bytes": file.read_bytes(), "path": f"{i}.png"}, "text": text, "set": "words"})
+        file.unlink()
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write_lines(tmp_path / "train.parquet", 0, 40)
+    write_lines(tmp_path / "val.parquet", 100, 4)
+    (tmp_path / "run.toml").write_text(RUN)
+    return tmp_path
+
+
+def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:
+    """`drethtr train` in a process group of its own, on the CPU; several processes are started by torchrun."""
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    command = [sys.executable, *(torchrun if processes > 1 else []), "-m", "drethtr.cli.main", "train", "run.toml"]
+    command += ["--output", output, "--device", "cpu", *options]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(command, cwd=data, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def finish(process: subprocess.Popen[bytes]) -> None:
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said.decode()
+
+
+def saved_at(snapshot: Path) -> int:
+    """When the snapshot was written; 0 if it never was."""
+    return snapshot.stat().st_mtime_ns if snapshot.exists() else 0

@@ -1,0 +1,35 @@
+import pytest
+
+from drethtr.decoding import CTC
+from drethtr.reading import Character, Reading
+from drethtr.trust.error_rate import Doubt, ErrorRate, doubt_of, student
+
+RATE = ErrorRate(CTC(), factor=1.5, spread=0.1, noise=2.0, sets=10)
+
+
+def reading(*confidences):
+    return Reading("a" * len(confidences), 1.0, tuple(Character("a", sure, 0, 1) for sure in confidences))
+
+
+def test_doubt_adds_up():
+    assert doubt_of([reading(1.0, 0.5), reading(), reading(0.75)]) == Doubt(0.75, 3, 3, 1)
+    assert doubt_of([]) == Doubt()
+
+
+def test_the_rate_is_the_factor_times_the_doubt():
+    assert RATE(Doubt(10, 100, 2)).cer == pytest.approx(0.15)
+
+
+def test_more_text_narrows_the_interval_down_to_how_sets_differ():
+    widths = [found.high / found.low for found in (RATE(Doubt(n, 10 * n, n)) for n in (10, 100, 10_000))]
+    assert widths[0] > widths[1] > widths[2] > (2.718 ** (2 * 1.96 * 0.1))
+
+
+def test_nothing_read_says_nothing():
+    assert RATE(Doubt(0, 0, 3, 3)) == (0, 0, 1)
+    assert RATE(Doubt(0, 50, 1)) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("freedom", "quantile"), [(3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1000, 1.962)])
+def test_quantiles_of_student(freedom, quantile):
+    assert student(freedom) == pytest.approx(quantile, rel=0.01)
