@@ -1,8 +1,8 @@
-"""Put a trained model into the package: half precision, with its card.
+"""Put a trained model into the package: half precision, calibrated, with its card.
 
-    python recipes/ship.py runs/compact/best.safetensors evaluation.json
-
-`evaluation.json` comes from `drethtr evaluate … --json evaluation.json` with that model.
+drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet'
+drethtr evaluate 'lines/*.test.parquet' --model runs/compact/best.safetensors --json evaluation.json
+python recipes/ship.py runs/compact/best.safetensors evaluation.json
 """
 
 import json
@@ -18,6 +18,8 @@ from drethtr.recognizer import SHIPPED
 def ship(model_path: Path, evaluation_path: Path) -> None:
     """Write the shipped model and say how large it is."""
     model = load_model(model_path)
+    if not model.trust.calibrations:
+        sys.exit(f"{model_path} does not know when to believe it; run `drethtr calibrate` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
     evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
     save_model(replace(model, card={**card, **model.card, "evaluation": evaluation}), SHIPPED, half=True)

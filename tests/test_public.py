@@ -11,7 +11,16 @@ import drethtr.decoding
 
 PROMISES = {
     "drethtr": ["Character", "Reading", "Recognizer", "__version__"],
-    "drethtr.decoding": ["CTC", "Beam", "Decoder", "Greedy"],
+    "drethtr.decoding": [
+        "CTC",
+        "Beam",
+        "Decoder",
+        "Greedy",
+        "Joint",
+        "PublishedBeam",
+        "PublishedGreedy",
+        "VerifiedDrafts",
+    ],
 }
 
 

@@ -1,12 +1,16 @@
 """Lines of like width side by side in one tensor."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from drethtr.images.prepare import Prepared
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 WIDTH_STEP = 128
 """Batches have widths that are multiples of it: kernels are made anew for every shape, so there must not be many."""
@@ -37,3 +41,24 @@ def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
     for image, line in zip(images, lines, strict=True):
         image[0, :, : line.shape[1]] = torch.from_numpy(line)
     return images, torch.tensor(widths)
+
+
+def in_memory(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
+    """A result for each item: of all at once, or of ever smaller halves where memory does not suffice.
+
+    Raises:
+        RuntimeError, MemoryError: if it does not even suffice for one.
+    """
+    try:
+        return work(items)
+    except (RuntimeError, MemoryError) as error:
+        if len(items) == 1 or not is_out_of_memory(error):
+            raise
+    # Not in the handler: the error would keep alive what the failed attempt has taken.
+    middle = len(items) // 2
+    return in_memory(work, items[:middle]) + in_memory(work, items[middle:])
+
+
+def is_out_of_memory(error: RuntimeError | MemoryError) -> bool:
+    """Whether an allocation failed; on CPUs, torch says so only in words."""
+    return isinstance(error, torch.cuda.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)

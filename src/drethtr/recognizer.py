@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from drethtr.batching import group_by_width, stack
+from drethtr.batching import group_by_width, in_memory, stack
 from drethtr.checkpoint import Model, load_model
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.strategies import Decoder, default_decoder
@@ -21,6 +21,7 @@ from drethtr.images.line import ImageSource, Line, load_line
 from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
 from drethtr.model.network import ImageMemory
+from drethtr.model.precision import Precision
 from drethtr.reading import Alternative, Character, Evidence, Reading
 from drethtr.trust.checks import Observation
 from drethtr.trust.evidence import LineEvidence, gather, impressions
@@ -59,16 +60,33 @@ class Recognizer:
     Args:
         model: From `load_model`; its network is used as it is, on its device.
         decoder: How text is found, from `drethtr.decoding`; by default the most accurate the model has.
+        precision: In which numbers images are read; bfloat16 is faster on processors that compute with it.
+        alternatives: How many other texts to give for each line that is short enough to be read in one piece.
     """
 
-    def __init__(self, model: Model, decoder: Decoder | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        decoder: Decoder | None = None,
+        *,
+        precision: Precision = Precision.FLOAT32,
+        alternatives: int = 0,
+    ) -> None:
         self.model = model
         self.decoder = decoder or default_decoder(model.network)
         self.decoder.check(model.network)
+        self.precision = precision
+        self.alternatives = alternatives
 
     @classmethod
     def load(
-        cls, path: str | Path | None = None, *, decoder: Decoder | None = None, device: torch.device | str = "cpu"
+        cls,
+        path: str | Path | None = None,
+        *,
+        decoder: Decoder | None = None,
+        device: torch.device | str = "cpu",
+        precision: Precision = Precision.FLOAT32,
+        alternatives: int = 0,
     ) -> Self:
         """The shipped model, or the one in the file `path`.
 
@@ -76,7 +94,8 @@ class Recognizer:
             CheckpointError: if the file is missing, damaged, of another version, or no model.
             ConfigError: if the model has no part that `decoder` needs.
         """
-        return cls(load_model(Path(path) if path is not None else SHIPPED, device), decoder)
+        model = load_model(Path(path) if path is not None else SHIPPED, device)
+        return cls(model, decoder, precision=precision, alternatives=alternatives)
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
         """Read line images: paths, encoded bytes, Pillow images or arrays; in the order given.
@@ -91,7 +110,7 @@ class Recognizer:
         pieces: list[list[ReadPiece]] = [[] for _ in lines]
         found: dict[int, ReadPiece] = {}
         for group in groups(parts):
-            read = self.decode([parts[i].prepared for i in group])
+            read = in_memory(self.decode, [parts[i].prepared for i in group])
             found |= {i: self.read_piece(*result, parts[i]) for i, result in zip(group, read, strict=True)}
         for number, part in enumerate(parts):
             pieces[part.line].append(found[number])
@@ -125,21 +144,28 @@ class Recognizer:
         network = self.model.network
         device = next(network.parameters()).device
         images, widths = stack(lines)
-        return network.encode_image(images.to(device), widths.to(device))
+        return self.precision.encode(network, images.to(device), widths.to(device))
 
     @torch.inference_mode()
     def decode(self, lines: Sequence[Prepared]) -> list[tuple[Decoded, LineEvidence]]:
         """Tokens of some prepared lines, as one batch, and what is known of them."""
         memory = self.encode(lines)
-        decoded = self.decoder.decode(self.model.network, memory)
+        decoded = self.decoder.decode(self.model.network, memory, self.alternatives)
         return list(zip(decoded, gather(memory, decoded), strict=True))
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:
         """Tokens as characters on the line."""
         reading = reading_of(self.characters(decoded, part, known.tokens))
-        texts = [Alternative(self.model.tokenizer.decode(other.tokens), other.score) for other in decoded.alternatives]
+        texts = self.alternative_texts(decoded)
         draft = None if decoded.draft is None else reading_of(self.characters(decoded.draft, part))
-        return ReadPiece(part.piece, replace(reading, alternatives=tuple(texts)), draft, known)
+        return ReadPiece(part.piece, replace(reading, alternatives=texts), draft, known)
+
+    def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
+        """The alternatives; of those that differ in white space at the ends only, the first."""
+        scores: dict[str, float] = {}
+        for other in decoded.alternatives:
+            scores.setdefault(self.model.tokenizer.decode(other.tokens).strip(), other.score)
+        return tuple(Alternative(text, score) for text, score in scores.items())
 
     def characters(self, decoded: Decoded, part: Part, evidence: Sequence[Evidence] = ()) -> list[Character]:
         """Tokens with their places on the image tokens, as characters with their edges on the line."""

@@ -3,6 +3,7 @@ import json
 import pytest
 from conftest import written
 from PIL import Image
+from printed_pages import put_page
 
 from drethtr.checkpoint import load_model
 from drethtr.data.sample import Sample
@@ -11,8 +12,8 @@ from drethtr.data.store import store_parquet
 
 @pytest.fixture
 def sets(tmp_path):
-    """Lines of three sets with their texts."""
-    for name in "abc":
+    """Lines of four sets with their texts."""
+    for name in "abcd":
         samples = [
             Sample(written(f"{name} {text}"), text, name, page=f"p{number % 2}")
             for number, text in enumerate(("abc def", "a cabbage", "jam", "a big egg"))
@@ -26,14 +27,14 @@ def taught(drethtr, sets, tiny_path):
     """The tiny model, having learned to tell its error rate."""
     path = sets / "taught.safetensors"
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn", path)
-    assert outcome.code == 0 and "mean absolute error" in outcome.out and "from 3 sets" in outcome.out
+    assert outcome.code == 0 and "mean absolute error" in outcome.out and "from 4 sets" in outcome.out
     return path
 
 
 def test_what_was_learned_is_in_the_model(taught, tiny_path):
     before, after = load_model(tiny_path), load_model(taught)
     [rate] = after.trust.error_rates
-    assert rate.sets == 3 and rate.factor > 0 and before.trust.error_rates == ()
+    assert rate.sets == 4 and rate.factor > 0 and before.trust.error_rates == ()
     assert all((a == b).all() for a, b in zip(before.network.parameters(), after.network.parameters(), strict=True))
 
 
@@ -49,6 +50,14 @@ def test_folders_are_pages(drethtr, taught, tmp_path):
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert [page["lines"] for page in found["pages"]] == [3, 3] and found["overall"]["lines"] == 6
     assert found["overall"]["low"] <= found["overall"]["cer"] <= found["overall"]["high"]
+
+
+def test_lines_of_pages_are_read(drethtr, taught, tmp_path):
+    put_page(tmp_path / "scans" / "1.png", tmp_path / "scans" / "page" / "1.xml", ["abc def", "", "a cabbage"])
+    outcome = drethtr("predict-cer", tmp_path / "scans", "--model", taught, "--json", tmp_path / "p.json")
+    assert outcome.code == 0
+    [page] = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["pages"]
+    assert (page["page"], page["lines"]) == ("scans/1", 3)
 
 
 def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):

@@ -14,7 +14,9 @@ from drethtr.documents import FORMATS, Page, Region, TextLine
 from drethtr.documents.read import parse_page
 from drethtr.documents.readers.json import read_json
 
-SCHEMA = json.loads((Path(drethtr.documents.__file__).parent / "page.schema.json").read_text())
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((Path(drethtr.documents.__file__).parent / "page.schema.json").read_text())
+)
 
 
 def changed_lines(page, change):
@@ -26,14 +28,14 @@ def nowhere(_name):
     return None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pages())
 def test_a_page_comes_back_from_page_xml(page):
     written = FORMATS["page"].write(document_of(page))
     assert parse_page(written, "x", nowhere)[2].page == page
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pages())
 def test_a_page_comes_back_from_alto_but_for_the_confidence_of_lines_with_words(page):
     def forget(line):
@@ -47,15 +49,15 @@ def test_a_page_comes_back_from_alto_but_for_the_confidence_of_lines_with_words(
     assert parse_page(written, "x", nowhere)[2].page == page
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pages())
 def test_a_page_comes_back_from_json_that_keeps_to_the_schema(page):
     written = FORMATS["json"].write(document_of(page))
-    jsonschema.validate(json.loads(written), SCHEMA)
+    SCHEMA.validate(json.loads(written))
     assert read_json(written, "x") == page
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name != "txt"])
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("txt", "pdf")])
 def test_every_file_names_the_version_and_the_model(name):
     written = FORMATS[name].write(document_of(letter_page()))
     assert PROVENANCE.model.encode() in written and b"1.2.3" in written

@@ -56,6 +56,12 @@ def test_pages_not_lines_are_drawn():
     assert by_page.high - by_page.low > 3 * (by_line.high - by_line.low)
 
 
+def test_a_few_pages_show_nothing():
+    a, b, pages = lines(5, better=5)
+    found = paired(a, b, pages)
+    assert found.high < 0 and found.drawn == 5 and found.verdict == "too few pages to tell"
+
+
 def test_nothing_to_compare():
     with pytest.raises(DataError, match="no lines"):
         paired([], [], [])

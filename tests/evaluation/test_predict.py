@@ -57,6 +57,11 @@ def test_large_sets_count_as_small_ones(pairs):
     assert learn(CTC(), twice).factor == pytest.approx(learn(CTC(), pairs).factor, rel=1e-3)
 
 
+def test_three_sets_are_too_few_to_leave_one_out(pairs):
+    with pytest.raises(DataError, match="lines of 3 sets; at least 4"):
+        leave_one_set_out(CTC(), [pair for pair in pairs if pair[0].set in ("set 0", "set 1", "set 2")])
+
+
 def test_two_sets_are_too_few(pairs):
     with pytest.raises(DataError, match="lines of 2 sets; at least 3"):
         learn(CTC(), [pair for pair in pairs if pair[0].set in ("set 0", "set 1")])

@@ -124,8 +124,7 @@ class Written:
             nonlocal layers
             for _ in range(STEPS):
                 after = []
-                for block, image, before in zip(self.network.blocks, memory.layers, layers, strict=True):
-                    mixer = block.fusion.text_mixer
+                for mixer, image, before in zip(mixers, memory.layers, layers, strict=True):
                     after.append(mixer(x, q, KeyValue(*text), image, None, before, dropout=0.0)[1])
                 layers = select_rows(tuple(after), turn) if task.beams > 1 else tuple(after)
 

@@ -1,5 +1,6 @@
 """What several commands let a person choose, from its name to the object."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
 DecoderName = Annotated[
     str | None,
-    typer.Option("--decoder", metavar="NAME", help="ctc, greedy, beam or beam:N; the model's usual one if left out."),
+    typer.Option(
+        "--decoder",
+        metavar="NAME",
+        help="ctc, greedy, verified, beam, beam:N or joint; the model's usual one if left out.",
+    ),
 ]
 DeviceName = Annotated[
     str, typer.Option("--device", help="cpu, cuda, cuda:1, mps; auto is a GPU that CUDA can use, else cpu.")
@@ -22,22 +27,33 @@ DeviceName = Annotated[
 
 
 def decoder_named(text: str) -> "Decoder":
-    """The decoder a person means by `ctc`, `greedy`, `beam` or `beam:5`.
+    """The decoder a person means by `ctc`, `greedy`, `verified`, `beam`, `beam:5` or `joint`.
+
+    `published` and `published:5` are greedy and beam search as the DRetHTR authors' code scores them.
 
     Raises:
         ConfigError: for any other name or number.
     """
-    from drethtr.decoding.strategies import CTC, Beam, Greedy
+    from drethtr.decoding.published import PublishedBeam, PublishedGreedy
+    from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 
-    known: dict[str, type[Decoder]] = {"ctc": CTC, "greedy": Greedy, "beam": Beam}
+    known: dict[str, type[Decoder]] = {
+        "ctc": CTC,
+        "greedy": Greedy,
+        "verified": VerifiedDrafts,
+        "beam": Beam,
+        "joint": Joint,
+        "published": PublishedGreedy,
+    }
+    numbered: dict[str, Callable[[int], Decoder]] = {"beam": Beam, "published": PublishedBeam}
     name, colon, number = text.partition(":")
     if name not in known:
         raise ConfigError(f"unknown decoder {text!r}{hint(name, known)}; known: {', '.join(known)}, beam:5")
     if not colon:
         return known[name]()
-    if known[name] is not Beam or not number.isdecimal():
-        raise ConfigError(f"decoder {text!r} is not understood; only beam takes a number, as in beam:5")
-    return Beam(int(number))
+    if name not in numbered or not number.isdecimal():
+        raise ConfigError(f"decoder {text!r} is not understood; only beam and published take a number, as in beam:5")
+    return numbered[name](int(number))
 
 
 def device_named(name: str) -> "torch.device":

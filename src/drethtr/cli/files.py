@@ -1,13 +1,17 @@
 """The files that commands read and write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from drethtr.errors import DataError
 
+DESCRIPTION, PDF = ".xml", ".pdf"
+KINDS = (".alto", ".page")
+"""What files that describe pages have before their ending."""
+
 
 def find_images(inputs: Sequence[str]) -> tuple[list[Path], list[DataError]]:
-    """The image files that a person means by names of files, of folders and by patterns, each once.
+    """The files that a person means by names of files, of folders and by patterns, each once.
 
     A name that leads nowhere is returned as an error, so that the others can still be read.
     """
@@ -22,21 +26,16 @@ def find_images(inputs: Sequence[str]) -> tuple[list[Path], list[DataError]]:
 
 
 def images_of(name: str) -> list[Path]:
-    """The image files of one file, folder or pattern, sorted.
+    """The files of one file, folder or pattern, sorted.
 
     Raises:
         DataError: if there are none.
     """
     from glob import glob, has_magic
 
-    from drethtr.data.sources.folder import IMAGES
-
     path = Path(name)
     if path.is_dir():
-        images = sorted(file for file in path.iterdir() if file.suffix.lower() in IMAGES and file.is_file())
-        if not images:
-            raise DataError(f"{name}: no images in this folder ({', '.join(sorted(IMAGES))})")
-        return images
+        return in_folder(path)
     if path.exists():
         return [path]
     if not has_magic(name):
@@ -48,22 +47,73 @@ def images_of(name: str) -> list[Path]:
     return files
 
 
+def in_folder(folder: Path) -> list[Path]:
+    """Images, PDFs, and files that describe a page, which then stand for their images."""
+    from drethtr.data.sources.folder import IMAGES
+
+    files = sorted(file for file in folder.iterdir() if file.is_file())
+    described = described_images(files)
+    readable = IMAGES | {PDF}
+    found = [file for file in files if file in described or file.suffix.lower() in readable]
+    found = [file for file in found if file not in described.values()]
+    if not found:
+        raise DataError(f"{folder}: no images in this folder ({', '.join(sorted(readable))})")
+    return found
+
+
+def described_images(files: Sequence[Path]) -> Mapping[Path, Path]:
+    """For each file that is PAGE or ALTO, the image it describes; other XML, such as METS, is passed over."""
+    from drethtr.documents.read import image_beside, read_page
+
+    described = {}
+    for file in files:
+        if file.suffix.lower() == DESCRIPTION:
+            try:
+                described[file] = image_beside(file, read_page(file).image)
+            except DataError:
+                continue
+    return described
+
+
+def stem_of(path: Path) -> str:
+    """What the outputs for a file are called, before their endings."""
+    stem = path.stem
+    if path.suffix.lower() == DESCRIPTION:
+        for kind in KINDS:
+            stem = stem.removesuffix(kind)
+    return stem
+
+
 def plan_outputs(images: Sequence[Path], folder: Path, ending: str, *, force: bool) -> dict[Path, Path]:
     """Where the result for each image goes: `folder`, under the image's name.
 
     Raises:
         DataError: if two images would share a file, or one exists and `force` is false.
     """
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder} is a file; --output is the folder to write to")
+    refuse_file(folder)
     owners: dict[Path, Path] = {}
     for image in images:
-        path = folder / f"{image.stem}.{ending}"
-        if (owner := owners.setdefault(path, image)) != image:
-            raise DataError(f"{owner} and {image} would both be written to {path}; read them in two runs")
+        path = folder / f"{stem_of(image)}.{ending}"
+        claim(owners, path, image)
         if path.exists() and not force:
             raise DataError(f"{path} exists; choose another --output or give --force")
     return {image: path for path, image in owners.items()}
+
+
+def claim(owners: dict[Path, Path], path: Path, image: Path) -> None:
+    """Note that the result for an image goes to `path`.
+
+    Raises:
+        DataError: if that of another one does.
+    """
+    if (owner := owners.setdefault(path, image)) != image:
+        raise DataError(f"{owner} and {image} would both be written to {path}; read them in two runs")
+
+
+def refuse_file(folder: Path) -> None:
+    """Refuse a file where a folder for outputs is wanted."""
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder} is a file; --output is the folder to write to")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -72,10 +122,22 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         DataError: if it cannot be written.
     """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file that is either whole or not there, whatever stops the writing.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.write_bytes(content)
         unfinished.replace(path)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        if unfinished.is_file():
+            unfinished.unlink()

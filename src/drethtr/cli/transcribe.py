@@ -1,68 +1,115 @@
-"""`drethtr transcribe`: images of handwritten lines in, their text out."""
+"""`drethtr transcribe`: images of handwriting in, lines or pages; their text out."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
-from drethtr.cli.files import find_images, plan_outputs, write_text
-from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Format
+from drethtr.cli.files import find_images, plan_outputs
+from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS
+from drethtr.cli.line_images import read_all, to_files, to_screen
+from drethtr.cli.pages import AUTO, WHOLE, Count, PageOptions, transcribe_pages
 from drethtr.config import hint
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from drethtr.images.line import Line
     from drethtr.reading import Reading
     from drethtr.recognizer import Recognizer
 
-READ_TOGETHER = 64
-
 
 def transcribe(
-    inputs: Annotated[list[str], typer.Argument(metavar="INPUT...", help="Line images, folders of them, patterns.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
+        ),
+    ],
     model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
-    format: Annotated[str, typer.Option("--format", help="txt, json (one object per line image) or tsv.")] = "txt",
-    output: Annotated[
-        Path | None, typer.Option(help="A folder for one file per image; to the screen if left out.")
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="txt, page, alto, hocr, json, pdf, csv, html, with commas between; of lines tsv."
+        ),
     ] = None,
+    output: Annotated[Path | None, typer.Option(help="A folder for the results; the screen if left out.")] = None,
+    lines: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Where lines come from: given by PAGE or ALTO; whole, the image is one; found by rapid, projection or "
+            "kraken. auto: given, else whole if lower than 300 pixels or 5 times as wide as high, else rapid.",
+        ),
+    ] = AUTO,
+    update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
     doubts: Annotated[
         bool, typer.Option("--doubts", help="Mark doubtful words as [word?] and odd lines as [!reason]; for txt.")
     ] = False,
     decoder: DecoderName = None,
     device: DeviceName = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files and texts that exist.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Say where the lines of each page come from.")] = False,
 ) -> None:
-    """Read images of handwritten lines.
+    """Read images of handwriting: single lines, or pages whose lines are given or found.
 
-    An image that cannot be read is named and skipped, and the exit code is 1; it is 2 if nothing could be read.
+    A file that cannot be read is named and skipped, and the exit code is 1; it is 2 if nothing could be read.
     """
-    if format not in FORMATS:
-        raise ConfigError(f"unknown format {format!r}{hint(format, FORMATS)}; known: {', '.join(FORMATS)}")
-    if doubts and format != "txt":
-        raise ConfigError(f"--doubts marks words in txt; {format} holds all confidences and flags as it is")
-    written = TEXT_WITH_DOUBTS if doubts else FORMATS[format]
+    names = formats_named(format if format is not None or update else "txt", doubts=doubts)
     chosen = decoder_named(decoder) if decoder is not None else None
-    images, errors = find_images(inputs)
-    outputs = plan_outputs(images, output, format, force=force) if output is not None else None
-    for error in errors:
-        report(error)
-    read = 0
-    if images:
+    files, errors = find_images(inputs)
+    alone = len(files) + len(errors) == 1
+
+    def load() -> "Recognizer":
         from drethtr.recognizer import Recognizer
 
-        recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
-        alone = len(images) + len(errors) == 1
+        return Recognizer.load(model, decoder=chosen, device=device_named(device))
+
+    if len(names) == 1 and names[0] in FORMATS and not update and are_lines(files, lines):
+        outputs = plan_outputs(files, output, names[0], force=force) if output is not None else None
+        written = TEXT_WITH_DOUBTS if doubts else FORMATS[names[0]]
         show = to_files(written, outputs) if outputs is not None else to_screen(written, alone=alone)
-        for image, result in read_all(recognizer, images):
-            if isinstance(result, DataError):
-                report(result)
-            else:
-                show(image, result)
-                read += 1
-    if read < len(images) + len(errors):
-        raise typer.Exit(1 if read else 2)
+        report_all(errors)
+        count = transcribe_lines(files, load, show)
+    else:
+        options = PageOptions(names, output, lines, update=update, doubts=doubts, force=force, verbose=verbose)
+        report_all(errors)
+        count = transcribe_pages(files, load, model, options, report, alone=alone)
+    if failed := count.failed + len(errors):
+        raise typer.Exit(1 if failed and count.done else 2)
+
+
+def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
+    """The formats a person means by their names with commas between, each once.
+
+    Raises:
+        ConfigError: naming one that is unknown.
+    """
+    from drethtr.documents.formats import FORMATS as OF_PAGES
+
+    names = tuple(dict.fromkeys(text.split(","))) if text is not None else ()
+    known = dict.fromkeys((*OF_PAGES, *FORMATS))
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"unknown format {name!r}{hint(name, known)}; known: {', '.join(known)}")
+    if doubts and "txt" not in names:
+        raise ConfigError(f"--doubts marks words in txt; {', '.join(names)} holds all confidences and flags as it is")
+    return names
+
+
+def are_lines(files: Sequence[Path], lines: str) -> bool:
+    """Whether all files are images of single lines; what cannot be opened is no reason against it."""
+    from drethtr.transcription.source import open_originals
+
+    if lines != AUTO:
+        return lines == WHOLE
+    for file in files:
+        try:
+            if not all(original.is_line for original in open_originals(file)):
+                return False
+        except DataError:
+            continue
+    return True
 
 
 def report(error: DataError) -> None:
@@ -70,38 +117,21 @@ def report(error: DataError) -> None:
     typer.echo(f"drethtr: {error}", err=True)
 
 
-def read_all(recognizer: "Recognizer", images: Sequence[Path]) -> "Iterator[tuple[Path, Reading | DataError]]":
-    """Each image with its reading, or with what is wrong with it."""
-    for start in range(0, len(images), READ_TOGETHER):
-        loaded = {image: load(recognizer, image) for image in images[start : start + READ_TOGETHER]}
-        lines = {image: line for image, line in loaded.items() if not isinstance(line, DataError)}
-        readings = dict(zip(lines, recognizer.read(list(lines.values())), strict=True))
-        for image, line in loaded.items():
-            yield image, line if isinstance(line, DataError) else readings[image]
+def report_all(errors: Sequence[DataError]) -> None:
+    """Name all that was skipped."""
+    for error in errors:
+        report(error)
 
 
-def load(recognizer: "Recognizer", image: Path) -> "Line | DataError":
-    """The line of an image file if the model can take it, else the reason why not."""
-    from drethtr.images.line import load_line
-
-    try:
-        line = load_line(image)
-    except DataError as error:
-        return error
-    try:
-        recognizer.model.preparation.columns(line.shape[1], line.shape[0])
-    except DataError as error:
-        return DataError(f"{image}: {error}")
-    return line
-
-
-def to_screen(format: Format, *, alone: bool) -> "Callable[[Path, Reading], None]":
-    """Print readings as they come: of a single image what a file would hold, else rows that name the image."""
-    typer.echo(format.header, nl=False)
-    write = format.file if alone else format.row
-    return lambda image, reading: typer.echo(write(image, reading), nl=False)
-
-
-def to_files(format: Format, outputs: Mapping[Path, Path]) -> "Callable[[Path, Reading], None]":
-    """Write each reading to its file."""
-    return lambda image, reading: write_text(outputs[image], format.header + format.file(image, reading))
+def transcribe_lines(
+    images: Sequence[Path], load: "Callable[[], Recognizer]", show: "Callable[[Path, Reading], None]"
+) -> Count:
+    """Read images of single lines and show what they say."""
+    done = 0
+    for image, result in read_all(load(), images) if images else ():
+        if isinstance(result, DataError):
+            report(result)
+        else:
+            show(image, result)
+            done += 1
+    return Count(done, len(images) - done)

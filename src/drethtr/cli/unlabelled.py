@@ -1,7 +1,9 @@
-"""Lines to read whose text nobody knows: images in folders, or the lines of data files."""
+"""Lines to read whose text nobody knows: images in folders, lines that PAGE or ALTO files mark out, or data files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from drethtr.cli.files import images_of
 from drethtr.errors import DataError
@@ -13,26 +15,58 @@ if TYPE_CHECKING:
 
 
 def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
-    """Every line of some folders, at any depth, of images, patterns and data files; a folder is a page.
+    """Every line of some folders, at any depth, of images, patterns and data files.
+
+    Where a folder holds PAGE or ALTO files, their lines are read; elsewhere an image is a line, and its folder a page.
 
     Raises:
         DataError: if there is nothing, naming where.
     """
-    from drethtr.data.sample import Sample
+    from drethtr.data.importers.pages import Pages
     from drethtr.data.sources import READERS, open_samples
-    from drethtr.data.sources.folder import IMAGES
 
     found: list[Sample] = []
     for name in inputs:
         path = Path(name)
         if path.suffix in READERS:
             found += open_samples(path)
-            continue
-        inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES) if path.is_dir() else []
-        for image in inside or images_of(name):
-            page = str(image.parent.relative_to(path)) if inside else image.parent.name
-            folder = path.resolve().name if inside else image.parent.name
-            found.append(Sample(image, "", folder, page="" if page == "." else page, key=str(image)))
+        elif Pages().recognizes(path):
+            found += lines_on_pages(path)
+        else:
+            found += line_images(path)
     if not found:
         raise DataError(f"{', '.join(inputs)}: no lines to read")
     return found
+
+
+def lines_on_pages(folder: Path) -> "list[Sample]":
+    """The lines of all pages in a folder, transcribed or not; says what could not be used."""
+    from dataclasses import replace
+
+    from drethtr.data.importers.importer import LeftOut
+    from drethtr.data.importers.pages import Pages
+    from drethtr.data.store import png_of
+
+    found = []
+    for entry in Pages().entries(folder):
+        if isinstance(entry, LeftOut):
+            typer.echo(f"left out, {entry.reason}: {entry.key}", err=True)
+        else:
+            found.append(replace(entry.sample, image=png_of(entry.sample)))  # a hundredth of the memory of its pixels
+    return found
+
+
+def line_images(path: Path) -> "list[Sample]":
+    """A line for each image of a folder, at any depth, of a pattern, or of one file."""
+    from drethtr.data.sample import Sample
+    from drethtr.data.sources.folder import IMAGES
+
+    if not path.is_dir():
+        return [Sample(image, "", image.parent.name, key=str(image)) for image in images_of(str(path))]
+    images = sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES) or images_of(str(path))
+    pages = (str(image.parent.relative_to(path)) for image in images)
+    name = path.resolve().name
+    return [
+        Sample(image, "", name, page=None if page == "." else page, key=str(image))
+        for image, page in zip(images, pages, strict=True)
+    ]

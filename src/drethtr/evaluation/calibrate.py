@@ -13,7 +13,7 @@ import numpy as np
 
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample
-from drethtr.decoding.strategies import CTC, Decoder, default_decoder
+from drethtr.decoding.strategies import CTC, Decoder, Greedy, VerifiedDrafts, default_decoder
 from drethtr.errors import DataError
 from drethtr.evaluation.confidence import right_characters, right_words
 from drethtr.evaluation.evaluate import READ_TOGETHER, page_of, read_lines, to_read
@@ -25,7 +25,7 @@ from drethtr.trust.checks import UnlikeTraining
 from drethtr.trust.logistic import Floats, Logistic, fit_logistic
 from drethtr.trust.trust import Trust
 
-FLAGGED = 0.015
+FLAGGED = 0.025
 """Share of validation lines that may be called unlike training."""
 
 FOLDS = 5
@@ -34,18 +34,19 @@ RIDGE = 0.01
 
 DIGITS = 4
 
+Decoders = tuple[Decoder, ...]
 Advance = Callable[[int], object]
 Turn = Callable[[Line], Line]
 
 
 def calibrate(
-    model: Model, samples: Sequence[Sample], decoders: Sequence[Decoder] = (), advance: Advance | None = None
+    model: Model, samples: Sequence[Sample], decoders: Sequence[Decoders] = (), advance: Advance | None = None
 ) -> Model:
     """The model, knowing when to believe it.
 
     Args:
         samples: Validation lines; those with uncertain texts are left out.
-        decoders: To calibrate; by default `usual_decoders`.
+        decoders: To calibrate, those that find the same text together; by default `usual_decoders`.
         advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
 
     Raises:
@@ -54,24 +55,26 @@ def calibrate(
     chosen = to_read(samples)
     plain = replace(model, trust=Trust())
     calibrations = tuple(
-        fit_calibration(decoder, chosen, read_lines(Recognizer(plain, decoder), chosen, advance))
-        for decoder in decoders or usual_decoders(model)
+        fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance))
+        for alike in decoders or usual_decoders(model)
     )
     return replace(model, trust=Trust(calibrations, fit_unlike_training(Recognizer(plain), chosen, advance)))
 
 
-def usual_decoders(model: Model) -> tuple[Decoder, ...]:
-    """The decoder that a user of the model gets, and the fastest one."""
-    usual = default_decoder(model.network)
-    return (usual,) if model.network.ctc is None or usual == CTC() else (usual, CTC())
+def usual_decoders(model: Model) -> tuple[Decoders, ...]:
+    """What a user of the model gets unasked, and the fastest reader of the image and of the decoder."""
+    network = model.network
+    fast: tuple[Decoders, ...] = ((Greedy(),),) if network.ctc is None else ((CTC(),), (VerifiedDrafts(), Greedy()))
+    usual = default_decoder(network)
+    return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 
 
-def passes(model: Model, decoders: Sequence[Decoder] = ()) -> int:
+def passes(model: Model, decoders: Sequence[Decoders] = ()) -> int:
     """How often `calibrate` reads each line: with every decoder, then in every turn."""
     return len(decoders or usual_decoders(model)) + len(TURNS)
 
 
-def fit_calibration(decoder: Decoder, samples: Sequence[Sample], readings: Sequence[Reading]) -> Calibration:
+def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Calibration:
     """How sure a decoder may be of its characters and words, from what it read."""
     found = [(sample.text, reading) for sample, reading in zip(samples, readings, strict=True) if reading.characters]
     if not found:
@@ -86,7 +89,7 @@ def fit_calibration(decoder: Decoder, samples: Sequence[Sample], readings: Seque
         np.concatenate([right_words(text, reading) for text, reading in found]),
         digits=DIGITS,
     )
-    return Calibration(decoder, characters, words)
+    return Calibration(decoders, characters, words)
 
 
 def upright(line: Line) -> Line:

@@ -34,15 +34,21 @@ CONFIDENCES: Classes = (
 )
 
 
+FEWEST = 6
+"""Pages; even if B were better on each of five, that would be chance in 6 % of cases."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """Error rates of A and B over some lines, and B's less A's with the ends of its 95 % interval.
 
-    better  share of drawn pages on which B has the lower rate
+    drawn   how many pages, or lines of unknown page, there are to draw from
+    better  share of the draws in which B has the lower rate
     """
 
     name: str
     lines: int
+    drawn: int
     a: float
     b: float
     difference: float
@@ -52,7 +58,9 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """What the interval allows to say."""
+        """What the interval allows to say; a bootstrap of a few pages is too sure of itself."""
+        if self.drawn < FEWEST:
+            return "too few pages to tell"
         if self.low <= 0 <= self.high:
             return "no difference shown"
         return "B is better" if self.high < 0 else "A is better"
@@ -165,7 +173,7 @@ def paired(
     rate_a, rate_b, _ = table.sum(axis=0) / max(table[:, 2].sum(), 1)
     low, high = middle_95(differences)
     better = float((differences < 0).mean() + (differences == 0).mean() / 2)
-    return Difference(name, len(a), float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)
+    return Difference(name, len(a), units, float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)
 
 
 def class_of(value: float, classes: Classes) -> str:

@@ -26,10 +26,11 @@ Pair: TypeAlias = tuple[Sample, Reading]
 
 @dataclass(frozen=True)
 class Told:
-    """The expected error rate of a set, beside the one it has."""
+    """The expected error rate of a set or page, beside the one it has."""
 
     name: str
     lines: int
+    characters: int
     expected: Expected
     cer: float
 
@@ -101,31 +102,41 @@ def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
 def residuals_of(of_set: Sequence[Pair]) -> list[float]:
     """For each page of a set, the square of the edits that were not expected, for each that was."""
     factor = known(of_set).factor
-    pages = map(known, grouped(of_set, lambda sample: page_of(sample) or sample.key).values())
+    pages = map(known, grouped(of_set, page_or_line).values())
     return [
         (page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.read.doubt
     ]
 
 
-def tell(error_rate: ErrorRate, pairs: Sequence[Pair]) -> list[Told]:
-    """What would have been told of each set, beside the truth."""
-    found = {name: known(of_set) for name, of_set in grouped(pairs, set_of).items()}
-    return [Told(name, one.read.lines, error_rate(one.read), one.cer) for name, one in found.items()]
+def page_or_line(sample: Sample) -> str:
+    """The page of a line, or the line itself where its page is unknown."""
+    return page_of(sample) or sample.key
 
 
-def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair]) -> list[Told]:
+def tell(error_rate: ErrorRate, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
+    """What would have been told of each set, or of each group of another name, beside the truth."""
+    found = {name: known(group) for name, group in grouped(pairs, name_of).items()}
+    return [
+        Told(name, one.read.lines, one.read.characters, error_rate(one.read), one.cer) for name, one in found.items()
+    ]
+
+
+def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
     """The same, each set told by what was learned from all others: as it will be with a new collection.
 
     Raises:
         DataError: if there are too few sets.
     """
+    sets = grouped(pairs, set_of)
+    if len(sets) <= FEWEST:
+        raise DataError(f"lines of {len(sets)} sets; at least {FEWEST + 1} are needed to learn from all but one")
     told = []
-    for name, own in grouped(pairs, set_of).items():
+    for name, own in sets.items():
         others = [pair for pair in pairs if pair[0].set != name]
-        told += tell(learn(decoder, others), own)
+        told += tell(learn(decoder, others), own, name_of)
     return told
 
 
 def mean_absolute_error(told: Sequence[Told]) -> float:
-    """How far off the expected rates are, on average over the sets."""
+    """How far off the expected rates are, on average."""
     return fmean(abs(one.expected.cer - one.cer) for one in told)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 PDF_DPI = 300
 """Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
 
+ORIENTATION, QUARTER_TURNS = 0x0112, (5, 6, 7, 8)
+"""The EXIF tag that says how an image is held, and its values that exchange width and height."""
+
 SUBFILE_TYPE, THUMBNAIL = 254, 1
 """The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
 
@@ -41,6 +44,18 @@ class PageSource:
     def name(self) -> str:
         """What messages call it."""
         return str(self.path) if self.pages == 1 else f"{self.path} page {self.number}"
+
+    def size(self) -> tuple[int, int]:
+        """Width and height of the page upright, without decoding it.
+
+        Raises:
+            DataError: naming the page, if it is damaged.
+        """
+        if is_pdf(self.path):
+            return draw(self, grey=True).size
+        with opened(self) as image:
+            turned = image.getexif().get(ORIENTATION, 1) in QUARTER_TURNS
+            return (image.height, image.width) if turned else image.size
 
     def grey(self) -> Line:
         """The page upright in grey, uint8 (height, width), as dark or light as it is.

@@ -9,11 +9,17 @@ from drethtr.layout.finder import Finder
 from drethtr.layout.kraken import Kraken
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector
+from drethtr.layout.whole import Whole
 
 ENTRY_POINTS = "drethtr.finders"
 """Group in which a package offers a finder: its name, and a class or function that builds it without arguments."""
 
-FINDERS: Mapping[str, Callable[[], Finder]] = {"rapid": RapidDetector, "projection": Projection, "kraken": Kraken}
+FINDERS: Mapping[str, Callable[[], Finder]] = {
+    "rapid": RapidDetector,
+    "projection": Projection,
+    "kraken": Kraken,
+    "whole": Whole,
+}
 
 
 def finder_named(name: str) -> Finder:
@@ -22,9 +28,9 @@ def finder_named(name: str) -> Finder:
     Raises:
         ConfigError: if there is none, or what is plugged in under this name finds no lines.
     """
-    plugged = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if name in FINDERS:
         return FINDERS[name]()
+    plugged = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if name not in plugged:
         known = [*FINDERS, *plugged]
         raise ConfigError(f"unknown finder of lines {name!r}{hint(name, known)}; known: {', '.join(known)}")

@@ -69,7 +69,8 @@ def foot(polygon: Floats) -> Floats:
     degree = 2 if len(columns) > 3 * height else 1 if len(columns) > 3 else 0
     course = np.polynomial.Polynomial.fit(columns, tops + FOOT * (bottoms - tops), degree)
     some = np.linspace(columns[0], max(columns[-1], columns[0] + 1), 2 if degree < 2 else 9)
-    return np.stack((some, course(some)), axis=1) + corner
+    points: Floats = np.stack((some, course(some)), axis=1) + corner
+    return points
 
 
 def outlined(page: Line, lines: Sequence[FoundLine], quarters: int) -> list[FoundLine]:

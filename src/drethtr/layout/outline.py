@@ -134,6 +134,9 @@ def line_of(around: Around, ridge: Ridge, factor: float) -> FoundLine:
     middle, thickness = around.middle, ridge.thickness
     above = border(around.ink[middle::-1, left:right], around.blocked[middle::-1, left:right], thickness, USUAL_ABOVE)
     below = border(around.ink[middle:, left:right], around.blocked[middle:, left:right], thickness, USUAL_BELOW)
+    strong = strength(around.ink[:, left:right])
+    above = tightened(above, around.ink[middle::-1, left:right], strong, thickness)
+    below = tightened(below, around.ink[middle:, left:right], strong, thickness)
     x, y = around.x[left:right], around.y[left:right]
     foot = baseline_row(around.ink[:, left:right], middle, thickness) - middle
     step = max(1, round(thickness / 2))
@@ -186,6 +189,22 @@ def border(ink: Floats, blocked: NDArray[np.bool_], thickness: float, usual: flo
     cost[rows[:, 0] < 0.45 * thickness] += 255
     cost[beyond] += 1e4
     return seam(cost).astype(np.float64)
+
+
+def strength(ink: Floats) -> float:
+    """How dark a pixel must be to count as ink."""
+    return max(16.0, 0.4 * float(np.quantile(ink.max(0), 0.75)))
+
+
+def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> Floats:
+    """The border no further out than nearly all ink within it needs."""
+    rows = np.arange(ink.shape[0])[:, None]
+    inked = (ink >= strong) & (rows < border)
+    reached = np.where(inked.any(0), ink.shape[0] - inked[::-1].argmax(0), 0)
+    step = max(1, round(2 * thickness))
+    tops = [reached[start : start + step].max() for start in range(0, len(reached), step)]
+    furthest = float(np.quantile(tops, 0.95)) + 0.2 * thickness
+    return np.minimum(border, max(furthest, 0.7 * thickness))
 
 
 def seam(cost: Floats) -> NDArray[np.intp]:

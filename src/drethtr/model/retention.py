@@ -45,15 +45,21 @@ def recurrent(
 ) -> tuple[Tensor, RetentionState]:
     """Take the tokens one by one: S ← γ S + k ⊗ v, then read q S."""
     memory, mass = state
-    k, log_decay = k.to(memory.dtype), log_decay.to(mass.dtype)
+    q, k, v, log_decay = (x.to(memory.dtype) for x in (q, k, v, log_decay))
     reads = []
     for n in range(q.shape[2]):
         gamma = log_decay[..., n].exp()
-        memory = gamma[..., None, None] * memory + k[:, :, n, :, None] * v[:, :, n, None, :]
+        memory = plus_outer(gamma[..., None, None] * memory, k[:, :, n], v[:, :, n])
         mass = gamma * mass + 1
-        read = (q[:, :, n, :, None] * memory).sum(-2)
+        read = (q[:, :, n, None] @ memory)[:, :, 0]
         reads.append(read / mass[..., None].sqrt() if normalize else read)
     return torch.stack(reads, dim=2), RetentionState(memory, mass)
+
+
+def plus_outer(memory: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Memory (B, H, K, V) + k (B, H, K) ⊗ v (B, H, V), in place: a new tensor of its size costs more than the sum."""
+    columns, rows = k.flatten(0, 1)[:, :, None], v.flatten(0, 1)[:, None, :]
+    return memory.flatten(0, 1).baddbmm_(columns, rows).view_as(memory)
 
 
 def parallel(

@@ -1,12 +1,10 @@
 """A line with its reading below, every character under the writing it stands for, and doubts in color."""
 
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from drethtr.images.line import Line
-from drethtr.pictures.contact_sheet import caption_font
+from drethtr.pictures.canvas import Canvas, Color, Photo, Rectangle, Words
 from drethtr.reading import Character, Reading
-
-Color = tuple[int, int, int]
 
 SURE: Color = (30, 60, 50)
 DOUBTFUL: Color = (225, 120, 0)
@@ -14,39 +12,52 @@ LOST: Color = (205, 0, 40)
 NO_DOUBT = 0.9
 """Characters surer than this are not marked on the line."""
 
-SCALE = 1.5
+HEIGHT = 96
+"""Lines are shown this high."""
+
 MARGIN = 10
 
+Shape = Rectangle | Words | Photo
 
-def explained_line(line: Line, reading: Reading) -> Image.Image:
-    """The line one and a half times as large, doubtful places tinted, above its reading.
 
-    Characters are `SURE` at confidence 1, `DOUBTFUL` at 0.5 and `LOST` at 0, with all shades between.
+def explained_line(line: Line, reading: Reading) -> Canvas:
+    """The line, doubtful places tinted, above its reading."""
+    scale = HEIGHT / line.shape[0]
+    shapes = [*show_line(line, reading.characters, MARGIN, MARGIN), *show_text(reading.characters, scale, MARGIN, 155)]
+    return Canvas(round(line.shape[1] * scale) + 2 * MARGIN, 180, tuple(shapes))
+
+
+def show_line(line: Line, characters: tuple[Character, ...], left: float, top: float) -> list[Shape]:
+    """The line `HEIGHT` pixels high, tinted where characters are doubtful."""
+    scale = HEIGHT / line.shape[0]
+    size = (max(1, round(line.shape[1] * scale)), HEIGHT)
+    written = Image.fromarray(line).resize(size, Image.Resampling.LANCZOS).convert("RGB")
+    doubtful = (character for character in characters if character.confidence < NO_DOUBT)
+    return [
+        Photo(left, top, written),
+        *(
+            Rectangle(left + c.left * scale, top, left + c.right * scale, top + HEIGHT, color_of(c.confidence), 0.3)
+            for c in doubtful
+        ),
+    ]
+
+
+def show_text(characters: tuple[Character, ...], scale: float, left: float, baseline: float) -> list[Shape]:
+    """Every character under its place.
+
+    They are `SURE` at confidence 1, `DOUBTFUL` at 0.5 and `LOST` at 0, with all shades between.
     """
-    height, width = (round(size * SCALE) for size in line.shape)
-    written = Image.fromarray(line).resize((width, height), Image.Resampling.LANCZOS).convert("RGB")
-    for character in reading.characters:
-        if character.confidence < NO_DOUBT:
-            tint(written, character)
-    font = caption_font(round(0.4 * height))
-    picture = Image.new("RGB", (width + 2 * MARGIN, height + round(0.65 * height) + 2 * MARGIN), "white")
-    picture.paste(written, (MARGIN, MARGIN))
-    pen = ImageDraw.Draw(picture)
-    for character in reading.characters:
-        middle = MARGIN + (character.left + character.right) / 2 * SCALE
-        place = (middle, MARGIN + 1.5 * height)
-        pen.text(place, character.text, fill=color_of(character.confidence), font=font, anchor="ms")
-    return picture
-
-
-def tint(picture: Image.Image, character: Character) -> None:
-    """Lay the color of a character over its place, through which the ink is still seen."""
-    left, right = max(0, round(character.left * SCALE)), min(picture.width, round(character.right * SCALE))
-    if left >= right:
-        return
-    box = (left, 0, right, picture.height)
-    place = picture.crop(box)
-    picture.paste(Image.blend(place, Image.new("RGB", place.size, color_of(character.confidence)), 0.3), box)
+    return [
+        Words(
+            left + (character.left + character.right) / 2 * scale,
+            baseline,
+            character.text,
+            pixels=round(0.4 * HEIGHT),
+            color=color_of(character.confidence),
+            anchor="middle",
+        )
+        for character in characters
+    ]
 
 
 def color_of(confidence: float) -> Color:

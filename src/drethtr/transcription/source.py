@@ -13,6 +13,9 @@ from drethtr.images.page import PageSource, is_pdf, open_pages
 DESCRIPTIONS = frozenset({".xml", ".json"})
 """Endings of files that describe a page whose image is another file."""
 
+LINE_HEIGHT, LINE_SHAPE = 300, 5
+"""An image is taken as one line if it is lower than so many pixels, or so many times as wide as high."""
+
 SAME_SHAPE = 0.01
 """By how much width over height of two sizes of an image may differ."""
 
@@ -29,6 +32,18 @@ class Original:
     def name(self) -> str:
         """What messages call it."""
         return str(self.description) if self.description is not None else self.source.name
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the image is shaped as one line of writing is: low, or far wider than high; a PDF never is.
+
+        Raises:
+            DataError: if the image is damaged.
+        """
+        if self.given is not None or is_pdf(self.source.path) or self.source.pages > 1:
+            return False
+        width, height = self.source.size()
+        return height < LINE_HEIGHT or width >= LINE_SHAPE * height
 
     def scan(self) -> Scan:
         """The image, for those who write documents."""

@@ -23,7 +23,7 @@ from drethtr.transcription.source import Original, open_originals
 LINES_AT_A_TIME = 64
 """Straightened lines in memory at a time."""
 
-HEAD_DOWN = 0.7
+HEAD_DOWN = 0.8
 """Writing read with less confidence than this is tried the other way up."""
 
 PROBES = 6

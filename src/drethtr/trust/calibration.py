@@ -19,9 +19,9 @@ LARGEST_MARGIN = 10.0
 
 @dataclass(frozen=True)
 class Calibration:
-    """For one decoder; `characters` weighs `character_features`, `words` weighs `word_features`."""
+    """For `decoders` that find the same text; `characters` weighs `character_features`, `words` `word_features`."""
 
-    decoder: Decoder
+    decoders: tuple[Decoder, ...]
     characters: Logistic
     words: Logistic
 

@@ -68,7 +68,8 @@ class Blank(Check):
     def __call__(self, seen: Observation) -> Flag | None:
         if seen.inked.sum() >= self.narrowest * seen.height:
             return None
-        return self.flag(seen, "there is no ink on this line" + (", yet a text was read" if seen.characters else ""))
+        reason = "there is hardly any ink on this line"
+        return self.flag(seen, f"{reason}, yet a text was read" if seen.characters else reason)
 
 
 @dataclass(frozen=True)

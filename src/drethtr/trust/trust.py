@@ -32,7 +32,7 @@ class Trust:
     def calibrated(self, reading: Reading, decoder: Decoder) -> Reading:
         """The reading with confidences that are probabilities, or as it is if this decoder was not calibrated."""
         for calibration in self.calibrations:
-            if type(calibration.decoder) is type(decoder):
+            if any(type(known) is type(decoder) for known in calibration.decoders):
                 return calibration(reading)
         return reading
 

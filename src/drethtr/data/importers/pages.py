@@ -96,7 +96,7 @@ def page_name(path: Path, source: Path) -> str:
     """The name of a page's file with the folders it lies in."""
     relative = path.relative_to(source) if source.is_dir() else Path(path.name)
     folders = [part for part in relative.parts[:-1] if part.lower() not in XML_FOLDERS]
-    return "/".join([*folders, path.stem])
+    return "/".join([*folders, path.stem.removesuffix(".alto").removesuffix(".page")])
 
 
 def lines_of(path: Path) -> Iterator[Sample | LeftOut]:

@@ -74,21 +74,21 @@ def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: I
 def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style) -> None:
     """A region with its lines."""
     block = ET.SubElement(space, "TextBlock", {"ID": ids.claim(region.id), **place(region.box)})
-    add_shape(block, region.polygon, style)
+    add_shape(block, region.polygon, style.prefix)
     for line in region.lines:
         attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}
         if line.baseline:
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)
-        add_shape(element, line.polygon, style)
+        add_shape(element, line.polygon, style.prefix)  # a box too: kraken looks for nothing else
         element.extend(string_elements(line.transcription or Transcription(""), line, ids, style))
 
 
-def add_shape(parent: ET.Element, polygon: Points | None, style: Style) -> None:
-    """A polygon, unless the attributes of the element say it all."""
-    if polygon and style.shapes and not is_box(polygon):
-        shape = ET.SubElement(parent, f"{style.prefix}Shape")
-        ET.SubElement(shape, f"{style.prefix}Polygon", POINTS=written(polygon))
+def add_shape(parent: ET.Element, polygon: Points | None, prefix: str) -> None:
+    """A polygon, if there is one."""
+    if polygon:
+        shape = ET.SubElement(parent, f"{prefix}Shape")
+        ET.SubElement(shape, f"{prefix}Polygon", POINTS=written(polygon))
 
 
 def string_elements(
@@ -97,8 +97,9 @@ def string_elements(
     """The words of a line with the spaces between them; one String for all where they do not add up to the text."""
     words = transcription.words
     if not words or " ".join(word.text for word in words) != transcription.text:
-        words = (Word(transcription.text, transcription.confidence, line.polygon),)
-        return [string_element(words[0], ids.claim(f"{line.id}_s1"), style)]
+        box = line.box if line.polygon else None
+        whole = Word(transcription.text, transcription.confidence, box and box.polygon())
+        return [string_element(whole, ids.claim(f"{line.id}_s1"), style)]
     elements = []
     for number, word in enumerate(words, 1):
         if number > 1:
@@ -115,7 +116,8 @@ def string_element(word: Word, id: str, style: Style) -> ET.Element:
     if word.doubtful and style.doubtful:
         attributes["TAGREFS"] = style.doubtful
     element = ET.Element(f"{style.prefix}String", attributes)
-    add_shape(element, word.polygon, style)
+    if style.shapes and word.polygon and not is_box(word.polygon):
+        add_shape(element, word.polygon, style.prefix)
     return element
 
 

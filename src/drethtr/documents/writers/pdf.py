@@ -151,15 +151,16 @@ def encode(scan: Scan) -> Picture:
 
 def jpeg_as_it_is(path: Path) -> Picture | None:
     """The bytes of a JPEG file; None if it is none."""
-    data = path.read_bytes()
     try:
-        image = Image.open(io.BytesIO(data), formats=["JPEG"])
+        image = Image.open(path, formats=["JPEG"])
     except OSError:
         return None
-    entries = image_entries(image, "/DCTDecode")
-    if image.mode == "CMYK" and "adobe" in image.info:
-        entries["Decode"] = [1, 0] * 4  # Adobe's programs store ink upside down
-    return Picture(data, entries, TURNS.get(image.getexif().get(ORIENTATION, 1), TURNS[1]), resolution(image))
+    with image:
+        entries = image_entries(image, "/DCTDecode")
+        if image.mode == "CMYK" and "adobe" in image.info:
+            entries["Decode"] = [1, 0] * 4  # Adobe's programs store ink upside down
+        turn = TURNS.get(image.getexif().get(ORIENTATION, 1), TURNS[1])
+        return Picture(path.read_bytes(), entries, turn, resolution(image))
 
 
 def fax(image: Image.Image, dpi: float) -> Picture:

@@ -51,7 +51,7 @@ def small_jpeg(scan: Scan) -> bytes:
 def summary(page: Page) -> str:
     """How much there is, and how much of it is doubtful."""
     doubtful = sum(word.doubtful for line in page.lines for word in line.words)
-    return f"{len(page.lines)} lines, {doubtful} doubtful words"
+    return f"lines: {len(page.lines)}, doubtful words: {doubtful}"
 
 
 def place(line: TextLine, number: int) -> str:

@@ -1,0 +1,41 @@
+"""`drethtr explain`: one picture of a line, its reading, all doubts, and where the decoder looked."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
+from drethtr.cli.formats import with_doubts
+from drethtr.errors import DataError
+
+SUFFIXES = (".svg", ".png")
+
+
+def explain(
+    line: Annotated[Path, typer.Argument(metavar="LINE", help="An image of one line.")],
+    output: Annotated[Path, typer.Option(help="The picture to write, .svg or .png.")],
+    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    decoder: DecoderName = None,
+    device: DeviceName = "auto",
+    force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
+) -> None:
+    """Draw how a line was read: characters under their places, doubts in color, where the decoder looked.
+
+    Below the reading is a row for each character, dark where the decoder looked for it, and for each layer how far back
+    it remembered what it had written.
+    """
+    from drethtr.images.line import load_line
+    from drethtr.pictures.explanation import draw
+    from drethtr.pictures.explanation import explain as told
+    from drethtr.recognizer import Recognizer
+
+    if output.suffix not in SUFFIXES:
+        raise DataError(f"{output}: the picture must be named {' or '.join(SUFFIXES)}")
+    if output.exists() and not force:
+        raise DataError(f"{output} exists; choose another name or give --force")
+    chosen = decoder_named(decoder) if decoder is not None else None
+    pixels = load_line(line)
+    explanation = told(Recognizer.load(model, decoder=chosen, device=device_named(device)), pixels)
+    draw(explanation).save(output)
+    typer.echo(f"{output}: {with_doubts(explanation.reading)}")

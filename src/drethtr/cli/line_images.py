@@ -1,0 +1,55 @@
+"""`drethtr transcribe` for images of single lines."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from drethtr.cli.files import write_text
+from drethtr.cli.formats import Format
+from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from drethtr.images.line import Line
+    from drethtr.reading import Reading
+    from drethtr.recognizer import Recognizer
+
+READ_TOGETHER = 64
+
+
+def read_all(recognizer: "Recognizer", images: Sequence[Path]) -> "Iterator[tuple[Path, Reading | DataError]]":
+    """Each image with its reading, or with what is wrong with it."""
+    for start in range(0, len(images), READ_TOGETHER):
+        loaded = {image: load(recognizer, image) for image in images[start : start + READ_TOGETHER]}
+        lines = {image: line for image, line in loaded.items() if not isinstance(line, DataError)}
+        readings = dict(zip(lines, recognizer.read(list(lines.values())), strict=True))
+        for image, line in loaded.items():
+            yield image, line if isinstance(line, DataError) else readings[image]
+
+
+def load(recognizer: "Recognizer", image: Path) -> "Line | DataError":
+    """The line of an image file if the model can take it, else the reason why not."""
+    from drethtr.images.line import load_line
+
+    try:
+        line = load_line(image)
+    except DataError as error:
+        return error
+    try:
+        recognizer.model.preparation.columns(line.shape[1], line.shape[0])
+    except DataError as error:
+        return DataError(f"{image}: {error}")
+    return line
+
+
+def to_screen(format: Format, *, alone: bool) -> "Callable[[Path, Reading], None]":
+    """Print readings as they come: of a single image what a file would hold, else rows that name the image."""
+    typer.echo(format.header, nl=False)
+    write = format.file if alone else format.row
+    return lambda image, reading: typer.echo(write(image, reading), nl=False)
+
+
+def to_files(format: Format, outputs: Mapping[Path, Path]) -> "Callable[[Path, Reading], None]":
+    """Write each reading to its file."""
+    return lambda image, reading: write_text(outputs[image], format.header + format.file(image, reading))

@@ -1,0 +1,190 @@
+"""`drethtr transcribe` for pages: each file is one document, written in every format that is asked for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+import drethtr
+from drethtr.cli.files import write_bytes
+from drethtr.cli.page_work import ReadPage, Work, on_screen, plan, read_sheets, refuse_overwriting, write_all
+from drethtr.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from drethtr.documents.document import Provenance, Sheet
+    from drethtr.documents.formats import Format
+    from drethtr.documents.page import Page
+    from drethtr.layout.finder import Finder
+    from drethtr.recognizer import Recognizer
+    from drethtr.transcription.source import Original
+
+AUTO, GIVEN, WHOLE = "auto", "given", "whole"
+"""Values of `--lines` that do not name a finder for pages."""
+
+NOT_ON_SCREEN = frozenset({"pdf", "html"})
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """What a person chose, as `drethtr transcribe --help` tells it."""
+
+    names: tuple[str, ...]
+    output: Path | None
+    lines: str
+    update: bool
+    doubts: bool
+    force: bool
+    verbose: bool
+
+    def __post_init__(self) -> None:
+        from drethtr.documents.formats import FORMATS
+
+        if of_lines := set(self.names) - FORMATS.keys():
+            raise ConfigError(f"{min(of_lines)} is a table of line images; for pages take csv")
+        if self.output is None and (len(self.names) > 1 or set(self.names) & NOT_ON_SCREEN):
+            raise ConfigError(f"--format {','.join(self.names)} needs a folder to write to; give --output")
+
+    @property
+    def formats(self) -> "Mapping[str, Format]":
+        """How to write each of the formats."""
+        from drethtr.documents.formats import FORMATS
+
+        return {name: FORMATS[name] for name in self.names}
+
+
+class Count(NamedTuple):
+    """Files read or done before, and files or pages that failed."""
+
+    done: int
+    failed: int
+
+
+def transcribe_pages(
+    files: Sequence[Path],
+    load: "Callable[[], Recognizer]",
+    model: Path | None,
+    options: PageOptions,
+    report: Callable[[DataError], None],
+    *,
+    alone: bool,
+) -> Count:
+    """Read files of pages and write what is asked for; `alone` if a person gave but one."""
+    from tqdm import tqdm
+
+    works = [work for file in files if (work := open_work(file, options, report)) is not None]
+    if options.output is not None:
+        refuse_overwriting(works, options.output)
+    waiting = [work for work in works if options.force or options.update or not work.done]
+    done, failed = len(works) - len(waiting), len(files) - len(works)
+    if done:
+        typer.echo(f"{done} of {len(files)} files were done before; --force reads them again", err=True)
+    if not waiting:
+        return Count(done, failed)
+    recognizer, provenance = load(), provenance_of(model)
+    with tqdm(total=sum(len(work.originals) for work in waiting), unit="page", disable=None) as bar:
+        read = reader(recognizer, options, bar.update)
+        for work in waiting:
+            sheets = read_sheets(work, read, provenance, report)
+            failed += sheets.count(None)
+            there = [sheet for sheet in sheets if sheet is not None]
+            try:
+                if there:
+                    finish(work, sheets, provenance, options, alone=alone)
+                    done += 1
+            except DataError as error:
+                report(error)
+                failed += 1
+    return Count(done, failed)
+
+
+def provenance_of(model: Path | None) -> "Provenance":
+    """Who reads: the version of the package, the model in the file, and when."""
+    from drethtr.documents.document import Provenance
+    from drethtr.recognizer import SHIPPED
+
+    path = model or SHIPPED
+    return Provenance(
+        drethtr.__version__, f"{path.stem} {sha256(path.read_bytes()).hexdigest()[:12]}", datetime.now(UTC)
+    )
+
+
+def open_work(file: Path, options: PageOptions, report: Callable[[DataError], None]) -> Work | None:
+    """The work on a file; None if it cannot be done, after saying why."""
+    from drethtr.transcription.source import open_originals
+
+    try:
+        originals = open_originals(file)
+        if options.update and (originals[0].description is None or file.suffix.lower() == ".json"):
+            raise DataError(f"{file}: is neither PAGE nor ALTO; --update writes into those")
+        if options.lines == GIVEN and not all(original.given and original.given.lines for original in originals):
+            raise DataError(f"{file}: gives no lines; choose other --lines")
+    except DataError as error:
+        report(error)
+        return None
+    return plan(file, originals, options.formats, options.output)
+
+
+def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[], object]) -> ReadPage:
+    """What reads a page as a person chose."""
+    from drethtr.transcription.transcribe import transcribe
+
+    def read(original: "Original") -> "Page":
+        finder = finder_for(original, options.lines)
+        if options.lines not in (AUTO, GIVEN) and original.given is not None:
+            original = replace(original, given=replace(original.given, regions=()))
+        try:
+            page = transcribe(original, recognizer, finder, keep=options.update and not options.force)
+        finally:
+            advance()
+        if options.verbose:
+            given = original.given is not None and original.given.lines
+            origin = "given" if given else f"found by {finder}"
+            typer.echo(
+                f"{original.name}: {page.width} x {page.height} pixels, {len(page.lines)} lines {origin}", err=True
+            )
+        return page
+
+    return read
+
+
+def finder_for(original: "Original", lines: str) -> "Finder":
+    """What finds the lines that an original does not give."""
+    from drethtr.layout.finders import finder_named
+    from drethtr.layout.rapid import RapidDetector
+
+    if lines in (AUTO, GIVEN):
+        return finder_named(WHOLE) if original.is_line else RapidDetector()
+    return finder_named(lines)
+
+
+def finish(
+    work: Work, sheets: "Sequence[Sheet | None]", provenance: "Provenance", options: PageOptions, *, alone: bool
+) -> None:
+    """Write or show the pages of a file that was read.
+
+    Raises:
+        DataError: if something cannot be written.
+    """
+    there = [sheet for sheet in sheets if sheet is not None]
+    if options.update:
+        update_description(work, there[0].page, provenance, options)
+    if options.output is not None:
+        write_all(work, sheets, provenance, options.formats, force=options.force, doubts=options.doubts)
+        return
+    for name, format in options.formats.items():
+        shown = on_screen(work, there, provenance, format, alone=alone, doubts=options.doubts and name == "txt")
+        typer.echo(shown, nl=False)
+
+
+def update_description(work: Work, page: "Page", provenance: "Provenance", options: PageOptions) -> None:
+    """Write the text into the PAGE or ALTO file, or into a copy of it in the folder for outputs."""
+    from drethtr.documents.update import update
+
+    if not (work.originals[0].given or page).lines:
+        raise DataError(f"{work.path}: has no lines to write text into; write a new file with --format")
+    content = update(work.path.read_bytes(), page, provenance, replace=options.force, name=str(work.path))
+    write_bytes(work.path if options.output is None else options.output / work.path.name, content)

@@ -1,0 +1,21 @@
+"""The finder for an image that is one line: it finds the image."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drethtr.images.line import Line
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.given import FOOT
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Takes the whole image as one line."""
+
+    def find(self, page: Line) -> list[FoundLine]:
+        """One line, from the left to the right of the image."""
+        height, width = page.shape
+        baseline = ((0, FOOT * height), (width, FOOT * height))
+        corners = ((0, 0), (width, 0), (width, height), (0, height))
+        return [FoundLine(np.array(baseline, dtype=np.float64), np.array(corners, dtype=np.float64))]

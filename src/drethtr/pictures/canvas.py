@@ -1,0 +1,124 @@
+"""A picture of rectangles, words and photographs that can be written as SVG or as pixels."""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import TypeAlias
+
+from PIL import Image, ImageDraw
+
+from drethtr.errors import DataError
+from drethtr.pictures.contact_sheet import caption_font
+
+Color: TypeAlias = tuple[int, int, int]
+
+BLACK: Color = (20, 20, 20)
+GREY: Color = (120, 120, 120)
+ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
+"""How SVG and Pillow call where words begin: at their place, around it, before it."""
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A filled rectangle; `opacity` from 0 to 1."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    color: Color
+    opacity: float = 1.0
+
+    def svg(self) -> str:
+        place = f"x='{self.left:.1f}' y='{self.top:.1f}' "
+        size = f"width='{self.right - self.left:.1f}' height='{self.bottom - self.top:.1f}'"
+        return f"<rect {place}{size} fill='rgb{self.color}' fill-opacity='{self.opacity:g}'/>"
+
+    def draw(self, picture: Image.Image) -> None:
+        box = tuple(map(round, (self.left, self.top, self.right, self.bottom)))
+        left, top, right, bottom = box
+        if left < right and top < bottom:
+            place = picture.crop((left, top, right, bottom))
+            picture.paste(Image.blend(place, Image.new("RGB", place.size, self.color), self.opacity), (left, top))
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words standing on a baseline, so many pixels high; `anchor` is one of `ANCHORS`."""
+
+    x: float
+    y: float
+    text: str
+    pixels: int = 12
+    color: Color = BLACK
+    anchor: str = "start"
+
+    def svg(self) -> str:
+        place = f"x='{self.x:.1f}' y='{self.y:.1f}' font-size='{self.pixels}' text-anchor='{self.anchor}'"
+        return f"<text {place} fill='rgb{self.color}' xml:space='preserve'>{escape(self.text)}</text>"
+
+    def draw(self, picture: Image.Image) -> None:
+        font = caption_font(self.pixels)
+        place = (self.x, self.y)
+        ImageDraw.Draw(picture).text(place, self.text, fill=self.color, font=font, anchor=ANCHORS[self.anchor])
+
+
+@dataclass(frozen=True)
+class Photo:
+    """Pixels with their upper left corner at a place."""
+
+    left: float
+    top: float
+    image: Image.Image
+
+    def svg(self) -> str:
+        encoded = BytesIO()
+        self.image.save(encoded, "PNG", optimize=True)
+        place = f"x='{self.left:.1f}' y='{self.top:.1f}' width='{self.image.width}' height='{self.image.height}'"
+        return f"<image {place} href='data:image/png;base64,{b64encode(encoded.getvalue()).decode()}'/>"
+
+    def draw(self, picture: Image.Image) -> None:
+        picture.paste(self.image, (round(self.left), round(self.top)))
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """Shapes on white, the later above the earlier."""
+
+    width: int
+    height: int
+    shapes: tuple[Rectangle | Words | Photo, ...]
+
+    def to_image(self) -> Image.Image:
+        """As pixels."""
+        picture = Image.new("RGB", (self.width, self.height), "white")
+        for shape in self.shapes:
+            shape.draw(picture)
+        return picture
+
+    def to_svg(self) -> str:
+        """As an SVG file that needs no other."""
+        size = f"width='{self.width}' height='{self.height}' viewBox='0 0 {self.width} {self.height}'"
+        head = f"<svg xmlns='http://www.w3.org/2000/svg' {size} font-family='DejaVu Sans, Helvetica, sans-serif'>"
+        inside = "\n".join(["<rect width='100%' height='100%' fill='white'/>", *(s.svg() for s in self.shapes)])
+        return f"{head}\n{inside}\n</svg>\n"
+
+    def save(self, path: Path) -> None:
+        """Write an .svg or .png file.
+
+        Raises:
+            DataError: for any other name, or if it cannot be written.
+        """
+        unfinished = path.with_name(f".{path.name}.unfinished")
+        try:
+            if path.suffix == ".svg":
+                unfinished.write_text(self.to_svg(), encoding="utf-8")
+            elif path.suffix == ".png":
+                self.to_image().save(unfinished, "PNG", optimize=True)
+            else:
+                raise DataError(f"{path}: pictures are written as .svg or .png")
+            unfinished.replace(path)
+        except OSError as error:
+            raise DataError(f"cannot write {path}: {error.strerror}") from error

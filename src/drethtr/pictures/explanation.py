@@ -1,0 +1,205 @@
+"""Everything about one reading in one picture: what was read, how surely, and where the decoder looked for it."""
+
+from collections.abc import Callable
+from math import log2
+from typing import NamedTuple
+
+import torch
+from PIL import Image
+
+from drethtr.errors import DataError
+from drethtr.images.line import Line
+from drethtr.model.looking import Looks, watch
+from drethtr.pictures.canvas import GREY, Canvas, Color, Photo, Rectangle, Words
+from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
+from drethtr.reading import Reading
+from drethtr.recognizer import Recognizer
+from drethtr.text.tokenizer import BOS
+from drethtr.trust.evidence import gather, in_both
+
+LABELS = 140
+"""Width of the column at the left, where it says what is shown."""
+
+GAP = 12
+"""Between one part of the picture and the next."""
+
+ROW = 9
+"""Height of a character's row in the picture of attention."""
+
+BAR_HEIGHT = 16
+"""Of the bars of one layer together."""
+
+OCTAVE = 24
+"""A bar is this much longer where memory lasts twice as long."""
+
+LETTER = 8
+"""What a letter of a reason takes at most, in pixels."""
+
+BAR: Color = (70, 110, 160)
+
+
+class Explanation(NamedTuple):
+    """What there is to tell about a line.
+
+    tokens  text of each token that was written
+    draft   what the image alone gave, where a decoder wrote the reading
+    extent  pixels of the line that the watched image tokens cover
+    """
+
+    line: Line
+    reading: Reading
+    tokens: tuple[str, ...]
+    draft: Reading | None
+    looks: Looks
+    extent: float
+
+
+@torch.inference_mode()
+def explain(recognizer: Recognizer, line: Line) -> Explanation:
+    """Read a line as always, then watch the decoder write the text that was read.
+
+    Raises:
+        DataError: if the line is so long that it is read in pieces.
+    """
+    parts = recognizer.prepare(0, line)
+    if len(parts) > 1:
+        raise DataError(f"a line read in {len(parts)} pieces cannot be explained in one picture; cut it")
+    network, tokenizer = recognizer.model.network, recognizer.model.tokenizer
+    memory = recognizer.encode([parts[0].prepared])
+    [decoded] = found = recognizer.decoder.decode(network, memory)
+    piece = recognizer.read_piece(decoded, gather(memory, found)[0], parts[0])
+    before = torch.tensor([[BOS, *decoded.tokens[:-1]]], device=memory.layers[0].keys.device)
+    looks = watch(network, memory, before[:, : len(decoded.tokens)])
+    count = looks.attention.shape[-1] if memory.mask is None else int(memory.mask.sum())
+    per_token = network.backbone.columns_per_token * line.shape[1] / parts[0].prepared.shape[1]
+    return Explanation(
+        line,
+        recognizer.judge(line, [piece]),
+        tuple(tokenizer.decode([token]) for token in decoded.tokens),
+        piece.draft,
+        looks._replace(attention=looks.attention[..., :count]),
+        count * per_token,
+    )
+
+
+class Frame(NamedTuple):
+    """Where a part of the picture is drawn: pixels for one of the line, and the upper left corner."""
+
+    scale: float
+    left: float
+    top: float
+
+
+Drawn = tuple[list[Shape], float]
+"""Shapes, and how high they are; nothing to show is 0 high."""
+
+
+def draw(told: Explanation) -> Canvas:
+    """The picture, from top to bottom as it came to be."""
+    shapes: list[Shape] = []
+    top = float(MARGIN)
+    for title, part in PARTS.items():
+        drawn, height = part(told, Frame(HEIGHT / told.line.shape[0], LABELS + MARGIN, top))
+        if height:
+            shapes += [Words(LABELS, top + min(height, HEIGHT) / 2 + 4, title, 12, GREY, "end"), *drawn]
+            top += height + GAP
+    width = LABELS + told.line.shape[1] * HEIGHT / told.line.shape[0]
+    widest = max(width, *(shape.x + LETTER * len(shape.text) for shape in shapes if isinstance(shape, Words)))
+    return Canvas(round(widest) + 2 * MARGIN, round(top) + MARGIN, tuple(shapes))
+
+
+def draw_line(told: Explanation, frame: Frame) -> Drawn:
+    """The line itself."""
+    return show_line(told.line, told.reading.characters, frame.left, frame.top), HEIGHT
+
+
+def draw_text(told: Explanation, frame: Frame) -> Drawn:
+    """Each character that was read, under its place."""
+    return show_text(told.reading.characters, frame.scale, frame.left, frame.top + 38), 46
+
+
+def draw_words(told: Explanation, frame: Frame) -> Drawn:
+    """How sure each word is, under a bar of its width."""
+    shapes: list[Shape] = []
+    for word in told.reading.words():
+        first, last = (frame.left + edge * frame.scale for edge in (word.characters[0].left, word.characters[-1].right))
+        color = color_of(word.confidence)
+        percent = Words((first + last) / 2, frame.top + 17, f"{word.confidence:.0%}", 12, color, "middle")
+        shapes += [Rectangle(first + 2, frame.top, last - 2, frame.top + 3, color), percent]
+    return shapes, 18 if shapes else 0
+
+
+def draw_draft(told: Explanation, frame: Frame) -> Drawn:
+    """What the image alone gave; red where the decoder wrote otherwise."""
+    if told.draft is None:
+        return [], 0
+    kept = in_both(told.draft.text, told.reading.text)
+    return [
+        Words(
+            frame.left + (character.left + character.right) / 2 * frame.scale,
+            frame.top + 20,
+            character.text,
+            24,
+            GREY if same else LOST,
+            "middle",
+        )
+        for character, same in zip(told.draft.characters, kept, strict=True)
+    ], 26
+
+
+def draw_flags(told: Explanation, frame: Frame) -> Drawn:
+    """Each doubt about the line, below a bar where it is."""
+    shapes: list[Shape] = []
+    top = frame.top
+    for flag in told.reading.flags:
+        first, last = (frame.left + edge * frame.scale for edge in (flag.left, flag.right))
+        shapes += [
+            Rectangle(first, top, last, top + 4, LOST),
+            Words(frame.left, top + 20, f"{flag.kind}: {flag.reason}", 14, LOST),
+        ]
+        top += 28
+    return shapes, top - frame.top
+
+
+def draw_attention(told: Explanation, frame: Frame) -> Drawn:
+    """A row for each character written, dark where the decoder looked for it: the mean of all layers and heads."""
+    if not told.tokens:
+        return [], 0
+    shares = told.looks.attention.mean((0, 1))
+    grey = (255 * (1 - shares / shares.amax(1, keepdim=True))).byte().cpu().numpy()
+    size = max(1, round(told.extent * frame.scale)), ROW * len(told.tokens)
+    shapes: list[Shape] = [Photo(frame.left, frame.top, Image.fromarray(grey).resize(size, Image.Resampling.NEAREST))]
+    for row, token in enumerate(told.tokens):
+        shapes.append(Words(frame.left - 4, frame.top + ROW * (row + 1) - 1, token, ROW, GREY, "end"))
+    return shapes, size[1]
+
+
+def draw_memory(told: Explanation, frame: Frame) -> Drawn:
+    """A bar for each head of each layer, as long as the logarithm of the characters it remembers."""
+    if told.looks.reach is None:
+        return [Words(frame.left, frame.top + 14, "all that it wrote, in every layer", 12, GREY)], 18
+    shapes: list[Shape] = []
+    top = frame.top
+    for number, heads in enumerate(told.looks.reach.tolist(), start=1):
+        shapes.append(Words(frame.left - 4, top + 12, f"layer {number}", 10, GREY, "end"))
+        for head, reach in enumerate(heads):
+            thick = BAR_HEIGHT / len(heads)
+            bar = top + head * thick
+            shapes.append(Rectangle(frame.left, bar, frame.left + 4 + OCTAVE * log2(reach), bar + thick - 0.5, BAR))
+        span = f"{min(heads):.3g}" if len({f"{r:.3g}" for r in heads}) == 1 else f"{min(heads):.3g} to {max(heads):.3g}"
+        end = frame.left + 12 + OCTAVE * log2(max(heads))
+        shapes.append(Words(end, top + 12, f"about {span} characters back", 11, GREY))
+        top += BAR_HEIGHT + 6
+    return shapes, top - frame.top
+
+
+PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {
+    "": draw_line,
+    "text": draw_text,
+    "words, how sure": draw_words,
+    "image alone": draw_draft,
+    "doubts": draw_flags,
+    "where it looked": draw_attention,
+    "what it remembered": draw_memory,
+}
+"""What stands beside each part, from top to bottom."""

@@ -1,0 +1,79 @@
+"""Small pages as Transkribus, eScriptorium and READ-2016 lay them out."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from printed_pages import put_page
+
+from drethtr.data.importers import importer_for
+from drethtr.data.importers.importer import Found, LeftOut, checked
+from drethtr.data.importers.pages import Pages
+from drethtr.errors import DataError
+
+PAGES = Path(__file__).parents[3].parent / "shared" / "data" / "pages"
+
+
+def found(source):
+    importer = importer_for(source)
+    entries = [checked(entry) for entry in importer.entries(source)]
+    lines = [entry for entry in entries if isinstance(entry, Found)]
+    return importer.name, lines, [entry for entry in entries if isinstance(entry, LeftOut)]
+
+
+def test_transkribus_export(tmp_path):
+    source = tmp_path / "letters"
+    put_page(source / "0001.png", source / "page" / "0001.xml", ["eins", "", "zwei e\u0301"])
+    (source / "mets.xml").write_text("<mets/>")
+    name, lines, left_out = found(source)
+    assert name == "pages"
+    assert [(line.split, line.sample.text) for line in lines] == [("", "eins"), ("", "zwei é")]
+    assert [(line.sample.set, line.sample.page) for line in lines] == [("letters", "0001")] * 2
+    assert lines[0].sample.key.endswith("0001.xml line l0")
+    assert [entry.reason for entry in left_out] == ["not a page", "empty transcription"]
+
+
+def test_lines_show_their_own_writing(tmp_path):
+    put_page(tmp_path / "p.png", tmp_path / "p.xml", ["mmmm", "i"])
+    _, (first, second), _ = found(tmp_path)
+    ink = [int((line.sample.line() < 128).sum()) for line in (first, second)]
+    assert ink[0] > 3 * ink[1] > 0
+    assert all(line.sample.line().shape[0] < 60 for line in (first, second))
+
+
+def test_read_2016(tmp_path):
+    for folder, split in (("PublicData/Training", "train"), ("PublicData/Validation", "val")):
+        root = tmp_path / folder
+        put_page(root / "Images" / f"{split}.JPG", root / "page" / "page" / f"{split}.xml", [split])
+    put_page(tmp_path / "Test-ICFHR-2016" / "t.JPG", tmp_path / "Test-ICFHR-2016" / "page" / "t.xml", ["test"])
+    name, lines, left_out = found(tmp_path)
+    assert (name, left_out) == ("read-2016", [])
+    assert [(line.split, line.sample.text) for line in lines] == [(s, s) for s in ("train", "val", "test")]
+    assert {(line.sample.set, line.sample.language) for line in lines} == {("read2016", "de")}
+    assert lines[0].sample.page == "PublicData/Training/train"
+
+
+def test_what_cannot_be_cut_is_left_out(tmp_path):
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["a"])
+    put_page(tmp_path / "b.png", tmp_path / "b.xml", ["b"])
+    (tmp_path / "b.png").unlink()
+    put_page(tmp_path / "c.png", tmp_path / "c.xml", ["c"])
+    Image.fromarray(np.zeros((10, 300), np.uint8)).save(tmp_path / "c.png")
+    _, lines, left_out = found(tmp_path)
+    assert [line.sample.text for line in lines] == ["a"]
+    assert [entry.reason for entry in left_out] == ["no image of the page"] * 2
+    assert "b.png" in left_out[0].key and "300 x 10" in left_out[1].key
+
+
+def test_no_pages(tmp_path):
+    (tmp_path / "mets.xml").write_text("<mets/>")
+    with pytest.raises(DataError, match="none of the known layouts"):
+        importer_for(tmp_path)
+
+
+@pytest.mark.skipif(not PAGES.is_dir(), reason="the pages are not on this machine")
+def test_real_alto_pages():
+    [page] = [path for path in PAGES.glob("*.xml") if path.name.startswith("en_1905")]
+    lines = [entry for entry in Pages().entries(page) if isinstance(entry, Found)]
+    assert len(lines) > 10 and all(line.sample.line().shape[1] > 100 for line in lines)

@@ -1,0 +1,80 @@
+"""Reads a page file as other programs do, and prints what they see as JSON: run by `test_oracles.py`, elsewhere.
+
+usage: oracles.py {schema,kraken,ocrd,hocr} FILE
+"""
+
+import contextlib
+import importlib.util
+import io
+import json
+import sys
+from pathlib import Path
+
+SCHEMAS = {
+    "PcGts": ("ocrd_validators", "page.xsd"),
+    "alto": ("htrflow", "serialization/schemas/alto-4-4.xsd"),
+}
+
+
+def schema(path):
+    """What the official schema finds wrong."""
+    from lxml import etree
+
+    class Local(etree.Resolver):
+        def resolve(self, url, _id, context):
+            return (
+                self.resolve_filename(str(folder("ocrd_validators") / "xlink.xsd"), context) if "xlink" in url else None
+            )
+
+    def folder(package):
+        return Path(importlib.util.find_spec(package).origin).parent
+
+    tree = etree.parse(path)
+    package, file = SCHEMAS[etree.QName(tree.getroot()).localname]
+    parser = etree.XMLParser(no_network=True)
+    parser.resolvers.add(Local())
+    checked = etree.XMLSchema(etree.parse(str(folder(package) / file), parser))
+    checked.validate(tree)
+    return [f"{error.line}: {error.message}" for error in checked.error_log]
+
+
+def kraken(path):
+    """The lines that kraken reads."""
+    from kraken.lib.xml import XMLPage
+
+    lines = XMLPage(path).get_sorted_lines()
+    return [[line.id, line.text, line.baseline, line.boundary] for line in lines]
+
+
+def ocrd(path):
+    """The lines and words that OCR-D reads, in its reading order."""
+    from ocrd_models.ocrd_page import parse
+
+    page = parse(path, silence=True).get_Page()
+    return [
+        [
+            line.id,
+            [text.Unicode for text in line.get_TextEquiv()],
+            [w.get_TextEquiv()[0].Unicode for w in line.get_Word()],
+        ]
+        for region in page.get_AllRegions(classes=["Text"], order="reading-order")
+        for line in region.get_TextLine()
+    ]
+
+
+def hocr(path):
+    """What hocr-tools find wrong, and the lines they read."""
+    from hocr_tools_lib.tools.hocr_check import Checker
+    from hocr_tools_lib.utils.node_utils import get_text
+    from lxml import html
+
+    with contextlib.redirect_stderr(io.StringIO()) as report:
+        Checker(path).check()
+    failed = [row for row in report.getvalue().splitlines() if row.startswith("not ok")]
+    lines = html.parse(path).xpath("//*[@class='ocr_line']")
+    return [failed, [" ".join(get_text(line).split()) for line in lines]]
+
+
+if __name__ == "__main__":
+    seen = {"schema": schema, "kraken": kraken, "ocrd": ocrd, "hocr": hocr}[sys.argv[1]](sys.argv[2])
+    print(json.dumps(seen))  # noqa: T201

@@ -1,0 +1,83 @@
+"""Official schemas and independent readers: DRETHTR_ORACLES names a Python that has them (docs/formats.md says how)."""
+
+import json
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from page_examples import PROVENANCE, document_of, letter_page
+
+from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
+from drethtr.documents.read import parse_page
+from drethtr.documents.update import update
+
+PYTHON = os.environ.get("DRETHTR_ORACLES")
+SCRIPT = Path(__file__).with_name("oracles.py")
+PAGES = Path(__file__).parents[2] / ".." / "shared" / "data" / "pages"
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="DRETHTR_ORACLES does not name a Python with the other readers")
+
+
+def ask(oracle, data, tmp_path):
+    path = tmp_path / "page.xml"
+    path.write_bytes(data)
+    assert PYTHON is not None
+    answer = subprocess.run([PYTHON, SCRIPT, oracle, path], capture_output=True, check=True, text=True)
+    return json.loads(answer.stdout.splitlines()[-1])
+
+
+def odd_page():
+    lines = (
+        TextLine("nowhere", transcription=Transcription("a  b")),
+        TextLine("1 no id", baseline=((0, 5), (9, 5))),
+        TextLine("empty", ((0, 0), (9, 0), (9, 9)), None, Transcription("", 0.25)),
+    )
+    return Page("a.jpg", 800, 600, (Region("r", lines), Region("nothing")))
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+@pytest.mark.parametrize("page", [letter_page(), odd_page(), Page("a.jpg", 8, 6)], ids=["letter", "odd", "empty"])
+def test_what_is_written_and_updated_keeps_to_the_schema(format, page, tmp_path):
+    data = FORMATS[format].write(document_of(page))
+    assert ask("schema", data, tmp_path) == []
+    read = parse_page(data, "x", lambda _: None)[2].page
+    new = {line.id: Transcription("neu", 0.5) for line in read.lines} | {
+        line.id: line.transcription for line in page.lines if line.words
+    }
+    updated = update(data, read.with_text(new), PROVENANCE, replace=True)
+    assert ask("schema", updated, tmp_path) == []
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_kraken_reads_what_is_written(format, tmp_path):
+    page = letter_page()
+    read = ask("kraken", FORMATS[format].write(document_of(page)), tmp_path)
+    assert read == [
+        [line.id, line.text, list(map(list, line.baseline)), list(map(list, line.polygon))] for line in page.lines
+    ]
+
+
+def test_ocrd_reads_what_is_written_in_reading_order(tmp_path):
+    page = letter_page()
+    page = replace(page, regions=page.regions[::-1])
+    read = ask("ocrd", FORMATS["page"].write(document_of(page)), tmp_path)
+    assert read == [[line.id, [line.text], line.text.split()] for line in page.lines]
+
+
+def test_hocr_tools_accept_what_is_written(tmp_path):
+    page = letter_page()
+    failed, lines = ask("hocr", FORMATS["hocr"].write(document_of(page)), tmp_path)
+    assert failed == []
+    assert lines == [line.text for line in page.lines]
+
+
+@pytest.mark.skipif(not PAGES.is_dir(), reason="needs the pages of the shared folder")
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*.xml")), ids=lambda path: path.name)
+def test_kraken_reads_a_real_page_with_new_text_as_the_old_one(path, tmp_path):
+    data = path.read_bytes()
+    page = parse_page(data, "x", lambda _: None)[2].page
+    before = ask("kraken", data, tmp_path)
+    after = ask("kraken", update(data, page, PROVENANCE, replace=True), tmp_path)
+    assert after == before

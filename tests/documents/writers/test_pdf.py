@@ -1,0 +1,285 @@
+import io
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pikepdf
+import pypdfium2
+import pytest
+from page_examples import document_of, letter_page, line_of
+from PIL import Image, ImageDraw, ImageOps
+
+from drethtr.documents import (
+    FORMATS,
+    Page,
+    Region,
+    Scan,
+    TextLine,
+    Transcription,
+    image_beside,
+    read_page,
+)
+from drethtr.documents.writers.glyphless import truetype
+from drethtr.errors import DataError
+
+PAGES = Path(__file__).parents[3] / ".." / "shared" / "data" / "pages"
+
+
+def write(*pages, scan=None, pdf=None):
+    return FORMATS["pdf"].write(replace(document_of(*pages, scan=scan), pdf=pdf))
+
+
+def page_of(*lines, width=800, height=600):
+    return Page("a.jpg", width, height, (Region("r", lines),))
+
+
+def read(data, number=0):
+    """The words that pdfium finds; it marks a hyphen at the end of a line, and joins what follows."""
+    with pypdfium2.PdfDocument(data) as pdf:
+        return pdf[number].get_textpage().get_text_range().replace("\ufffe", "- ").split()
+
+
+def shown(data, number=0, scale=1.0):
+    with pypdfium2.PdfDocument(data) as pdf:
+        return pdf[number].render(scale=scale).to_pil().convert("RGB")
+
+
+def found_boxes(data, word, pixels_per_point):
+    """Where pdfium finds a word, as left, top, right, bottom in pixels."""
+    with pypdfium2.PdfDocument(data) as pdf:
+        page = pdf[0]
+        text, top = page.get_textpage(), page.get_height()
+        start, count = text.search(word).get_next()
+        boxes = np.array([text.get_charbox(index, loose=True) for index in range(start, start + count)])
+        left, bottom, right, up = boxes[:, 0].min(), boxes[:, 1].min(), boxes[:, 2].max(), boxes[:, 3].max()
+        return np.array([left, top - up, right, top - bottom]) * pixels_per_point
+
+
+def test_a_page_reads_back_word_for_word_and_line_by_line():
+    data = write(letter_page(), page_of(line_of("zweite Seite")))
+    assert read(data) == letter_page().text.split()
+    assert read(data, 1) == ["zweite", "Seite"]
+    with pypdfium2.PdfDocument(data) as pdf:
+        assert pdf[0].get_textpage().get_text_range().splitlines() == letter_page().text.splitlines()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "daſs groß Maß Straße ÄÖÜ œuvre Æsop",
+        "e\u0301te\u0301 n\u0303 a\u0304 q\u0303 m\u0305",
+        "¶ § † ⁊ ꝑ ꝓ ꝗ ꝫ ƿ ð þ",
+        "1 2 / - : . _ à a I",
+        "Œ ‘a’ “b” „c“ «d» — … ¬",
+        "𝔄 𐌰 ʒ ẞ",
+    ],
+)
+def test_all_letters_read_back(text):
+    assert read(write(page_of(line_of(text, letter=12)))) == text.split()
+
+
+def test_more_letters_than_a_section_of_the_font_holds():
+    letters = [chr(code) for code in range(0x100, 0x17F) if code not in (0x132, 0x133, 0x13F, 0x140, 0x149)]
+    text = " ".join("".join(letters[start : start + 10]) for start in range(0, len(letters), 10))
+    assert read(write(page_of(line_of(text, letter=5)))) == text.split()
+
+
+def test_a_word_lies_over_its_place():
+    found = found_boxes(write(letter_page()), "Mutter,", 300 / 72)
+    assert found == pytest.approx([170, 50, 310, 90], abs=3)
+
+
+@pytest.mark.parametrize("degrees", [-10, 10, 90, -90, 180])
+def test_slanted_and_turned_lines_read_in_their_direction(degrees):
+    def turned(points):
+        cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        return tuple((round(500 + x * cos - y * sin), round(500 + x * sin + y * cos)) for x, y in points)
+
+    straight = line_of("drei kurze Worte", left=-150, top=-20)
+    text = straight.transcription
+    words = tuple(replace(word, polygon=turned(word.polygon)) for word in text.words)
+    line = TextLine("l", turned(straight.polygon), turned(straight.baseline), replace(text, words=words))
+    data = write(page_of(line, width=1000, height=1000))
+    # What stands upside down pdfium hands out from left to right, word by word.
+    assert read(data)[:: -1 if degrees == 180 else 1] == ["drei", "kurze", "Worte"]
+    box = words[1].box
+    assert found_boxes(data, "kurze", 300 / 72) == pytest.approx(list(box), abs=14)
+
+
+def test_words_follow_a_curved_baseline():
+    arc = tuple((x, 300 - round(80 * math.sin(math.pi * x / 800))) for x in range(0, 801, 50))
+    outline = (*((x, y - 40) for x, y in arc), *((x, y + 10) for x, y in reversed(arc)))
+    line = TextLine("l", outline, arc, Transcription("links oben in der Mitte rechts"))
+    data = write(page_of(line))
+    assert read(data) == line.text.split()
+    left, middle = found_boxes(data, "links", 300 / 72), found_boxes(data, "Mitte", 300 / 72)
+    assert left[3] > middle[3] + 20
+
+
+def test_lines_of_unknown_place_are_found_all_the_same():
+    baseline = TextLine("b", None, ((10, 90), (700, 90)), Transcription("nur Grundlinie"))
+    nowhere = TextLine("n", None, None, Transcription("ganz ohne Ort"))
+    assert read(write(page_of(baseline, nowhere))) == ["nur", "Grundlinie", "ganz", "ohne", "Ort"]
+
+
+def test_the_text_is_not_seen():
+    picture = np.asarray(shown(write(letter_page())))
+    assert picture.min() == picture.max() == 230
+
+
+def photo(mode="RGB", size=(600, 300)):
+    """A picture on which every corner looks different."""
+    image = Image.new("RGB", size, (250, 245, 230))
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((0, 0, 80, 60), fill=(200, 30, 30))
+    pen.rectangle((size[0] - 60, 0, size[0], 40), fill=(30, 120, 30))
+    pen.ellipse((20, size[1] - 70, 80, size[1] - 10), fill=(20, 20, 160))
+    return image.quantize(16) if mode == "P" else image.convert(mode)
+
+
+def difference(image, other):
+    small = other.convert("RGB").resize(image.size)
+    return np.abs(np.asarray(image, dtype=float) - np.asarray(small, dtype=float)).mean()
+
+
+def scan_page(path):
+    with Image.open(path) as image:
+        upright = ImageOps.exif_transpose(image)
+    page = Page(path.name, *upright.size, (Region("r", (line_of("Wort", 10, 10),)),))
+    return page, Scan(lambda: upright, path)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_jpeg_goes_in_as_it_is_and_is_shown_upright(orientation, tmp_path):
+    path, image = tmp_path / "a.jpg", photo()
+    exif = image.getexif()
+    exif[0x0112] = orientation
+    image.save(path, exif=exif, quality=90)
+    page, scan = scan_page(path)
+    data = write(page, scan=scan)
+    assert path.read_bytes() in data
+    assert len(data) < path.stat().st_size + 6000
+    assert difference(shown(data, scale=300 / 72), scan.load()) < 3
+    assert read(data) == ["Wort"]
+
+
+@pytest.mark.parametrize("mode", ["L", "CMYK"])
+def test_grey_and_cmyk_jpegs_keep_their_colors(mode, tmp_path):
+    path = tmp_path / "a.jpg"
+    photo(mode).save(path, quality=95)
+    page, scan = scan_page(path)
+    data = write(page, scan=scan)
+    assert path.read_bytes() in data
+    assert difference(shown(data, scale=300 / 72), scan.load()) < 12
+
+
+def test_black_and_white_is_faxed_without_loss():
+    image = photo("1")
+    page = Page("a.tif", *image.size)
+    data = write(page, scan=Scan(lambda: image))
+    assert b"CCITTFaxDecode" in data
+    assert difference(shown(data, scale=300 / 72), image) == 0
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "P", "RGBA"])
+def test_other_scans_become_jpeg(mode, tmp_path):
+    path = tmp_path / "a.png"
+    photo(mode).save(path)
+    page, scan = scan_page(path)
+    data = write(page, scan=scan)
+    assert b"DCTDecode" in data
+    assert difference(shown(data, scale=300 / 72), scan.load()) < 4
+
+
+@pytest.mark.parametrize(("claimed", "inches"), [(200, 3), (72, 2), (None, 2)])
+def test_a_page_is_as_large_as_its_resolution_says_if_that_can_be_believed(claimed, inches, tmp_path):
+    path = tmp_path / "a.jpg"
+    photo().save(path, **({"dpi": (claimed, claimed)} if claimed else {}))
+    page, scan = scan_page(path)
+    with pypdfium2.PdfDocument(write(page, scan=scan)) as pdf:
+        assert pdf[0].get_width() == pytest.approx(72 * inches, abs=0.1)
+
+
+def drawn_pdf(path, rotate, crop):
+    """A PDF of one page with a red bar at its left top as it is shown, and resources that all pages inherit."""
+    pdf = pikepdf.new()
+    page = pdf.add_blank_page(page_size=(400, 300))
+    page.obj.CropBox = pikepdf.Array(crop)
+    page.obj.Rotate = rotate
+    page.contents_add(b"0.5 0 0 0.5 9 9 cm 1 0 0 rg 0 0 20 20 re f")
+    pdf.Root.Pages.Resources = pikepdf.Dictionary(ProcSet=pikepdf.Array([pikepdf.Name.PDF]))
+    del page.obj.Resources
+    pdf.docinfo["/Title"] = "Brief"
+    pdf.save(path)
+
+
+@pytest.mark.parametrize("rotate", [0, 90, 180, 270])
+@pytest.mark.parametrize("crop", [(0, 0, 400, 300), (20, 10, 380, 290)])
+def test_pages_of_a_pdf_stay_and_get_text_on_top(rotate, crop, tmp_path):
+    path = tmp_path / "letter.pdf"
+    drawn_pdf(path, rotate, crop)
+    with pypdfium2.PdfDocument(path) as pdf:
+        image = pdf[0].render(scale=300 / 72).to_pil()
+    page = page_of(line_of("Liebe Mutter", 100, 80), width=image.width, height=image.height)
+    data = write(page, pdf=path)
+    assert difference(shown(data, scale=300 / 72), image) == 0
+    assert read(data) == ["Liebe", "Mutter"]
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        assert str(pdf.docinfo["/Title"]) == "Brief"
+        assert {"/ProcSet", "/Font"} <= set(pdf.pages[0].Resources.keys())
+        assert str(pdf.docinfo["/Producer"]) == "drethtr 1.2.3, model 0123abcd"
+    if rotate == 0:
+        left, _, _, top = crop
+        found = found_boxes(data, "Liebe", 300 / 72)
+        assert found + np.array([-left, 300 - top, -left, 300 - top]) * 300 / 72 == pytest.approx(
+            [100, 80, 200, 120], abs=3
+        )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no pdf", "cannot be read as a PDF"),
+        ("password", "needs a password"),
+        ("pages", "has 1 pages, but 2 were read"),
+    ],
+)
+def test_a_pdf_that_cannot_be_used_is_named(content, message, tmp_path):
+    path, pages = tmp_path / "a.pdf", [letter_page()]
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        drawn_pdf(path, 0, (0, 0, 400, 300))
+        if content == "password":
+            with pikepdf.open(path, allow_overwriting_input=True) as pdf:
+                pdf.save(path, encryption=pikepdf.Encryption(user="secret", owner="secret"))
+        else:
+            pages *= 2
+    with pytest.raises(DataError, match=rf"a\.pdf: {message}"):
+        write(*pages, pdf=path)
+
+
+def test_the_file_names_its_maker():
+    with pikepdf.open(io.BytesIO(write(letter_page()))) as pdf:
+        assert str(pdf.docinfo["/Producer"]) == "drethtr 1.2.3, model 0123abcd"
+
+
+def test_the_font_is_one():
+    fonttools = pytest.importorskip("fontTools.ttLib")
+    font = fonttools.TTFont(io.BytesIO(truetype()), checkChecksums=2)
+    glyph = font["glyf"][".notdef"]
+    assert (font["maxp"].numGlyphs, font["hmtx"][".notdef"]) == (1, (500, 0))
+    assert (glyph.xMin, glyph.yMin, glyph.xMax, glyph.yMax, glyph.numberOfContours) == (0, 0, 500, 500, 2)
+    assert len(truetype()) < 400
+
+
+@pytest.mark.skipif(not PAGES.is_dir(), reason="needs the pages of the shared folder")
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*.xml")), ids=lambda path: path.name)
+def test_real_pages_read_back_word_for_word_at_the_size_of_their_scans(path):
+    page = read_page(path)
+    image = image_beside(path, page.image)
+    document = document_of(page, scan=Scan(lambda: Image.open(image), image))
+    data = FORMATS["pdf"].write(document)
+    assert read(data) == page.text.split()
+    assert len(data) < 1.05 * image.stat().st_size

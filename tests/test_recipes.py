@@ -1,0 +1,59 @@
+"""Every recipe is a run, and the published ones are what was published."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from drethtr import config
+from drethtr.conversion import PRESETS
+from drethtr.images.augment import PAPER
+from drethtr.training.optimize import learning_rate
+from drethtr.training.run import RunConfig
+
+RECIPES = Path(__file__).parents[1] / "recipes"
+PUBLISHED = ["published_pretraining", "published_as_run", "published_as_described"]
+
+
+def recipe(name):
+    return config.load(RunConfig, RECIPES / f"{name}.toml")
+
+
+def test_compact_can_be_read():
+    assert recipe("compact").samples > 0
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_published_recipes_train_the_published_network(name):
+    run = recipe(name)
+    assert run.network == PRESETS["base"].network and run.preparation == PRESETS["base"].preparation
+    assert run.augmentation == PAPER and run.loss.label_smoothing == 0.4
+    assert config.from_dict(RunConfig, config.to_dict(run)) == run
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [
+        ("published_pretraining", 1e-4, 1e-4),
+        ("published_as_run", 5e-5, 1.83e-5),
+        ("published_as_described", 1e-4, 7.53e-5),
+    ],
+)
+def test_the_learning_rates_are_those_of_the_logs_and_of_the_paper(name, first, last):
+    run = recipe(name)
+    assert learning_rate(run.optimizer, 0, run.samples) == pytest.approx(first)
+    assert learning_rate(run.optimizer, run.samples, run.samples) == pytest.approx(last, rel=1e-3)
+
+
+def test_the_described_rate_restarts_every_30_epochs():
+    run = recipe("published_as_described")
+    epoch = run.samples // 1000
+    at = [learning_rate(run.optimizer, int(epochs * epoch), run.samples) for epochs in (29.99, 30.1, 59.99)]
+    assert at == pytest.approx([1e-6, 1e-4, 1e-6], rel=0.05)
+
+
+def test_a_gradient_that_may_be_as_long_as_it_likes_is_left_alone():
+    weight = torch.nn.Parameter(torch.zeros(2))
+    weight.grad = torch.tensor([3e4, 4e4])
+    torch.nn.utils.clip_grad_norm_([weight], recipe("published_as_run").optimizer.clip)
+    assert weight.grad.tolist() == [3e4, 4e4]

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+import torch
+from conftest import written
+
+from drethtr.batching import stack
+from drethtr.decoding.decoded import Decoded
+from drethtr.decoding.strategies import CTC, Greedy
+from drethtr.trust.evidence import gather, impressions, in_both, weigh
+
+
+@pytest.fixture(autouse=True)
+def without_gradients():
+    with torch.inference_mode():
+        yield
+
+
+def encoded(model, *texts):
+    return model.network.encode_image(*stack([model.preparation(written(text)) for text in texts]))
+
+
+def test_margin_and_hesitation_by_hand():
+    """Four steps, two of each image token; tokens 1 (the blank), 4, 5 and 6."""
+    shares = np.full((4, 7), 1e-12, np.float32)
+    shares[0, [1, 4]] = 0.5, 0.5
+    shares[1, [4, 5, 6]] = 0.7, 0.2, 0.1
+    shares[2, 1] = shares[3, 5] = 1
+    decoded = Decoded((4, 5), (0.7, 0.9), ((0.0, 1.0), (1.0, 2.0)), Decoded((6, 5), (1, 1), ((0, 1), (1, 2))))
+    first, second = weigh(decoded, np.log(shares), 2)
+    assert first.own == 0.7 and not first.agrees and second.agrees
+    assert first.margin == pytest.approx(np.log(0.7 / 0.2), abs=1e-3)
+    entropy = np.log(2) - sum(p * np.log(p) for p in (0.7, 0.2, 0.1))
+    assert first.hesitation == pytest.approx(entropy, abs=1e-3) and second.hesitation == pytest.approx(0, abs=1e-3)
+
+
+def test_tokens_that_the_fewest_edits_keep():
+    assert in_both("wording", "sword in").tolist() == [True] * 4 + [True, True, False]
+    assert in_both(["a", "b"], ["b"]).tolist() == [False, True]
+    assert in_both("", "abc").tolist() == []
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy()], ids=repr)
+def test_evidence_of_a_line_does_not_depend_on_its_neighbors(decoder, tiny_model):
+    texts = ("abc", "a cab and a longer line")
+    together = encoded(tiny_model, *texts)
+    of_both = gather(together, decoder.decode(tiny_model.network, together))
+    for text, in_batch in zip(texts, of_both, strict=True):
+        memory = encoded(tiny_model, text)
+        [alone] = gather(memory, decoder.decode(tiny_model.network, memory))
+        np.testing.assert_allclose(alone.impression, in_batch.impression, atol=1e-4)
+        assert len(alone.tokens) == len(in_batch.tokens) > 0
+        for one, other in zip(alone.tokens, in_batch.tokens, strict=True):
+            assert one.margin == pytest.approx(other.margin, abs=1e-3)
+            assert one.hesitation == pytest.approx(other.hesitation, abs=1e-3)
+
+
+def test_a_model_without_ctc_knows_less(tiny_model):
+    tiny_model.network.ctc = None
+    memory = encoded(tiny_model, "abc")
+    [known] = gather(memory, Greedy().decode(tiny_model.network, memory))
+    assert all((token.margin, token.agrees, token.hesitation) == (0, True, 0) for token in known.tokens)
+    assert impressions(memory).shape == (1, 16)
+
+
+def test_a_text_as_long_as_allowed_was_not_ended(tiny_model):
+    memory = encoded(tiny_model, "abc")
+    [decoded] = CTC().decode(tiny_model.network, memory)
+    longest = int(memory.ctc.steps[0]) + 1
+    for number, ended in ((longest, False), (longest - 1, True)):
+        endless = decoded._replace(tokens=(4,) * number, confidences=(0.5,) * number, spans=((0.0, 1.0),) * number)
+        assert gather(memory, [endless])[0].ended is ended
