@@ -1,16 +1,21 @@
-"""Draw the pictures of the README: `make pictures`."""
+"""Draw the pictures of README and docs with the shipped model: `make pictures`."""
 
 from pathlib import Path
 
 from drethtr import Recognizer
 from drethtr.images.line import load_line
 from drethtr.pictures.explained_line import explained_line
+from drethtr.pictures.explanation import draw, explain
+from drethtr.pictures.reliability import reliability_chart
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "samples" / "000003.png"
+IMAGES = ROOT / "docs" / "images"
 
-line = load_line(SAMPLE)
-[reading] = Recognizer.load().read([line])
-target = ROOT / "docs" / "images" / "reading.png"
-target.parent.mkdir(exist_ok=True)
-explained_line(line, reading).save(target, optimize=True)
+IMAGES.mkdir(exist_ok=True)
+line, recognizer = load_line(SAMPLE), Recognizer.load()
+[reading] = recognizer.read([line])
+explained_line(line, reading).save(IMAGES / "reading.png")
+draw(explain(recognizer, line)).save(IMAGES / "explanation.png")
+if trust := recognizer.model.card["evaluation"].get("trust"):
+    reliability_chart(trust).save(IMAGES / "reliability.svg")

@@ -8,6 +8,7 @@ from safetensors.torch import load_file, save_file
 
 from drethtr.checkpoint import load_model, read_tensors, save_model
 from drethtr.errors import CheckpointError
+from drethtr.trust.trust import Trust
 
 
 def test_round_trip(tiny_model, tmp_path) -> None:
@@ -35,6 +36,20 @@ def test_half_precision_halves_the_file(tiny_model, tiny_path, tmp_path) -> None
 def rewritten(path, **header):
     tensors, metadata = read_tensors(path)
     save_file(tensors, path, {"drethtr": json.dumps(json.loads(metadata["drethtr"]) | header)})
+
+
+def test_a_model_of_an_earlier_version_is_not_calibrated(tiny_path) -> None:
+    tensors, metadata = read_tensors(tiny_path)
+    header = json.loads(metadata["drethtr"])
+    del header["trust"]
+    save_file(tensors, tiny_path, {"drethtr": json.dumps(header)})
+    assert load_model(tiny_path).trust == Trust()
+
+
+def test_trust_that_is_not_understood_is_refused(tiny_path) -> None:
+    rewritten(tiny_path, trust={"kind": "Trust", "unlike_training": {"kind": "Oracle"}})
+    with pytest.raises(CheckpointError, match="Oracle"):
+        load_model(tiny_path)
 
 
 def test_other_version_is_refused(tiny_path) -> None:

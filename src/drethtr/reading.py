@@ -59,7 +59,8 @@ class Reading:
     confidence        expected share of right characters: the mean of theirs; 1.0 for an empty text
     flags             doubts about the line, none if it looks as lines should
     word_confidences  probability of each word, between white space, to be right; empty if the model is not calibrated
-    alternatives      the best texts, this one among them, best first; empty unless the decoder was asked for them
+    alternatives      this text and then others, best first; empty unless the recognizer was asked for them, and where
+                      the line was read in pieces
     """
 
     text: str

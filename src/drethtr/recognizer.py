@@ -3,7 +3,7 @@
 Every figure of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from drethtr.batching import group_by_width, in_memory, stack
 from drethtr.checkpoint import Model, load_model
 from drethtr.decoding.decoded import Decoded
+from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder
 from drethtr.images.line import ImageSource, Line, load_line
 from drethtr.images.pieces import Piece, cut
@@ -62,6 +63,8 @@ class Recognizer:
         decoder: How text is found, from `drethtr.decoding`; by default the most accurate the model has.
         precision: In which numbers images are read; bfloat16 is faster on processors that compute with it.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece.
+        on_drift: Told, after every batch, how far the parallel and the recurrent form are apart on its texts, see
+            `drethtr.decoding.drift`; this takes longer than reading.
     """
 
     def __init__(
@@ -71,12 +74,14 @@ class Recognizer:
         *,
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
+        on_drift: Callable[[float], object] | None = None,
     ) -> None:
         self.model = model
         self.decoder = decoder or default_decoder(model.network)
         self.decoder.check(model.network)
         self.precision = precision
         self.alternatives = alternatives
+        self.on_drift = on_drift
 
     @classmethod
     def load(
@@ -87,6 +92,7 @@ class Recognizer:
         device: torch.device | str = "cpu",
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
+        on_drift: Callable[[float], object] | None = None,
     ) -> Self:
         """The shipped model, or the one in the file `path`.
 
@@ -95,7 +101,7 @@ class Recognizer:
             ConfigError: if the model has no part that `decoder` needs.
         """
         model = load_model(Path(path) if path is not None else SHIPPED, device)
-        return cls(model, decoder, precision=precision, alternatives=alternatives)
+        return cls(model, decoder, precision=precision, alternatives=alternatives, on_drift=on_drift)
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
         """Read line images: paths, encoded bytes, Pillow images or arrays; in the order given.
@@ -151,6 +157,8 @@ class Recognizer:
         """Tokens of some prepared lines, as one batch, and what is known of them."""
         memory = self.encode(lines)
         decoded = self.decoder.decode(self.model.network, memory, self.alternatives)
+        if self.on_drift is not None:
+            self.on_drift(max(text_drift(self.model.network, [line.tokens for line in decoded], memory)))
         return list(zip(decoded, gather(memory, decoded), strict=True))
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:

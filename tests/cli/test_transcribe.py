@@ -61,7 +61,16 @@ def test_json_has_places_and_confidences(drethtr, lines, tiny_path):
     image = lines / "two.png"
     [reading] = Recognizer.load(tiny_path).read([image])
     found = json.loads(drethtr("transcribe", image, "--model", tiny_path, "--format", "json").out)
-    assert list(found) == ["file", "text", "confidence", "characters", "words"]
+    assert list(found) == [
+        "file",
+        "text",
+        "confidence",
+        "calibrated",
+        "flags",
+        "alternatives",
+        "characters",
+        "words",
+    ]
     assert (found["file"], found["text"]) == (str(image), reading.text)
     assert found["confidence"] == pytest.approx(reading.confidence, abs=1e-4)
     assert "".join(character["text"] for character in found["characters"]) == reading.text
@@ -78,8 +87,8 @@ def test_json_of_several_lines_is_an_object_in_each_row(drethtr, lines, tiny_pat
 
 def test_table(drethtr, lines, tiny_path):
     header, *rows = drethtr("transcribe", lines, "--model", tiny_path, "--format", "tsv").out.splitlines()
-    assert header == "file\ttext\tconfidence"
-    assert [len(row.split("\t")) for row in rows] == [3, 3]
+    assert header == "file\ttext\tconfidence\tflags"
+    assert [len(row.split("\t")) for row in rows] == [4, 4]
 
 
 def test_a_folder_gets_a_file_for_each_image(drethtr, lines, tiny_path, tmp_path):

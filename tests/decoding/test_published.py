@@ -71,6 +71,46 @@ def test_one_beam_is_greedy(arrays, network, memory):
         assert one.token_log_probabilities == pytest.approx(other.token_log_probabilities)
 
 
+class Chain:
+    """Scores the next token by the last one and its place; each line has its own tables (lines, places, last, next)."""
+
+    def __init__(self, tables):
+        self.tables = tables
+
+    def step(self, tokens, place):
+        tables = self.tables[:, place].repeat_interleave(len(tokens) // len(self.tables), 0)
+        return tables[torch.arange(len(tokens)), tokens], place + 1
+
+    def keep(self, lines):
+        return Chain(self.tables[lines])
+
+
+def spelled_out(tables, beams):
+    """The same search for one line, with lists."""
+    written = [((), 0.0)]
+    for table in tables:
+        longer = [
+            ((*tokens, token), score + gain)
+            for tokens, score in written
+            for token, gain in enumerate(table[tokens[-1] if tokens else BOS].tolist())
+        ]
+        written = sorted(longer, key=lambda pair: -pair[1])[:beams]
+        if all(EOS in tokens for tokens, _ in written):
+            break
+    return until_end(list(written[0][0]))
+
+
+@pytest.mark.parametrize("beams", [1, 3, 4])
+def test_the_search_is_what_it_says(beams):
+    generator = torch.Generator().manual_seed(3)
+    tables = (2 * torch.randn(40, 12, 6, 6, generator=generator, dtype=torch.float64)).log_softmax(-1)
+    first = torch.full((40,), BOS)
+    found = published_beam_search(Chain(tables), 0, first, end=EOS, beams=beams, limit=12)
+    expected = [spelled_out(line, beams) for line in tables]
+    assert [hypothesis.tokens for hypothesis in found] == expected
+    assert len({len(tokens) for tokens in expected}) > 3
+
+
 @torch.inference_mode()
 def test_more_beams_than_tokens(network, memory):
     assert len(search(network, memory, beams=30, limit=5)) == 8

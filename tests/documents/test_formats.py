@@ -7,12 +7,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 from hypothesis import given, settings
-from page_examples import PROVENANCE, document_of, letter_page, pages
+from page_examples import PROVENANCE, document_of, letter_page, line_of, pages
 
 import drethtr.documents
-from drethtr.documents import FORMATS, Page, Region, TextLine
+from drethtr.documents import FORMATS, Box, Page, Region, TextLine, Transcription
 from drethtr.documents.read import parse_page
 from drethtr.documents.readers.json import read_json
+from drethtr.documents.update import update
 
 SCHEMA = jsonschema.Draft202012Validator(
     json.loads((Path(drethtr.documents.__file__).parent / "page.schema.json").read_text())
@@ -74,6 +75,17 @@ def test_empty_pages_and_unread_lines_are_written(name):
     unread = Page("a.jpg", 800, 600, (Region("r", (TextLine("l"),)), Region("s")))
     for page in (Page("a.jpg", 800, 600), unread):
         assert FORMATS[name].write(document_of(page)) or name == "txt"
+
+
+@pytest.mark.parametrize("name", ["page", "alto"])
+def test_two_thousand_lines_come_back_and_take_new_text(name):
+    lines = tuple(line_of("viel Text", top=20 * number, id=f"l{number}", height=20) for number in range(2000))
+    page = Page("a.jpg", 800, 40_000, (Region("r", lines, Box(0, 0, 800, 40_000).polygon()),))
+    data = FORMATS[name].write(document_of(page))
+    assert len(parse_page(data, "x", nowhere)[2].page.lines) == 2000
+    new = page.with_text({line.id: Transcription(f"neu {line.id}") for line in lines})
+    updated = parse_page(update(data, new, PROVENANCE, replace=True), "x", nowhere)[2].page
+    assert [line.text for line in updated.lines] == [line.text for line in new.lines]
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -41,6 +41,14 @@ def test_the_shallow_cnn_has_the_published_size(rows, width, published):
     assert size(ShallowCNN(rows=rows).build()) + 276 * width == published
 
 
+def test_the_shallow_cnn_knows_how_many_tokens_it_makes():
+    backbone = ShallowCNN().build()
+    with torch.inference_mode():
+        for columns in range(24, 56):
+            found = backbone(torch.zeros(1, 1, 64, columns), torch.tensor([columns]))
+            assert found.counts.tolist() == [found.tokens.shape[1]]
+
+
 def test_the_first_token_of_the_shallow_cnn_sees_what_the_narrowest_line_has():
     backbone = ShallowCNN().build().eval()
     line = torch.rand(1, 1, 64, 40) * 2 - 1
@@ -63,6 +71,15 @@ def test_patches_are_read_top_to_bottom_then_to_the_right():
     assert found.counts.tolist() == [6]
     assert torch.allclose(found.tokens[0, 3], patch, atol=1e-6)
     assert torch.allclose(found.tokens[0, 4], filled, atol=1e-6)
+
+
+def test_what_stands_right_of_a_line_is_not_in_its_last_patch():
+    backbone = Patches(rows=32, columns=4, width=6).build().eval()
+    lines = torch.rand(2, 1, 64, 12) * 2 - 1
+    with torch.inference_mode():
+        together = backbone(lines, torch.tensor([12, 9])).tokens
+        alone = backbone(lines[1:, ..., :9], torch.tensor([9])).tokens
+    assert torch.allclose(together[1:], alone, atol=1e-6)
 
 
 @pytest.mark.parametrize("backbone", [ResNet50(), ShallowCNN(), Patches()], ids=repr)

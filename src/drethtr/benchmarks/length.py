@@ -49,14 +49,14 @@ def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rou
     """The whole network, its text mixers alone, and what they have to keep."""
     steps = [Contender(name, partial(text.prepare, task)) for name, text in written.items()]
     mixers = [Contender(name, partial(text.prepare_mixers, task)) for name, text in written.items()]
-    facts, per = {"tokens": float(length)}, STEPS / 1000
+    at, per = float(length), STEPS / 1000
     rows = task.batch * task.beams
     sizes = {name: (rows * kept(text.state) / MEGABYTE,) for name, text in written.items()}
     work = f"{length:,} tokens"
     return [
-        time_race(work, steps, rounds, task.device, unit="ms per token", per=per, facts=facts),
-        time_race(work, mixers, rounds, task.device, unit="ms per token in the mixers", per=per, facts=facts),
-        Race(work, "MB to be kept", sizes, facts),
+        time_race(work, steps, rounds, task.device, unit="ms per token", per=per, at=at),
+        time_race(work, mixers, rounds, task.device, unit="ms per token in the mixers", per=per, at=at),
+        Race(work, "MB to be kept", sizes, at=at),
     ]
 
 

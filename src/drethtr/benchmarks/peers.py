@@ -171,6 +171,7 @@ def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
 
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": torch.get_num_threads()}
     engine: Any = RapidOCR(params={"Rec.rec_batch_num": batch, "Global.log_level": "error", **threads})
+    engine(np.zeros((48, 320, 3), np.uint8), use_det=False, use_cls=False, use_rec=True)  # only now it loads
     colored = [np.repeat(line[:, :, None], 3, axis=2) for line in lines]
     groups = in_groups(colored, batch)
 

@@ -7,7 +7,7 @@ probability 1 - 2^(1-n).
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple
 
@@ -44,13 +44,15 @@ class Race:
     work     what was done
     unit     of the figures
     figures  by contender; all have as many rounds
-    facts    further numbers that belong to the work
+    facts    further figures in the same unit, by formula
+    at       where the work stands on the axis of a curve, if it is one point of it
     """
 
     work: str
     unit: str
     figures: Mapping[str, tuple[float, ...]]
-    facts: Mapping[str, float]
+    facts: Mapping[str, float] = field(default_factory=dict)
+    at: float | None = None
 
     def spread(self, name: str) -> Spread:
         """A contender's figures."""
@@ -90,7 +92,7 @@ def time_race(
     *,
     unit: str = "s",
     per: float = 1.0,
-    facts: Mapping[str, float] | None = None,
+    at: float | None = None,
 ) -> Race:
     """Time contenders in turns, each round beginning with another; figures are seconds divided by `per`."""
     ready = {contender.name: contender.prepare() for contender in contenders}
@@ -102,7 +104,7 @@ def time_race(
         first = number % len(names)
         for name in names[first:] + names[:first]:
             figures[name].append(seconds(ready[name], device) / per)
-    return Race(work, unit, {name: tuple(found) for name, found in figures.items()}, facts or {})
+    return Race(work, unit, {name: tuple(found) for name, found in figures.items()}, at=at)
 
 
 def seconds(work: Work, device: torch.device) -> float:

@@ -30,9 +30,9 @@ def ratio_chart(title: str, races: Sequence[Race]) -> str:
 
 @dataclass(frozen=True)
 class CurveChart:
-    """Medians over one of the facts of the races, a panel for each unit."""
+    """Medians over where the races stand on an axis, a panel for each unit."""
 
-    fact: str
+    axis: str
 
     def __call__(self, title: str, races: Sequence[Race]) -> str:
         """See `Chart`."""
@@ -40,9 +40,10 @@ class CurveChart:
         for unit in dict.fromkeys(race.unit for race in races):
             own = [race for race in races if race.unit == unit]
             lines = {
-                name: [(race.facts[self.fact], race.spread(name).median) for race in own] for name in own[0].figures
+                name: [(race.at, race.spread(name).median) for race in own if race.at is not None]
+                for name in own[0].figures
             }
-            panels.append(Panel(unit, self.fact, lines))
+            panels.append(Panel(unit, self.axis, lines))
         return curves(title, panels)
 
 
@@ -78,6 +79,7 @@ class Report:
                     "work": race.work,
                     "unit": race.unit,
                     "facts": dict(race.facts),
+                    "at": race.at,
                     "contenders": [
                         {
                             "name": name,

@@ -33,7 +33,7 @@ JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="A
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE.svg", help="Also draw a chart.")]
 KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="What kraken reads with; it has no own model.")]
 
-NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,ctc,beam:10"
+NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,verified,ctc,joint,beam:10"
 LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
 
 

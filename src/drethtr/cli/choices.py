@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import torch
 
     from drethtr.decoding.strategies import Decoder
+    from drethtr.model.precision import Precision
 
 DecoderName = Annotated[
     str | None,
@@ -19,6 +20,12 @@ DecoderName = Annotated[
         "--decoder",
         metavar="NAME",
         help="ctc, greedy, verified, beam, beam:N or joint; the model's usual one if left out.",
+    ),
+]
+PrecisionName = Annotated[
+    str,
+    typer.Option(
+        "--precision", metavar="NAME", help="float32, or bfloat16 for images: faster where the processor has it."
     ),
 ]
 DeviceName = Annotated[
@@ -54,6 +61,20 @@ def decoder_named(text: str) -> "Decoder":
     if name not in numbered or not number.isdecimal():
         raise ConfigError(f"decoder {text!r} is not understood; only beam and published take a number, as in beam:5")
     return numbered[name](int(number))
+
+
+def precision_named(text: str) -> "Precision":
+    """The precision of a name.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    from drethtr.model.precision import Precision
+
+    known = {precision.name.lower(): precision for precision in Precision}
+    if text not in known:
+        raise ConfigError(f"unknown precision {text!r}{hint(text, known)}; known: {', '.join(known)}")
+    return known[text]
 
 
 def device_named(name: str) -> "torch.device":

@@ -26,7 +26,9 @@ SHOWN = 3  # lines named for each reason; --json has them all
 def import_lines(
     source: Annotated[Path, typer.Argument(help="The folder or file to import.")],
     output: Annotated[Path, typer.Argument(help="OUT.parquet; OUT.train.parquet and so on where there are splits.")],
-    layout: Annotated[str | None, typer.Option(help="Read SOURCE as this layout instead of recognizing it.")] = None,
+    layout: Annotated[
+        str | None, typer.Option(help="Read SOURCE as this layout, such as iam-xml, instead of recognizing it.")
+    ] = None,
     splits: Annotated[
         Path | None, typer.Option(help="A folder of lists of line or page names: train.txt, val.lst, test.uttlist.")
     ] = None,

@@ -1,13 +1,16 @@
 """`drethtr evaluate`: how well a model reads lines whose text is known."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
+from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.files import write_text
+from drethtr.cli.pages import AUTO
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
 from drethtr.errors import DataError
@@ -17,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, folders, patterns.")],
+    data: Annotated[
+        list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
+    ],
     model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
     decoder: DecoderName = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
@@ -28,6 +33,12 @@ def evaluate(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")
     ] = None,
+    end_to_end: Annotated[
+        bool, typer.Option("--end-to-end", help="Compare whole pages (PAGE, ALTO), their lines found as by --lines.")
+    ] = False,
+    lines: Annotated[
+        str, typer.Option(metavar="NAME", help="For --end-to-end, as of transcribe; auto finds them anew.")
+    ] = AUTO,
     device: DeviceName = "auto",
 ) -> None:
     """Measure character and word error rates on lines with known text, per set and overall."""
@@ -35,21 +46,34 @@ def evaluate(
 
     from drethtr.data.sources import open_all
     from drethtr.evaluation import evaluate as measure
+    from drethtr.evaluation.end_to_end import to_json
     from drethtr.recognizer import Recognizer
 
     chosen = decoder_named(decoder) if decoder is not None else None
     if json_file is not None and not json_file.parent.is_dir():
         raise DataError(f"{json_file}: there is no folder {json_file.parent}")
+    if end_to_end:
+        pages = open_references(data)
+        recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
+        found = to_json(read_and_compare(recognizer, pages, lines))
+        deliver(page_table(found), found, json_file)
+        return
     samples = open_all(data)
     recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
-    lines = len(measure.to_read(samples, limit, seed))
-    with tqdm(total=lines, unit="line", disable=None) as bar:
+    number = len(measure.to_read(samples, limit, seed))
+    with tqdm(total=number, unit="line", disable=None) as bar:
         scores = measure.evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
-    typer.echo(summary(scores, repr(recognizer.decoder)))
+    text = summary(scores, repr(recognizer.decoder))
     if confidence:
-        typer.echo("\n" + trust_table(scores.to_json()["trust"]))
+        text += "\n\n" + trust_table(scores.to_json()["trust"])
+    deliver(text, scores.to_json(), json_file)
+
+
+def deliver(text: str, figures: Mapping[str, Any], json_file: Path | None) -> None:
+    """Show figures to people, and write them for programs if that is wanted."""
+    typer.echo(text)
     if json_file is not None:
-        write_text(json_file, json.dumps(scores.to_json(), ensure_ascii=False, indent=1) + "\n")
+        write_text(json_file, json.dumps(figures, ensure_ascii=False, indent=1) + "\n")
 
 
 def summary(scores: "Scores", decoder: str) -> str:

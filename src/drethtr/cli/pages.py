@@ -134,8 +134,8 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
 
     def read(original: "Original") -> "Page":
         finder = finder_for(original, options.lines)
-        if options.lines not in (AUTO, GIVEN) and original.given is not None:
-            original = replace(original, given=replace(original.given, regions=()))
+        if options.lines not in (AUTO, GIVEN):
+            original = without_lines(original)
         try:
             page = transcribe(original, recognizer, finder, keep=options.update and not options.force)
         finally:
@@ -149,6 +149,11 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
         return page
 
     return read
+
+
+def without_lines(original: "Original") -> "Original":
+    """The same page as if nobody had told where its lines are."""
+    return replace(original, given=original.given and replace(original.given, regions=()))
 
 
 def finder_for(original: "Original", lines: str) -> "Finder":

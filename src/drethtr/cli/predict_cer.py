@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from drethtr.trust.error_rate import Doubt, ErrorRate, Expected
 
 SHOWN = 30  # pages in the table; --json has them all
+PAGE = 100  # characters of a page whose error rate says something
 
 
 def predict_cer(
@@ -135,39 +136,60 @@ def plain(found: "Doubt", rate: "ErrorRate") -> dict[str, Any]:
 
 def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
     """Tell each set, beside the truth."""
-    from drethtr.evaluation.predict import tell
+    from drethtr.evaluation.predict import page_or_line, tell
 
-    return table(tell(rate, pairs), "by a model that learned from other lines")
+    return table(tell(rate, pairs), tell(rate, pairs, page_or_line), "by what the model has learned")
 
 
 def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> dict[str, Any]:
     """Learn from the sets, show how well each is told by the others, and write the model."""
     from drethtr.checkpoint import save_trust
-    from drethtr.evaluation.predict import learn, leave_one_set_out
+    from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
 
-    rate = learn(recognizer.decoder, pairs)
-    report = table(leave_one_set_out(recognizer.decoder, pairs), "each set by what was learned from the others")
+    decoder = recognizer.decoder
+    rate = learn(decoder, pairs)
+    sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
+    report = table(sets, pages, "by what was learned from the other sets")
     save_trust(source, recognizer.model.trust.with_error_rate(rate), output)
     typer.echo(f"{output}: {rate.factor:.2f} edits for each expected wrong character, from {rate.sets} sets.")
     return report
 
 
-def table(told: "Sequence[Told]", how: str) -> dict[str, Any]:
-    """Expected and true error rates of sets, and how far apart they are."""
-    from drethtr.evaluation.predict import mean_absolute_error
-
+def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> dict[str, Any]:
+    """Expected and true error rates of sets, and how far apart they are, also of pages."""
     width = max(len("set"), *(len(one.name) for one in told))
     typer.echo(f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}")
     for one in told:
         mark = "" if one.inside else "  outside"
         expected = f"{interval(one.expected):>22}"
         typer.echo(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {100 * one.cer:>6.1f}{mark}")
-    error, inside = mean_absolute_error(told), sum(one.inside for one in told)
-    typer.echo(
-        f"Told {how}: mean absolute error {100 * error:.1f} points; truth inside {inside} of {len(told)} intervals."
-    )
+    long = [page for page in pages if page.characters >= PAGE]
+    typer.echo(f"Told {how}:")
+    for group, what in ((told, "sets"), (long, f"pages of {PAGE} characters or more")):
+        if group:
+            typer.echo(f"  {len(group):,} {what}: {errors(group)}")
     sets = [
         {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
         for one in told
     ]
-    return {"sets": sets, "mean_absolute_error": error, "inside": inside}
+    return {"sets": sets, "of_sets": agreement(told), "of_pages": agreement(long)}
+
+
+def errors(told: "Sequence[Told]") -> str:
+    """How far off the expected rates are, for people."""
+    found = agreement(told)
+    return (
+        f"mean absolute error {100 * found['mean_absolute_error']:.1f} points, "
+        f"truth inside the interval of {found['inside']:,}"
+    )
+
+
+def agreement(told: "Sequence[Told]") -> dict[str, Any]:
+    """How far off the expected rates are, as JSON has it."""
+    from drethtr.evaluation.predict import mean_absolute_error
+
+    return {
+        "number": len(told),
+        "mean_absolute_error": mean_absolute_error(told) if told else None,
+        "inside": sum(one.inside for one in told),
+    }

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    PrecisionName,
+    decoder_named,
+    device_named,
+    precision_named,
+)
 from drethtr.cli.files import find_images, plan_outputs
 from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS
 from drethtr.cli.line_images import read_all, to_files, to_screen
@@ -46,24 +53,41 @@ def transcribe(
     doubts: Annotated[
         bool, typer.Option("--doubts", help="Mark doubtful words as [word?] and odd lines as [!reason]; for txt.")
     ] = False,
+    alternatives: Annotated[
+        int, typer.Option(min=0, max=99, help="Give so many other texts of each line, with scores; for json.")
+    ] = 0,
     decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace files and texts that exist.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say where the lines of each page come from.")] = False,
+    check_drift: Annotated[
+        bool, typer.Option("--check-drift", help="Also measure how far rounding moves the decoder; slow.")
+    ] = False,
 ) -> None:
     """Read images of handwriting: single lines, or pages whose lines are given or found.
 
     A file that cannot be read is named and skipped, and the exit code is 1; it is 2 if nothing could be read.
     """
     names = formats_named(format if format is not None or update else "txt", doubts=doubts)
+    if alternatives and "json" not in names:
+        raise ConfigError(f"--alternatives are written in json; {', '.join(names)} has no place for them")
     chosen = decoder_named(decoder) if decoder is not None else None
+    exactness, drifts = precision_named(precision), [0.0]
     files, errors = find_images(inputs)
     alone = len(files) + len(errors) == 1
 
     def load() -> "Recognizer":
         from drethtr.recognizer import Recognizer
 
-        return Recognizer.load(model, decoder=chosen, device=device_named(device))
+        return Recognizer.load(
+            model,
+            decoder=chosen,
+            device=device_named(device),
+            precision=exactness,
+            alternatives=alternatives,
+            on_drift=drifts.append if check_drift else None,
+        )
 
     if len(names) == 1 and names[0] in FORMATS and not update and are_lines(files, lines):
         outputs = plan_outputs(files, output, names[0], force=force) if output is not None else None
@@ -75,6 +99,8 @@ def transcribe(
         options = PageOptions(names, output, lines, update=update, doubts=doubts, force=force, verbose=verbose)
         report_all(errors)
         count = transcribe_pages(files, load, model, options, report, alone=alone)
+    if check_drift:
+        report_drift(max(drifts))
     if failed := count.failed + len(errors):
         raise typer.Exit(1 if failed and count.done else 2)
 
@@ -121,6 +147,22 @@ def report_all(errors: Sequence[DataError]) -> None:
     """Name all that was skipped."""
     for error in errors:
         report(error)
+
+
+def report_drift(drift: float) -> None:
+    """Say how far the two forms of the decoder are apart, and warn if it is too far."""
+    from drethtr.decoding.drift import TOLERANCE
+
+    far = "more than" if drift > TOLERANCE else "within"
+    typer.echo(
+        f"drift: log-probabilities of the parallel and the recurrent form differ by at most {drift:.1e}, "
+        f"{far} the tolerated {TOLERANCE:g}",
+        err=True,
+    )
+    if drift > TOLERANCE:
+        typer.echo(
+            "warning: the text may depend on the decoder's form; compare --decoder greedy and verified", err=True
+        )
 
 
 def transcribe_lines(

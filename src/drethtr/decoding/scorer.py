@@ -49,11 +49,16 @@ class NetworkScorer(NamedTuple):
         As many rows for every line, those of a line next to each other; N is the length of the longest text. What
         stands behind the end of a shorter text means nothing.
         """
-        longest = max(map(len, texts), default=0)
-        rows = [[BOS, *text, *[PAD] * (longest - len(text))] for text in texts]
+        tokens = side_by_side(texts).to(self.device)
         state = self.network.initial_state(self.memory, len(texts) // self.lines)
-        logits, _ = self.network.decode_text(torch.tensor(rows, device=self.device), self.memory, state)
+        logits, _ = self.network.decode_text(tokens, self.memory, state)
         return without_marks(logits)
+
+
+def side_by_side(texts: Sequence[Sequence[int]]) -> Tensor:
+    """The start and each text, filled up with padding to one length, (texts, N + 1)."""
+    longest = max(map(len, texts), default=0)
+    return torch.tensor([[BOS, *text, *[PAD] * (longest - len(text))] for text in texts])
 
 
 def without_marks(logits: Tensor) -> Tensor:

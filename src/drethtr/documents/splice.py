@@ -8,10 +8,10 @@ from drethtr.documents.markup import Edit, Element, Markup
 
 
 class Splicer(NamedTuple):
-    """A file and how it is indented: a line break and so many spaces or tabs a level; both empty if all is in a row."""
+    """A file, whether its elements stand in rows of their own, and the spaces or tabs by which a level is indented."""
 
     markup: Markup
-    newline: str
+    in_rows: bool
     unit: str
 
     @classmethod
@@ -19,9 +19,8 @@ class Splicer(NamedTuple):
         """Indentation is what stands before the first element in the root."""
         root = markup.root
         gap = markup.utf8[root.inside : root.children[0].start].decode() if root.children else ""
-        if gap.strip() or "\n" not in gap:
-            return cls(markup, "", "")
-        return cls(markup, "\r\n" if "\r\n" in gap else "\n", gap.rpartition("\n")[2])
+        in_rows = not gap.strip() and "\n" in gap
+        return cls(markup, in_rows, gap.rpartition("\n")[2] if in_rows else "")
 
     def remove(self, element: Element) -> Edit:
         """Take out an element and the white space before it."""
@@ -30,8 +29,8 @@ class Splicer(NamedTuple):
     def insert(self, parent: Element, after: Element | None, new: Sequence[ET.Element]) -> Edit:
         """Put elements after a child of `parent`, or before all that is in it; a tag that closes itself is opened."""
         lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
-        content = "".join(self.written(element, lead if self.newline else "") for element in new)
-        if self.newline and not parent.children and not parent.text:
+        content = "".join(self.written(element, lead if self.in_rows else "") for element in new)
+        if self.in_rows and not parent.children and not parent.text:
             content += self.lead(parent)
         if after is None and parent.inside == parent.end:
             tag = f"{parent.prefix}:{parent.name}" if parent.prefix else parent.name
@@ -55,7 +54,7 @@ class Splicer(NamedTuple):
 
     def written(self, element: ET.Element, lead: str) -> str:
         """An element and the white space before it; texts have no line breaks of their own."""
-        if self.newline:
+        if self.in_rows:
             ET.indent(element, self.unit)
         text: str = ET.tostring(element, encoding="unicode")
         return lead + text.replace("\n", lead)

@@ -203,6 +203,7 @@ def edits_of(text: str, read: str) -> list[tuple[str, str]]:
     """The fewest edits between a text and its reading: (written, read), one of them "" where there is nothing."""
     text, read = for_scoring(text), for_scoring(read)
     found = []
-    for kind, source, target in Levenshtein.editops(text, read):
-        found.append(("" if kind == "insert" else text[source], "" if kind == "delete" else read[target]))
+    for step in Levenshtein.editops(text, read):
+        written = "" if step.tag == "insert" else text[step.src_pos]
+        found.append((written, "" if step.tag == "delete" else read[step.dest_pos]))
     return found

@@ -203,7 +203,7 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
     reached = np.where(inked.any(0), ink.shape[0] - inked[::-1].argmax(0), 0)
     step = max(1, round(2 * thickness))
     tops = [reached[start : start + step].max() for start in range(0, len(reached), step)]
-    furthest = float(np.quantile(tops, 0.95)) + 0.2 * thickness
+    furthest = float(np.quantile(tops, 0.95)) + 0.35 * thickness
     return np.minimum(border, max(furthest, 0.7 * thickness))
 
 

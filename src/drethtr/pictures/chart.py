@@ -10,6 +10,8 @@ INK, GRID = "#222222", "#d8d8d8"
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 ROW, MARGIN, PANEL = 24, 16, 420
 
+ENOUGH = 4  # ticks
+
 Mark = tuple[float, float, float]
 """A median and the ends of its range."""
 
@@ -28,11 +30,14 @@ class Axis(NamedTuple):
         return self.start + share * self.pixels
 
     def ticks(self) -> list[float]:
-        """Round values on it: 1, 2 and 5 times powers of ten, or the powers alone where they are many."""
+        """Round values on it, a handful."""
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        steps = (1, 2, 5) if len(decades) <= 4 else (1,)
-        values = [step * 10.0**decade for decade in decades for step in steps]
-        return [value for value in values if self.low <= value <= self.high]
+        for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
+            values = [step * 10.0**decade for decade in decades for step in steps]
+            within = [value for value in values if self.low <= value <= self.high]
+            if len(within) >= ENOUGH:
+                break
+        return within
 
 
 def spanning(values: Sequence[float], start: float, pixels: float) -> Axis:

@@ -17,8 +17,11 @@ from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS
 from drethtr.trust.evidence import gather, in_both
 
-LABELS = 140
+LABELS = 190
 """Width of the column at the left, where it says what is shown."""
+
+TITLES = 140
+"""Where in it that ends, so that single rows can be named as well."""
 
 GAP = 12
 """Between one part of the picture and the next."""
@@ -101,7 +104,7 @@ def draw(told: Explanation) -> Canvas:
     for title, part in PARTS.items():
         drawn, height = part(told, Frame(HEIGHT / told.line.shape[0], LABELS + MARGIN, top))
         if height:
-            shapes += [Words(LABELS, top + min(height, HEIGHT) / 2 + 4, title, 12, GREY, "end"), *drawn]
+            shapes += [Words(TITLES, top + min(height, HEIGHT) / 2 + 4, title, 12, GREY, "end"), *drawn]
             top += height + GAP
     width = LABELS + told.line.shape[1] * HEIGHT / told.line.shape[0]
     widest = max(width, *(shape.x + LETTER * len(shape.text) for shape in shapes if isinstance(shape, Words)))

@@ -44,7 +44,8 @@ def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1
         DataError: if all cases are right or all wrong.
     """
     if right.all() or not right.any():
-        raise DataError(f"nothing to learn from {len(right)} cases that are all {'right' if right.all() else 'wrong'}")
+        alike = "right" if right.all() else "wrong"
+        raise DataError(f"nothing to learn from {len(right)} cases that are all {alike}; give more lines")
     mean, spread = features.mean(0), features.std(0)
     spread = np.where(spread > 0, spread, 1)
     cases = np.column_stack([np.ones(len(features)), (features - mean) / spread])

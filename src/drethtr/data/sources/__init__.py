@@ -6,16 +6,19 @@ from pathlib import Path
 
 from drethtr.data.sample import Sample
 from drethtr.data.sources.folder import read_folder
+from drethtr.data.sources.pages import page_files, read_page_lines
 from drethtr.data.sources.parquet import read_parquet
 from drethtr.data.sources.table import read_jsonl, read_tsv
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
-READERS = {".parquet": read_parquet, ".tsv": read_tsv, ".jsonl": read_jsonl}
+READERS = {".parquet": read_parquet, ".tsv": read_tsv, ".jsonl": read_jsonl, ".xml": read_page_lines}
 
 
 def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
-    """All samples of a Parquet, TSV or JSONL file, or of a folder of images, in their order; none is left out.
+    """All samples of a Parquet, TSV or JSONL file, of a page as PAGE or ALTO, or of a folder of lines or such pages.
+
+    They keep their order, and none is left out.
 
     Raises:
         DataError: if there is nothing at `path`, or what is there cannot be used.
@@ -27,7 +30,10 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
             raise DataError(
                 f"{path}: holds {len(tables)} tables, {', '.join(t.name for t in tables)}; open one by name"
             )
-        return open_samples(tables[0], spelling) if tables else read_folder(path, spelling)
+        if tables:
+            return open_samples(tables[0], spelling)
+        pages = [sample for page in page_files(path) for sample in read_page_lines(page, spelling)]
+        return pages or read_folder(path, spelling)
     if not path.is_file():
         raise DataError(f"{path}: no such file or folder")
     if path.suffix not in READERS:

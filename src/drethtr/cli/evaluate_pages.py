@@ -1,0 +1,66 @@
+"""`drethtr evaluate --end-to-end`: whole pages, their lines found as well as read."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drethtr.cli.files import images_of
+from drethtr.cli.pages import GIVEN, finder_for, without_lines
+from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from drethtr.evaluation.end_to_end import PageCounts
+    from drethtr.recognizer import Recognizer
+    from drethtr.transcription.source import Original
+
+TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
+
+
+def open_references(data: Sequence[str]) -> "list[Original]":
+    """The pages that files, folders and patterns describe.
+
+    Raises:
+        DataError: if one of them is no PAGE, ALTO or JSON file with texts, or there is none.
+    """
+    from drethtr.transcription.source import open_originals
+
+    files = [file for name in data for file in images_of(name)]
+    described = [original for file in files for original in open_originals(file) if original.given is not None]
+    if not described:
+        raise DataError(f"{', '.join(data)}: no PAGE or ALTO files; whole pages are compared with the texts in those")
+    for original in described:
+        if original.given is None or not original.given.text.strip():
+            raise DataError(f"{original.name}: has no texts to compare with")
+    return described
+
+
+def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", lines: str) -> "dict[str, PageCounts]":
+    """What each page costs, by its name."""
+    from tqdm import tqdm
+
+    from drethtr.evaluation.end_to_end import compare_pages
+    from drethtr.transcription.transcribe import transcribe
+
+    counts = {}
+    for original in tqdm(pages, unit="page", disable=None):
+        assert original.given is not None
+        reference = [line.text for line in original.given.lines if line.text.strip()]
+        asked = original if lines == GIVEN else without_lines(original)
+        read = transcribe(asked, recognizer, finder_for(original, lines))
+        counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
+    return counts
+
+
+def page_table(scores: Mapping[str, Any]) -> str:
+    """Error rates in percent, a row for each page; `scores` as `end_to_end.to_json` gives them."""
+    rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
+    rows.append({"name": "all", **scores["overall"]})
+    width = max(len(row["name"]) for row in rows)
+    titles = "".join(f"  {f'CER % {title}':>16}" for title in TITLES.values())
+    table = [f"{'page':{width}}  {'lines':>6}  {'found':>6}  {'characters':>10}{titles}"]
+    for row in rows:
+        rates = "".join(f"  {100 * row[name]:>16.2f}" for name in TITLES)
+        table.append(
+            f"{row['name']:{width}}  {row['lines']:>6,}  {row['lines_read']:>6,}  {row['characters']:>10,}{rates}"
+        )
+    return "\n".join([*table, "", scores["convention"]])

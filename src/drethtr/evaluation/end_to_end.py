@@ -1,0 +1,109 @@
+"""Texts of whole pages compared: what a page costs when its lines are found as well as read.
+
+Two figures, for two questions. In order: the page as one text, as somebody reads it from the first line to the last;
+a line too many, a line cut in two, or columns in the wrong order all count. Lines matched: each line with the line
+likest to it, wherever it stands; what nothing is matched with counts as left out or invented.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from drethtr.evaluation.metrics import Counts, Rates, bootstrap, compare
+from drethtr.text.normalize import for_scoring
+
+CONVENTION = (
+    "In order: the lines of a page joined by spaces, one text against one text. Matched: each reference line with at "
+    "most one read line, first the pair that saves most edits, in any order; reference lines left over count as "
+    "deleted, read lines left over as inserted. Found only: the same without the latter, for references that leave out "
+    "part of what is written. CER as elsewhere: all edits / all reference characters, NFC, white space folded."
+)
+
+
+@dataclass(frozen=True)
+class PageCounts:
+    """Edits of a page, each way of counting; lines of the reference, and lines that were read."""
+
+    ordered: Counts
+    matched: Counts
+    found_only: Counts
+    lines: int
+    read: int
+
+    def __add__(self, other: "PageCounts") -> "PageCounts":
+        return PageCounts(
+            self.ordered + other.ordered,
+            self.matched + other.matched,
+            self.found_only + other.found_only,
+            self.lines + other.lines,
+            self.read + other.read,
+        )
+
+
+def compare_pages(reference: Sequence[str], read: Sequence[str]) -> PageCounts:
+    """Compare the lines of a page, both in reading order."""
+    pairs, left_out, invented = match(reference, read)
+    matched = sum((compare(reference[i], read[j]) for i, j in pairs), Counts())
+    found_only = sum((compare(reference[i], "") for i in left_out), matched)
+    return PageCounts(
+        ordered=compare(" ".join(reference), " ".join(read)),
+        matched=sum((compare("", read[j]) for j in invented), found_only),
+        found_only=found_only,
+        lines=len(reference),
+        read=len(read),
+    )
+
+
+def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Pairs of places that save most edits, and the places left over on either side."""
+    if not reference or not read:
+        return [], list(range(len(reference))), list(range(len(read)))
+    ours, theirs = ([for_scoring(text) for text in texts] for texts in (reference, read))
+    edits = cdist(ours, theirs, scorer=Levenshtein.distance, dtype=np.int32)
+    saved = np.array([len(text) for text in ours])[:, None] + np.array([len(text) for text in theirs]) - edits
+    pairs, rows, columns = [], set(range(len(ours))), set(range(len(theirs)))
+    for place in np.argsort(-saved, axis=None, kind="stable").tolist():
+        i, j = divmod(place, len(theirs))
+        if saved[i, j] <= 0 or not (rows and columns):
+            break
+        if i in rows and j in columns:
+            pairs.append((i, j))
+            rows.remove(i)
+            columns.remove(j)
+    return pairs, sorted(rows), sorted(columns)
+
+
+def to_json(pages: Mapping[str, PageCounts]) -> dict[str, Any]:
+    """What `drethtr evaluate --end-to-end --json` writes; rates are fractions."""
+    total = sum(pages.values(), PageCounts(Counts(), Counts(), Counts(), 0, 0))
+    return {
+        "convention": CONVENTION,
+        "pages": [{"name": name, **plain(counts)} for name, counts in pages.items()],
+        "overall": plain(total) | {"intervals": {name: interval(pages, name) for name in WAYS}},
+    }
+
+
+WAYS = ("ordered", "matched", "found_only")
+
+
+def plain(counts: PageCounts) -> dict[str, Any]:
+    """Rates of a page with what they rest on."""
+    return {
+        "lines": counts.lines,
+        "lines_read": counts.read,
+        "characters": counts.ordered.characters,
+        "cer_ordered": counts.ordered.cer,
+        "wer_ordered": counts.ordered.wer,
+        "cer_matched": counts.matched.cer,
+        "cer_found_only": counts.found_only.cer,
+    }
+
+
+def interval(pages: Mapping[str, PageCounts], way: str) -> tuple[float, float]:
+    """The 95 % interval of the CER over pages."""
+    rates: Rates = bootstrap([getattr(counts, way) for counts in pages.values()])
+    return rates.cer_low, rates.cer_high

@@ -1,0 +1,50 @@
+"""Confidence against truth: a bar for those of like confidence, as high as the share of them that is right."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drethtr.pictures.canvas import GREY, Canvas, Color, Rectangle, Words
+
+SIDE = 300
+MARGIN = 48
+LEVELS = ("characters", "words")
+
+BAR: Color = (110, 160, 190)
+TRUTH: Color = (205, 0, 40)
+GRID: Color = (225, 225, 225)
+
+
+def reliability_chart(trust: Mapping[str, Any]) -> Canvas:
+    """Characters and words side by side; `trust` as `drethtr evaluate --json` writes it."""
+    shapes: list[Rectangle | Words] = []
+    for number, level in enumerate(LEVELS):
+        shapes += panel(level, trust[level], MARGIN + number * (SIDE + 2 * MARGIN))
+    return Canvas(len(LEVELS) * (SIDE + 2 * MARGIN), SIDE + 2 * MARGIN, tuple(shapes))
+
+
+def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle | Words]:
+    """Bars over confidence, each as wide as its share of all cases lets it be, and where it should end."""
+    top, bottom = MARGIN, MARGIN + SIDE
+    shapes: list[Rectangle | Words] = [
+        Words(left, top - 16, f"{title}: {found['cases']:,}, ECE {100 * found['ece']:.1f} %", 14)
+    ]
+    for percent in range(0, 101, 20):
+        across, up = left + percent / 100 * SIDE, bottom - percent / 100 * SIDE
+        shapes += [
+            Rectangle(left, up, left + SIDE, up + 1, GRID),
+            Words(left - 6, up + 4, f"{percent}", 11, GREY, "end"),
+            Words(across, bottom + 16, f"{percent}", 11, GREY, "middle"),
+        ]
+    most = max(group["cases"] for group in found["bins"])
+    for group in found["bins"]:
+        middle, right = left + group["confidence"] * SIDE, bottom - group["right"] * SIDE
+        half = 3 + 9 * (group["cases"] / most) ** 0.5
+        wanted = bottom - group["confidence"] * SIDE
+        shapes += [
+            Rectangle(middle - half, right, middle + half, bottom, BAR),
+            Rectangle(middle - 14, wanted - 1, middle + 14, wanted + 1, TRUTH),
+        ]
+    return [
+        *shapes,
+        Words(left + SIDE, bottom + 34, "confidence %; bar: right %; line: what was promised", 11, GREY, "end"),
+    ]

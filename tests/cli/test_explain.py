@@ -1,0 +1,31 @@
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+
+@pytest.mark.parametrize("decoder", ["ctc", "greedy"])
+def test_explains_a_line_in_one_picture(drethtr, lines, tiny_path, tmp_path, decoder):
+    for name in ("picture.png", "picture.svg"):
+        target = tmp_path / name
+        outcome = drethtr("explain", lines / "one.png", "--model", tiny_path, "--output", target, "--decoder", decoder)
+        assert outcome.code == 0 and outcome.out.startswith(str(target))
+    with Image.open(tmp_path / "picture.png") as picture:
+        size = picture.size
+    root = ElementTree.parse(tmp_path / "picture.svg").getroot()
+    assert (int(root.get("width")), int(root.get("height"))) == size
+    words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "where it looked" in words and "layer 2" in words
+    assert ("image alone" in words) == (decoder == "greedy")
+
+
+def test_nothing_is_replaced_unasked(drethtr, lines, tiny_path, tmp_path):
+    target = tmp_path / "picture.svg"
+    target.write_text("precious")
+    outcome = drethtr("explain", lines / "one.png", "--model", tiny_path, "--output", target)
+    assert outcome.code == 2 and "--force" in outcome.err and target.read_text() == "precious"
+
+
+def test_other_kinds_of_pictures_are_refused_at_once(drethtr, lines, tmp_path):
+    outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "picture.gif")
+    assert outcome.code == 2 and ".svg or .png" in outcome.err

@@ -1,0 +1,132 @@
+"""Verified drafts write what greedy decoding writes, whatever the draft."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import TINY
+
+from drethtr.decoding import verify as module
+from drethtr.decoding.scorer import NetworkScorer, text_limits
+from drethtr.decoding.search import greedy
+from drethtr.decoding.strategies import Greedy, VerifiedDrafts
+from drethtr.decoding.verify import verify
+from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.model.network import DRetHTR
+from drethtr.text.tokenizer import EOS
+
+VOCABULARY = 12
+
+
+@dataclass
+class Draft:
+    """Stands for what CTC reads: always the same text, as far as it is not written yet."""
+
+    text: tuple[int, ...]
+
+    def after(self, beginning):
+        return list(self.text[len(beginning) :])
+
+
+def network(**changes):
+    """Weights so large that every line gets a text of its own."""
+    torch.manual_seed(0)
+    made = DRetHTR(replace(TINY, **changes), VOCABULARY).eval()
+    for weight in (made.embed.tokens.weight, *(w for block in made.blocks for w in block.parameters() if w.dim() > 1)):
+        torch.nn.init.normal_(weight, std=0.5)
+    for weight in (made.ctc.refine.weight, made.to_logits.weight):
+        torch.nn.init.normal_(weight)
+    return made
+
+
+def noise_lines(made, lines, seed=0):
+    """Image memory of lines of noise of different widths."""
+    generator = torch.Generator().manual_seed(seed)
+    widths = torch.randint(40, 200, (lines,), generator=generator)
+    return made.encode_image(torch.rand(lines, 1, 48, 200, generator=generator) * 2 - 1, widths)
+
+
+@pytest.fixture(autouse=True)
+def _no_gradients():
+    with torch.inference_mode():
+        yield
+
+
+@pytest.mark.parametrize("mixer", [Retentive(), SplitSoftmax(), JointSoftmax()], ids=lambda mixer: type(mixer).__name__)
+@pytest.mark.parametrize(("lines", "batches"), [(1, 16), (7, 8), (64, 2)])
+def test_the_text_is_that_of_greedy_decoding(mixer, lines, batches):
+    """Hundreds of lines, most of whose drafts are quite wrong; also with few passes, when greedy decoding must help."""
+    made = network(mixer=mixer)
+    written = 0
+    for batch in range(batches):
+        memory = noise_lines(made, lines, batch)
+        expected = Greedy().decode(made, memory)
+        written += sum(len(line.tokens) for line in expected)
+        for passes in (2, 1000):
+            found = VerifiedDrafts(passes).decode(made, memory)
+            assert [line.tokens for line in found] == [line.tokens for line in expected]
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one.confidences, other.confidences, atol=1e-4)
+    assert written > 10 * lines * batches
+
+
+def corrupted(tokens, chance):
+    """A text with some letters changed."""
+    return tuple(int(chance.integers(4, VOCABULARY)) if chance.random() < 0.1 else token for token in tokens)
+
+
+def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
+    made = network()
+    memory = noise_lines(made, 32)
+    scorer, limits = NetworkScorer(made, memory), text_limits(memory)
+    expected = Greedy().write(scorer)
+    chance = np.random.default_rng(0)
+    drafts = [corrupted(text.tokens, chance) for text in expected]
+    mistakes = [sum(a != b for a, b in zip(d, e.tokens, strict=True)) for d, e in zip(drafts, expected, strict=True)]
+    asked = []
+    opinions = module.opinions
+    monkeypatch.setattr(module, "opinions", lambda scorer, texts: asked.append(len(texts)) or opinions(scorer, texts))
+    found = verify(scorer, [Draft(draft) for draft in drafts], limits, end=EOS, passes=1000)
+    assert [text.tokens for text in found] == [text.tokens for text in expected]
+    assert max(mistakes) > 2
+    # Lines leave when they are done: pass number n is for those with at least n mistakes before it.
+    assert asked == [sum(m >= n for m in mistakes) for n in range(max(mistakes) + 1)]
+
+
+@pytest.mark.parametrize("draft", [(), (5,) * 3, tuple(range(4, 12)) * 20], ids=["none", "short", "too long"])
+def test_any_draft_will_do(draft):
+    made = network()
+    memory = noise_lines(made, 5)
+    scorer, limits = NetworkScorer(made, memory), text_limits(memory)
+    found = verify(scorer, [Draft(draft)] * 5, limits, end=EOS, passes=1000)
+    assert [text.tokens for text in found] == [text.tokens for text in Greedy().write(scorer)]
+
+
+def test_what_takes_too_many_passes_is_left():
+    made = network()
+    memory = noise_lines(made, 5)
+    scorer = NetworkScorer(made, memory)
+    assert verify(scorer, [Draft(())] * 5, text_limits(memory), end=EOS, passes=1) == [None] * 5
+
+
+def test_where_rounding_could_decide_nothing_is_said():
+    """Two tokens that are alike: which of them is written is for the recurrent form to say."""
+    made = network()
+    made.to_logits.weight[5] = made.to_logits.weight[4] = 3 * made.to_logits.weight.amax(0)
+    memory = noise_lines(made, 3)
+    scorer = NetworkScorer(made, memory)
+    assert verify(scorer, [Draft(())] * 3, text_limits(memory), end=EOS, passes=1000) == [None] * 3
+    expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
+    assert [line.tokens for line in found] == [line.tokens for line in expected]
+
+
+def test_a_text_cut_off_is_cut_off_at_the_same_place():
+    made = network()
+    made.to_logits.weight[EOS] = 0
+    memory = noise_lines(made, 4)
+    scorer = NetworkScorer(made, memory)
+    limits = torch.tensor([1, 2, 9, 30])
+    found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, end=EOS, passes=1000)
+    expected = greedy(scorer, made.initial_state(memory), scorer.first_tokens(), end=EOS, limit=limits)
+    assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]

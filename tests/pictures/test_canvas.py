@@ -1,0 +1,40 @@
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from drethtr.errors import DataError
+from drethtr.pictures.canvas import Canvas, Photo, Rectangle, Words
+
+PHOTO = Image.new("RGB", (10, 5), (0, 0, 255))
+CANVAS = Canvas(
+    60, 40, (Photo(0, 0, PHOTO), Rectangle(20, 10, 30, 20, (255, 0, 0), 0.5), Words(50, 38, "a < b & c", 12, (0, 0, 0)))
+)
+
+
+def test_pixels_are_where_they_are_told():
+    pixels = np.asarray(CANVAS.to_image())
+    assert pixels.shape == (40, 60, 3)
+    assert (pixels[:5, :10] == (0, 0, 255)).all() and (pixels[10:20, 20:30, 0] == 255).all()
+    assert (abs(pixels[10:20, 20:30, 1].astype(int) - 127) <= 1).all()
+    assert (pixels[25:, 48:] < 128).any() and (pixels[5:10] == 255).all()
+
+
+def test_svg_holds_the_same_and_needs_no_other_file():
+    root = ElementTree.fromstring(CANVAS.to_svg())
+    shapes = [element.tag.rpartition("}")[2] for element in root]
+    assert shapes == ["rect", "image", "rect", "text"]
+    assert root[1].get("href").startswith("data:image/png;base64,") and root[3].text == "a < b & c"
+
+
+def test_saved_by_name(tmp_path):
+    CANVAS.save(tmp_path / "a.svg")
+    CANVAS.save(tmp_path / "a.png")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == CANVAS.to_svg()
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.size == (60, 40)
+    with pytest.raises(DataError, match=r"\.svg or \.png"):
+        CANVAS.save(tmp_path / "a.jpg")
+    with pytest.raises(DataError, match="cannot write"):
+        CANVAS.save(tmp_path / "gone" / "a.png")
