@@ -7,13 +7,15 @@ import pytest
 
 from drethtr.config import from_dict, load, to_dict
 from drethtr.errors import ConfigError
+from drethtr.model.architecture import EncoderDecoder
 from drethtr.model.attention import Added, NoPrior
-from drethtr.model.backbones import EfficientNetV2S, Light
+from drethtr.model.backbones import EfficientNetV2S, Light, Patches
 from drethtr.model.ctc import CTCConfig
 from drethtr.model.decay import Gated, Scheduled
 from drethtr.model.embedding import Learned
-from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
-from drethtr.model.network import BASE, COMPACT, SMALL, NetworkConfig
+from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.model.network import BASE, COMPACT, RETHTR_SMALL, SMALL, TRHTR_SMALL, NetworkConfig
+from drethtr.model.output import HeadNorm
 
 
 class Animal:
@@ -60,6 +62,9 @@ NETWORKS = [
     COMPACT,
     replace(COMPACT, mixer=Retentive(Gated(8.0), normalize=False), prior=NoPrior(), ctc=None),
     replace(SMALL, mixer=JointSoftmax(), backbone=Light(height=48), positions=Learned(7)),
+    RETHTR_SMALL,
+    replace(TRHTR_SMALL, architecture=EncoderDecoder(2, 64), output=HeadNorm(on_image=False), text_positions=False),
+    replace(SMALL, mixer=JointSoftmax(Fade(Scheduled("small"), normalize=False)), backbone=Patches(rows=64, columns=4)),
     replace(BASE, mixer=SplitSoftmax(), prior=Added(Scheduled("small", 0.5)), backbone=EfficientNetV2S(canvas=2227)),
 ]
 

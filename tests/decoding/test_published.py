@@ -8,6 +8,7 @@ import pytest
 import torch
 from conftest import written
 
+from drethtr.cli.choices import decoder_named
 from drethtr.decoding.published import PlainScorer, PublishedBeam, PublishedGreedy, published_beam_search
 from drethtr.decoding.search import greedy
 from drethtr.errors import ConfigError
@@ -131,6 +132,11 @@ def test_marks_are_no_text(arrays, network, memory, decoder):
 def test_any_model_can_be_read_so(tiny_model, decoder):
     alone, together = Recognizer(tiny_model, decoder), [written("abc"), written("a longer line")]
     assert [reading.text for reading in alone.read(together)] == [alone.read([line])[0].text for line in together]
+
+
+@pytest.mark.parametrize(("name", "meant"), [("published", PublishedGreedy()), ("published:7", PublishedBeam(7))])
+def test_a_person_can_ask_for_it(name, meant):
+    assert decoder_named(name) == meant
 
 
 @pytest.mark.parametrize("setting", [{"limit": 0}, {"beams": 0}, {"beams": 101}], ids=str)

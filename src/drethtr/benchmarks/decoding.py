@@ -32,7 +32,8 @@ CERTAIN = 1e4
 class Task:
     """What is read: so many lines at a time, all of one width, in pixels at a height of 64; texts of one length."""
 
-    network: str
+    name: str
+    config: NetworkConfig
     batch: int
     beams: int
     characters: int = 44
@@ -40,12 +41,7 @@ class Task:
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
     def __str__(self) -> str:
-        return f"{self.network.upper()}, batch {self.batch}, beam {self.beams}"
-
-    @property
-    def config(self) -> NetworkConfig:
-        """The network's shape."""
-        return PRESETS[self.network]
+        return f"{self.name.upper()}, batch {self.batch}, beam {self.beams}"
 
     @property
     def decoder(self) -> Decoder:
@@ -64,8 +60,8 @@ class Grid:
     def tasks(self, device: torch.device) -> list[Task]:
         """All of them, for a device."""
         return [
-            Task(network=network, batch=batch, beams=beams, device=device)
-            for network in self.networks
+            Task(name=name, config=PRESETS[name], batch=batch, beams=beams, device=device)
+            for name in self.networks
             for batch in self.batches
             for beams in self.beams
         ]

@@ -30,8 +30,8 @@ def description(model: "Model", path: Path) -> list[str]:
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
     lines = [
         f"{path}: {path.stat().st_size / 1e6:.1f} MB, {parameters:,} parameters",
-        f"network: {config.layers} layers of width {config.width}, {config.heads} heads, "
-        f"backbone {type(config.backbone).__name__}, {type(config.mixer).__name__} text, "
+        f"network: {type(config.architecture).__name__}, {config.layers} layers of width {config.width}, "
+        f"{config.heads} heads, backbone {type(config.backbone).__name__}, {type(config.mixer).__name__} text, "
         f"{'with' if config.ctc else 'without'} CTC head",
         f"lines: {model.preparation.height} pixels high",
         f"alphabet: {tokenizer.size} tokens: {alphabet(model)}",

@@ -8,17 +8,23 @@ Source: speculative decoding (Leviathan et al., arXiv 2211.17192) with the CTC r
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from drethtr.decoding.continuation import Continuation
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis
 
 ROUNDING = 256
 """How far, in units of the logits' precision, two forms of one sum may differ: ten times what was seen."""
+
+
+class Reader(Protocol):
+    """Proposes drafts of one line, as `Continuation` does."""
+
+    def after(self, beginning: Sequence[int]) -> list[int]:
+        """The tokens that may follow."""
 
 
 class Opinion(NamedTuple):
@@ -51,7 +57,7 @@ def rounding(logits: Tensor) -> Tensor:
 
 
 def verify(
-    scorer: NetworkScorer, readers: Sequence[Continuation], limits: Tensor, *, end: int, passes: int
+    scorer: NetworkScorer, readers: Sequence[Reader], limits: Tensor, *, end: int, passes: int
 ) -> list[Hypothesis | None]:
     """What greedy decoding writes on each line; none where that is not sure, or more than `passes` would be needed.
 
@@ -67,7 +73,7 @@ def verify(
         kept = scorer if len(drafts) == len(readers) else scorer.keep(torch.tensor(open_lines, device=limits.device))
         for line, opinion in zip(open_lines, opinions(kept, list(drafts.values())), strict=True):
             draft = drafts.pop(line)
-            agreed = min(agreement(draft, opinion), longest[line] - 1)
+            agreed = min(agreement(draft, opinion, end), longest[line] - 1)
             if any(opinion.unsure[: agreed + 1]):
                 continue
             if opinion.tokens[agreed] == end or agreed + 1 == longest[line]:
@@ -82,6 +88,7 @@ def verify(
     return found
 
 
-def agreement(draft: Sequence[int], opinion: Opinion) -> int:
-    """How many tokens of a draft the decoder would write itself."""
-    return next((i for i, token in enumerate(draft) if opinion.tokens[i] != token), len(draft))
+def agreement(draft: Sequence[int], opinion: Opinion, end: int) -> int:
+    """How many tokens of a draft the decoder would write itself, up to where it would end."""
+    pairs = zip(draft, opinion.tokens, strict=False)
+    return next((place for place, (token, own) in enumerate(pairs) if own != token or own == end), len(draft))

@@ -18,7 +18,7 @@ from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
     "In order: the lines of a page joined by spaces, one text against one text. Matched: each reference line with at "
-    "most one read line, first the pair that saves most edits, in any order; reference lines left over count as "
+    "most one read line, the likest pairs first, in any order; reference lines left over count as "
     "deleted, read lines left over as inserted. Found only: the same without the latter, for references that leave out "
     "part of what is written. CER as elsewhere: all edits / all reference characters, NFC, white space folded."
 )
@@ -59,16 +59,15 @@ def compare_pages(reference: Sequence[str], read: Sequence[str]) -> PageCounts:
 
 
 def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of places that save most edits, and the places left over on either side."""
+    """Pairs of places, the likest first, and the places left over on either side."""
     if not reference or not read:
         return [], list(range(len(reference))), list(range(len(read)))
     ours, theirs = ([for_scoring(text) for text in texts] for texts in (reference, read))
-    edits = cdist(ours, theirs, scorer=Levenshtein.distance, dtype=np.int32)
-    saved = np.array([len(text) for text in ours])[:, None] + np.array([len(text) for text in theirs]) - edits
+    likeness = cdist(ours, theirs, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
     pairs, rows, columns = [], set(range(len(ours))), set(range(len(theirs)))
-    for place in np.argsort(-saved, axis=None, kind="stable").tolist():
+    for place in np.argsort(-likeness, axis=None, kind="stable").tolist():
         i, j = divmod(place, len(theirs))
-        if saved[i, j] <= 0 or not (rows and columns):
+        if likeness[i, j] <= 0 or not (rows and columns):
             break
         if i in rows and j in columns:
             pairs.append((i, j))

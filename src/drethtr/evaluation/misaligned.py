@@ -73,18 +73,17 @@ def nearest(read: str, candidates: Sequence[Sample]) -> Sample | None:
     return best if best is not None and apart(read, best.text) < NEAR else None
 
 
-def neighbors(among: Sequence[Sample]) -> Callable[[Sample], list[Sample]]:
-    """For a line, the others of its page; where pages are unknown, the lines before and after it."""
+def neighbors(among: Sequence[Sample]) -> Callable[[Sample], Sequence[Sample]]:
+    """For a line, those of its page; where pages are unknown, the lines before and after it."""
     places = {sample.key: place for place, sample in enumerate(among)}
     pages: dict[tuple[str, str], list[Sample]] = defaultdict(list)
     for sample in among:
         if sample.page is not None:
             pages[sample.set, sample.page].append(sample)
 
-    def near(sample: Sample) -> list[Sample]:
+    def near(sample: Sample) -> Sequence[Sample]:
         place = places[sample.key]
         around = among[max(0, place - AROUND) : place + AROUND + 1]
-        found = around if sample.page is None else pages[sample.set, sample.page]
-        return [other for other in found if other.key != sample.key]
+        return around if sample.page is None else pages[sample.set, sample.page]
 
     return near

@@ -22,8 +22,12 @@ Floats: TypeAlias = NDArray[np.float64]
 STEEPEST = 10.0
 """Degrees by which a page may be turned."""
 
-DARK = 28
-"""Grey levels between paper and what counts as ink."""
+DARK, DARK_SHARE = 28, 0.4
+"""Grey levels between paper and what counts as ink, and the same as a share of the darkest: ruled lines are fainter."""
+
+
+SPARSE = 0.25
+"""A column of pixels belongs to the white if it holds less ink than this share of what text holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +48,8 @@ class Projection:
         """The lines that run across the page."""
         scale = min(1.0, self.side / max(page.shape))
         size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
-        dark = ink_of(np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BOX))) > DARK
+        ink = ink_of(np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BOX)))
+        dark = ink > max(DARK, DARK_SHARE * float(np.quantile(ink, 0.99)))
         slope = find_slope(dark)
         level = shear(dark, slope)
         ridges = [
@@ -81,8 +86,10 @@ def find_slope(dark: NDArray[np.bool_]) -> float:
 
 def columns_of(dark: NDArray[np.bool_], gutter: float) -> list[tuple[int, int]]:
     """First and last column of every column of text."""
-    filled = dark.mean(0) > 0.004
-    return [run for run in runs(filled, round(gutter * dark.shape[1])) if run[1] - run[0] > 0.03 * dark.shape[1]]
+    window = max(1, round(gutter * dark.shape[1] / 2))
+    density = np.convolve(dark.mean(0), np.full(window, 1 / window), mode="same")
+    filled = density > max(0.004, SPARSE * float(np.quantile(density, 0.75)))
+    return [run for run in runs(filled, round(gutter * dark.shape[1] / 2)) if run[1] - run[0] > 0.03 * dark.shape[1]]
 
 
 def runs(filled: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
@@ -123,10 +130,9 @@ def find_pitch(profile: Floats) -> float:
     centered = profile - profile.mean()
     limit = min(len(profile) // 2, 200)
     likeness = np.array([(centered[lag:] * centered[: len(centered) - lag]).sum() for lag in range(limit)])
-    rising = np.flatnonzero(np.diff(likeness) > 0)
-    start = int(rising[0]) if len(rising) else 0
-    lag = start + int(likeness[start:].argmax()) if start < limit else 0
-    if lag < 8 or likeness[lag] < 0.1 * likeness[0]:
-        filled = np.array([end - begin for begin, end in runs(profile > 0.2 * profile.max(), 0)])
-        return float(2 * np.median(filled))
-    return float(lag)
+    peaks = np.flatnonzero((likeness[1:-1] > likeness[:-2]) & (likeness[1:-1] >= likeness[2:])) + 1
+    peaks = peaks[(peaks >= 6) & (likeness[peaks] > 0.1 * likeness[0])]
+    if not len(peaks):  # a line alone
+        return float(2 * np.median([end - start for start, end in runs(profile > 0.2 * profile.max(), 0)]))
+    # Two and three lines further the page is like itself again, and at times more so.
+    return float(peaks[likeness[peaks] > 0.6 * likeness[peaks].max()][0])

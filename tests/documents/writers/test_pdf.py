@@ -1,3 +1,4 @@
+import ctypes
 import io
 import math
 from dataclasses import replace
@@ -17,6 +18,7 @@ from drethtr.documents import (
     Scan,
     TextLine,
     Transcription,
+    Word,
     image_beside,
     read_page,
 )
@@ -45,15 +47,23 @@ def shown(data, number=0, scale=1.0):
         return pdf[number].render(scale=scale).to_pil().convert("RGB")
 
 
-def found_boxes(data, word, pixels_per_point):
-    """Where pdfium finds a word, as left, top, right, bottom in pixels."""
+def found_box(data, word, width, height):
+    """Where pdfium finds a word: left, top, right, bottom in pixels of the page as it is shown."""
     with pypdfium2.PdfDocument(data) as pdf:
         page = pdf[0]
-        text, top = page.get_textpage(), page.get_height()
+        text = page.get_textpage()
         start, count = text.search(word).get_next()
-        boxes = np.array([text.get_charbox(index, loose=True) for index in range(start, start + count)])
-        left, bottom, right, up = boxes[:, 0].min(), boxes[:, 1].min(), boxes[:, 2].max(), boxes[:, 3].max()
-        return np.array([left, top - up, right, top - bottom]) * pixels_per_point
+        points = []
+        for index in range(start, start + count):
+            left, bottom, right, top = text.get_charbox(index, loose=True)
+            points += [to_pixel(page, corner, width, height) for corner in ((left, bottom), (right, top))]
+    return np.array([*np.min(points, axis=0), *np.max(points, axis=0)])
+
+
+def to_pixel(page, point, width, height):
+    x, y = ctypes.c_int(), ctypes.c_int()
+    pypdfium2.raw.FPDF_PageToDevice(page, 0, 0, width, height, 0, *point, ctypes.byref(x), ctypes.byref(y))
+    return x.value, y.value
 
 
 def test_a_page_reads_back_word_for_word_and_line_by_line():
@@ -86,7 +96,7 @@ def test_more_letters_than_a_section_of_the_font_holds():
 
 
 def test_a_word_lies_over_its_place():
-    found = found_boxes(write(letter_page()), "Mutter,", 300 / 72)
+    found = found_box(write(letter_page()), "Mutter,", 800, 600)
     assert found == pytest.approx([170, 50, 310, 90], abs=3)
 
 
@@ -104,7 +114,7 @@ def test_slanted_and_turned_lines_read_in_their_direction(degrees):
     # What stands upside down pdfium hands out from left to right, word by word.
     assert read(data)[:: -1 if degrees == 180 else 1] == ["drei", "kurze", "Worte"]
     box = words[1].box
-    assert found_boxes(data, "kurze", 300 / 72) == pytest.approx(list(box), abs=14)
+    assert found_box(data, "kurze", 1000, 1000) == pytest.approx(list(box), abs=14)
 
 
 def test_words_follow_a_curved_baseline():
@@ -113,7 +123,7 @@ def test_words_follow_a_curved_baseline():
     line = TextLine("l", outline, arc, Transcription("links oben in der Mitte rechts"))
     data = write(page_of(line))
     assert read(data) == line.text.split()
-    left, middle = found_boxes(data, "links", 300 / 72), found_boxes(data, "Mitte", 300 / 72)
+    left, middle = (found_box(data, word, 800, 600) for word in ("links", "Mitte"))
     assert left[3] > middle[3] + 20
 
 
@@ -124,8 +134,19 @@ def test_lines_of_unknown_place_are_found_all_the_same():
 
 
 def test_the_text_is_not_seen():
-    picture = np.asarray(shown(write(letter_page())))
+    data = write(letter_page())
+    picture = np.asarray(shown(data))
     assert picture.min() == picture.max() == 230
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        modes = [operands for operands, operator in pikepdf.parse_content_stream(pdf.pages[0]) if str(operator) == "Tr"]
+    assert [list(map(int, mode)) for mode in modes] == [[3]]
+
+
+def test_words_that_touch_stay_apart():
+    words = (Word("eng", polygon=((50, 50), (110, 50), (110, 90), (50, 90))),)
+    words += (Word("an", polygon=((110, 50), (150, 50), (150, 90), (110, 90))),)
+    line = TextLine("l", transcription=Transcription("eng an", None, words))
+    assert read(write(page_of(line))) == ["eng", "an"]
 
 
 def photo(mode="RGB", size=(600, 300)):
@@ -229,12 +250,7 @@ def test_pages_of_a_pdf_stay_and_get_text_on_top(rotate, crop, tmp_path):
         assert str(pdf.docinfo["/Title"]) == "Brief"
         assert {"/ProcSet", "/Font"} <= set(pdf.pages[0].Resources.keys())
         assert str(pdf.docinfo["/Producer"]) == "drethtr 1.2.3, model 0123abcd"
-    if rotate == 0:
-        left, _, _, top = crop
-        found = found_boxes(data, "Liebe", 300 / 72)
-        assert found + np.array([-left, 300 - top, -left, 300 - top]) * 300 / 72 == pytest.approx(
-            [100, 80, 200, 120], abs=3
-        )
+    assert found_box(data, "Liebe", *image.size) == pytest.approx([100, 80, 200, 120], abs=4)
 
 
 @pytest.mark.parametrize(

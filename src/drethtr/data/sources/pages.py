@@ -21,8 +21,8 @@ def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
         if isinstance(found, LeftOut):
             raise DataError(f"{found.key}: {found.reason}")
         if found.text.strip():
-            own = {"set": path.resolve().parent.name, "page": page_name(path, path)}
-            samples.append(replace(found, text=spelling(found.text), **own))
+            collection, page = path.resolve().parent.name, page_name(path, path)
+            samples.append(replace(found, text=spelling(found.text), set=collection, page=page))
     return samples
 
 

@@ -1,0 +1,44 @@
+from functools import partial
+
+import pytest
+import torch
+from hungry import dying, fill, filling
+
+from drethtr.benchmarks.peak import MEGABYTE, PeakMemory, can_measure, memory_race
+from drethtr.benchmarks.race import Contender
+from drethtr.errors import ConfigError
+
+CPU = torch.device("cpu")
+measurable = pytest.mark.skipif(not can_measure(CPU), reason="this system does not tell the peak memory of a CPU")
+
+
+@measurable
+def test_counts_what_work_takes_at_once_and_nothing_before():
+    contenders = [
+        Contender("once", partial(filling, 60)),
+        Contender("thrice", partial(filling, 60, times=3)),
+        Contender("beside others", partial(filling, 60, held=200)),
+    ]
+    race = memory_race("work", contenders, CPU, {"formula": 60.0})
+    assert race.unit == "MB" and race.facts == {"formula": 60.0}
+    for [taken] in race.figures.values():
+        assert taken == pytest.approx(60, abs=12)
+
+
+@measurable
+def test_names_the_contender_that_did_not_survive():
+    with pytest.raises(ConfigError, match=r"work: the greedy one was ended by the system.*smaller batch"):
+        memory_race("work", [Contender("the greedy one", dying)], CPU, {})
+
+
+@measurable
+def test_watches_this_process_too():
+    fill(40, 1)
+    memory = PeakMemory(CPU)
+    fill(80, 1)
+    assert memory.taken() == pytest.approx(80 * MEGABYTE, rel=0.6)
+
+
+def test_says_where_it_cannot_measure():
+    with pytest.raises(ConfigError, match="peak memory of mps"):
+        PeakMemory(torch.device("mps"))

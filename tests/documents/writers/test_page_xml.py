@@ -1,0 +1,41 @@
+from xml.etree import ElementTree as ET
+
+from page_examples import document_of, letter_page, line_of
+
+from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription, Word
+
+PAGE = "{http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15}"
+
+
+def customs(page, kind):
+    root = ET.fromstring(FORMATS["page"].write(document_of(page)))
+    return [element.get("custom") for element in root.iter(f"{PAGE}{kind}")]
+
+
+def test_doubts_and_order_are_marked_as_transkribus_marks_them():
+    page = letter_page()
+    assert customs(page, "TextRegion") == ["readingOrder {index:0;}", "readingOrder {index:1;}"]
+    assert customs(page, "TextLine") == [
+        "readingOrder {index:0;} unclear {offset:14; length:4;}",
+        "readingOrder {index:1;}",
+        "readingOrder {index:0;}",
+    ]
+    assert customs(page, "Word")[2:4] == [
+        "readingOrder {index:2;} unclear {offset:0; length:4;}",
+        "readingOrder {index:3;}",
+    ]
+
+
+def test_the_second_of_two_equal_words_is_found_behind_the_first():
+    words = (Word("und"), Word("und", doubtful=True))
+    line = TextLine("l", transcription=Transcription("und, und", None, words))
+    assert customs(Page("a.jpg", 9, 9, (Region("r", (line,)),)), "TextLine") == [
+        "readingOrder {index:0;} unclear {offset:5; length:3;}"
+    ]
+
+
+def test_ids_are_unique_and_valid_in_the_file():
+    page = Page("a.jpg", 9, 9, (Region("x", (line_of("a", id="x"), line_of("b", id="1 x"))),))
+    root = ET.fromstring(FORMATS["page"].write(document_of(page)))
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert ids == ["reading_order", "x", "x_2", "x_2_w1", "_1_x", "_1_x_w1"]

@@ -1,0 +1,71 @@
+"""Every system of the paper takes the same way: training, file, reading."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from conftest import written
+
+from drethtr.checkpoint import build_model, load_model, save_model
+from drethtr.data.batch import collate
+from drethtr.decoding import Beam, Greedy, PublishedBeam
+from drethtr.images.prepare import Preparation
+from drethtr.model.architecture import EncoderDecoder
+from drethtr.model.attention import Multiplied, NoPrior
+from drethtr.model.backbones import Patches, ShallowCNN
+from drethtr.model.decay import Gated, Scheduled
+from drethtr.model.embedding import Learned, Sinusoidal
+from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.model.network import NetworkConfig
+from drethtr.model.output import HeadNorm, SwishGate
+from drethtr.recognizer import Recognizer
+from drethtr.text.tokenizer import Characters
+from drethtr.training.objective import Counts, LossConfig, Objective
+from drethtr.training.optimize import OptimizerConfig, make_optimizer
+
+TINY = NetworkConfig(
+    layers=2,
+    width=32,
+    heads=2,
+    hidden=48,
+    dropout=0.0,
+    weight_dropout=0.0,
+    embedding_dropout=0.0,
+    backbone=Patches(rows=64, columns=8, width=32),
+    positions=Sinusoidal(),
+    prior=NoPrior(),
+)
+CROSS = EncoderDecoder(layers=1, hidden=24)
+SYSTEMS = {
+    "DRetHTR": TINY,
+    "DTrHTR": replace(TINY, mixer=JointSoftmax()),
+    "RetHTR": replace(TINY, architecture=CROSS, output=SwishGate()),
+    "TrHTR": replace(TINY, architecture=CROSS, mixer=JointSoftmax()),
+    "gated": replace(TINY, mixer=Retentive(Gated()), prior=Multiplied(Scheduled("original"))),
+    "split softmax, fading": replace(TINY, mixer=SplitSoftmax(Fade()), output=HeadNorm(on_image=False)),
+    "ShallowCNN": replace(TINY, backbone=ShallowCNN(), positions=Learned(276)),
+    "without text positions": replace(TINY, text_positions=False),
+}
+TEXTS = ("abc", "a bcd e")
+
+
+@pytest.mark.parametrize("config", SYSTEMS.values(), ids=SYSTEMS.keys())
+def test_a_system_learns_two_lines_is_saved_and_reads(config, tmp_path):
+    torch.manual_seed(0)
+    model = build_model(config, Characters.learn(TEXTS), Preparation())
+    lines = [written(text) for text in TEXTS]
+    batch = collate([model.preparation(line) for line in lines], TEXTS, TEXTS, model.tokenizer)
+    objective = Objective(model.network.train(), LossConfig(label_smoothing=0.0))
+    counts = Counts(lines=len(TEXTS), characters=sum(map(len, TEXTS)), tokens=sum(map(len, TEXTS)) + len(TEXTS))
+    optimizer = make_optimizer(model.network, OptimizerConfig(learning_rate=0.01, backbone_scale=1.0))
+    for _ in range(120):
+        loss = objective(batch, counts).total
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.network.parameters(), 1.0)
+        optimizer.step()
+    save_model(model, tmp_path / "model.safetensors")
+    model = load_model(tmp_path / "model.safetensors")
+    assert model.network.config == config
+    for decoder in (Greedy(), Beam(3), PublishedBeam(3, limit=12)):
+        assert [reading.text for reading in Recognizer(model, decoder).read(lines)] == list(TEXTS)
