@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
+import torch
 
-from drethtr.batching import WIDTH_STEP, group_by_width, stack
+from drethtr.batching import WIDTH_STEP, group_by_width, in_memory, stack
 
 
 def test_groups_are_of_like_width_and_within_budget():
@@ -20,3 +22,36 @@ def test_stack_fills_up_with_paper():
     assert images.shape == (2, 1, 4, 2 * WIDTH_STEP) and widths.tolist() == [WIDTH_STEP + 1, 2]
     for image, line in zip(images, lines, strict=True):
         assert (image[0, :, : line.shape[1]].numpy() == line).all() and (image[0, :, line.shape[1] :] == -1).all()
+
+
+@pytest.mark.parametrize("error", [torch.cuda.OutOfMemoryError("CUDA out of memory"), MemoryError()], ids=repr)
+def test_a_batch_that_is_too_large_is_halved(error):
+    asked = []
+
+    def work(items):
+        asked.append(len(items))
+        if len(items) > 3:
+            raise error
+        return [item * 10 for item in items]
+
+    assert in_memory(work, list(range(11))) == list(range(0, 110, 10))
+    assert asked == [11, 5, 2, 3, 6, 3, 3]
+
+
+def test_what_torch_says_on_a_cpu_is_understood():
+    def work(items):
+        return [torch.empty(1 << 50).numel()] if len(items) > 1 else items
+
+    assert in_memory(work, [1, 2]) == [1, 2]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), MemoryError()], ids=repr)
+def test_other_errors_and_single_lines_are_not_hidden(error):
+    def work(items):
+        raise error
+
+    with pytest.raises(type(error)):
+        in_memory(work, [1])
+    if not isinstance(error, MemoryError):
+        with pytest.raises(RuntimeError, match="a bug"):
+            in_memory(work, [1, 2])

@@ -2,19 +2,22 @@
 
 import numpy as np
 import pytest
+import torch
 from conftest import written
 
 from drethtr import recognizer as module
-from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy
+from drethtr.decoding.drift import TOLERANCE
+from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.pieces import Piece
+from drethtr.model.precision import Precision
 from drethtr.reading import Character, Reading
 from drethtr.recognizer import Recognizer, reading_of, stitch
 
 LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy(), Beam(3)], ids=repr)
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint()], ids=repr)
 def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> None:
     recognizer = Recognizer(tiny_model, decoder)
     together = recognizer.read(LINES)
@@ -29,7 +32,7 @@ def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> Non
         )
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy(), Beam(2)], ids=repr)
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(2), Joint()], ids=repr)
 def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model) -> None:
     for line, reading in zip(LINES, Recognizer(tiny_model, decoder).read(LINES), strict=True):
         assert reading.text == "".join(character.text for character in reading.characters)
@@ -76,3 +79,53 @@ def test_decoder_must_suit_the_model(tiny_model) -> None:
     tiny_model.network.ctc = None
     with pytest.raises(ConfigError, match="no CTC head"):
         Recognizer(tiny_model, CTC())
+
+
+def test_alternatives_are_texts_the_first_of_which_is_the_reading(tiny_model, monkeypatch) -> None:
+    recognizer = Recognizer(tiny_model, alternatives=4)
+    plain = Recognizer(tiny_model).read(LINES)
+    for reading, without in zip(recognizer.read(LINES), plain, strict=True):
+        texts = [other.text for other in reading.alternatives]
+        assert reading.text == without.text == texts[0] and without.alternatives == ()
+        assert len(set(texts)) == len(texts) and all(text == text.strip() for text in texts)
+    monkeypatch.setattr(module, "MAX_COLUMNS", 300)
+    assert recognizer.read([written("abc " * 60)])[0].alternatives == ()
+
+
+def test_coarse_numbers_read_nearly_the_same(tiny_model) -> None:
+    exact = Recognizer(tiny_model).read(LINES)
+    coarse = Recognizer(tiny_model, precision=Precision.BFLOAT16).read(LINES)
+    assert [len(reading.text) for reading in coarse] == pytest.approx([len(reading.text) for reading in exact], abs=3)
+    differences = [abs(a.confidence - b.confidence) for a, b in zip(exact, coarse, strict=True)]
+    assert 0 < max(differences) < 0.1
+
+
+def test_memory_in_float32_whatever_read_the_image(tiny_model) -> None:
+    recognizer = Recognizer(tiny_model, precision=Precision.BFLOAT16)
+    with torch.inference_mode():
+        memory = recognizer.encode([recognizer.prepare(0, LINES[0])[0].prepared])
+    tensors = [*(part for layer in memory.layers for part in layer), memory.ctc.draft, memory.ctc.refined]
+    assert {tensor.dtype for tensor in tensors} == {torch.float32}
+
+
+def test_too_little_memory_means_smaller_batches(tiny_model, monkeypatch) -> None:
+    recognizer = Recognizer(tiny_model)
+    expected, encode, sizes = recognizer.read(LINES), recognizer.encode, []
+
+    def limited(lines):
+        sizes.append(len(lines))
+        if len(lines) > 2:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return encode(lines)
+
+    monkeypatch.setattr(recognizer, "encode", limited)
+    assert [reading.text for reading in recognizer.read(LINES)] == [reading.text for reading in expected]
+    assert max(sizes) == len(LINES)
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy()], ids=repr)
+def test_drift_is_told_for_every_batch(decoder: Decoder, tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr(module, "BATCH_LINES", 3)
+    drifts: list[float] = []
+    Recognizer(tiny_model, decoder, on_drift=drifts.append).read(LINES)
+    assert len(drifts) == 3 and all(0 <= drift < TOLERANCE for drift in drifts)

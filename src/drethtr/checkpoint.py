@@ -1,11 +1,13 @@
 """A model on disk: one safetensors file whose header holds network, alphabet, preparation and card as JSON.
 
-Nothing in it is executed: no pickle, no class paths, only names of known configs.
+Nothing in it is executed: no pickle, no class paths, only names of known configs. An adapter is a file of the same kind
+that holds small changes of a model only, and the hash of the weights that it changes.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,16 @@ from torch import Tensor
 from drethtr import config
 from drethtr.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
+from drethtr.model.adapter import apply_changes
 from drethtr.model.network import DRetHTR, NetworkConfig
 from drethtr.text.tokenizer import PAD, Tokenizer
 from drethtr.trust.trust import Trust
 
 FORMAT = 1
 """Version of the header; raised when an older reader would misunderstand it."""
+
+ADAPTER = "drethtr-adapter"
+"""Where the header of an adapter stands among the metadata of its file."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def read_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     """The JSON header of a model file, its version checked."""
+    if ADAPTER in metadata:
+        raise CheckpointError(f"{path}: an adapter, which cannot do without its model; give the model here")
     try:
         header = json.loads(metadata["drethtr"])
     except (KeyError, json.JSONDecodeError) as error:
@@ -140,3 +148,88 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
     model.network.to(device).eval()
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
     return replace(model, trust=trust)
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """Low-rank changes of one model, as `drethtr.model.adapter` applies them, and the card and trust it has with them.
+
+    base    hash of the weights that are changed
+    beside  name of the file they come from, which is looked for beside the adapter's own
+    """
+
+    changes: Mapping[str, Tensor]
+    base: str
+    beside: str
+    card: Mapping[str, Any]
+    trust: Trust = field(default_factory=Trust)
+
+
+def weights_hash(model: Model) -> str:
+    """Hash of all weights as they read: the same for files that differ in card and trust only."""
+    digest = blake2b(digest_size=16)
+    for name, tensor in sorted(model.network.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def save_adapter(adapter: Adapter, path: Path) -> None:
+    """Write an adapter in one atomic step, its numbers in float16."""
+    header = {
+        "format": FORMAT,
+        "base": adapter.base,
+        "beside": adapter.beside,
+        "card": dict(adapter.card),
+        "trust": config.to_dict(adapter.trust),
+    }
+    tensors = {name: tensor.detach().half().cpu().contiguous() for name, tensor in adapter.changes.items()}
+    write_tensors(tensors, path, {ADAPTER: json.dumps(header, ensure_ascii=False)})
+
+
+def holds_adapter(path: Path) -> bool:
+    """Whether a file is a whole adapter, as its header says; no weights are read."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return ADAPTER in (file.metadata() or {})
+    except (SafetensorError, OSError):
+        return False
+
+
+def load_adapter(path: Path) -> Adapter:
+    """Read an adapter.
+
+    Raises:
+        CheckpointError: if the file cannot be used, saying why.
+    """
+    tensors, metadata = read_tensors(path)
+    if ADAPTER not in metadata:
+        raise CheckpointError(f"{path}: not an adapter")
+    try:
+        header = json.loads(metadata[ADAPTER])
+        if header["format"] != FORMAT:
+            raise CheckpointError(f"{path}: adapter format {header['format']!r}, but this drethtr reads {FORMAT}")
+        trust = config.from_dict(Trust, header["trust"])
+        return Adapter(tensors, header["base"], header["beside"], header["card"], trust)
+    except (KeyError, ConfigError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{path}: the adapter's header is not understood: {error}") from error
+
+
+def load_adapted(adapter: Adapter, bases: Iterable[Path], device: torch.device | str = "cpu") -> Model:
+    """The model that an adapter is of, looked for among the files `bases`, with the adapter's changes made.
+
+    Raises:
+        CheckpointError: if none of them is that model, or the changes do not fit it.
+    """
+    tried = []
+    for path in bases:
+        if path.is_file():
+            model = load_model(path, device)
+            if weights_hash(model) == adapter.base:
+                apply_changes(model.network, adapter.changes)
+                return replace(model, card=adapter.card, trust=adapter.trust)
+            tried.append(str(path))
+    raise CheckpointError(
+        f"the adapter is of a model with the hash {adapter.base}, from a file {adapter.beside}; "
+        f"{', '.join(tried) or 'no file'} is not it: lay it beside the adapter, or name both"
+    )

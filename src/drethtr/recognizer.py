@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from drethtr.batching import group_by_width, in_memory, stack
-from drethtr.checkpoint import Model, load_model
+from drethtr.checkpoint import Adapter, Model, holds_adapter, load_adapted, load_adapter, load_model
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder
@@ -88,19 +88,23 @@ class Recognizer:
         cls,
         path: str | Path | None = None,
         *,
+        adapter: str | Path | None = None,
         decoder: Decoder | None = None,
         device: torch.device | str = "cpu",
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
         on_drift: Callable[[float], object] | None = None,
     ) -> Self:
-        """The shipped model, or the one in the file `path`.
+        """The shipped model, or the one in the file `path`, with the small changes in the file `adapter`.
+
+        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one.
 
         Raises:
-            CheckpointError: if the file is missing, damaged, of another version, or no model.
+            CheckpointError: if a file is missing, damaged, of another version, or no model; or the adapter is of
+                another model.
             ConfigError: if the model has no part that `decoder` needs.
         """
-        model = load_model(Path(path) if path is not None else SHIPPED, device)
+        model = load_named(Path(path) if path is not None else SHIPPED, adapter, device)
         return cls(model, decoder, precision=precision, alternatives=alternatives, on_drift=on_drift)
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
@@ -203,6 +207,22 @@ class Recognizer:
             impression=np.mean([piece.known.impression for piece in pieces], axis=0),
         )
         return replace(self.model.trust.calibrated(reading, self.decoder), flags=self.model.trust.flags(seen))
+
+
+def load_named(path: Path, adapter: str | Path | None, device: torch.device | str) -> Model:
+    """The model in a file, with an adapter if one is named or `path` is one."""
+    if adapter is not None:
+        return load_adapted(load_adapter(Path(adapter)), [path], device)
+    if holds_adapter(path):
+        changes = load_adapter(path)
+        return load_adapted(changes, near(path, changes), device)
+    return load_model(path, device)
+
+
+def near(path: Path, adapter: Adapter) -> Iterator[Path]:
+    """Where the model of an adapter may be that is named without it."""
+    yield path.with_name(adapter.beside)
+    yield SHIPPED
 
 
 def groups(parts: Sequence[Part]) -> Iterator[list[int]]:

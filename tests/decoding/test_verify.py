@@ -1,11 +1,11 @@
 """Verified drafts write what greedy decoding writes, whatever the draft."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
-from conftest import TINY
+from noise import VOCABULARY, network, noise_lines
 
 from drethtr.decoding import verify as module
 from drethtr.decoding.scorer import NetworkScorer, text_limits
@@ -13,10 +13,7 @@ from drethtr.decoding.search import greedy
 from drethtr.decoding.strategies import Greedy, VerifiedDrafts
 from drethtr.decoding.verify import verify
 from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
-from drethtr.model.network import DRetHTR
 from drethtr.text.tokenizer import EOS
-
-VOCABULARY = 12
 
 
 @dataclass
@@ -27,24 +24,6 @@ class Draft:
 
     def after(self, beginning):
         return list(self.text[len(beginning) :])
-
-
-def network(**changes):
-    """Weights so large that every line gets a text of its own."""
-    torch.manual_seed(0)
-    made = DRetHTR(replace(TINY, **changes), VOCABULARY).eval()
-    for weight in (made.embed.tokens.weight, *(w for block in made.blocks for w in block.parameters() if w.dim() > 1)):
-        torch.nn.init.normal_(weight, std=0.5)
-    for weight in (made.ctc.refine.weight, made.to_logits.weight):
-        torch.nn.init.normal_(weight)
-    return made
-
-
-def noise_lines(made, lines, seed=0):
-    """Image memory of lines of noise of different widths."""
-    generator = torch.Generator().manual_seed(seed)
-    widths = torch.randint(40, 200, (lines,), generator=generator)
-    return made.encode_image(torch.rand(lines, 1, 48, 200, generator=generator) * 2 - 1, widths)
 
 
 @pytest.fixture(autouse=True)

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from drethtr.model.decay import Gated, Place, Scheduled
-from drethtr.model.retention import RetentionState, chunkwise, parallel, recurrent, retain
+from drethtr.model.retention import RetentionState, chunkwise, parallel, recurrent
 
 TOKENS = 37
-FORMS = {"recurrent": recurrent, "parallel": parallel, "chunkwise": chunkwise, "retain": retain}
+FORMS = {"recurrent": recurrent, "parallel": parallel, "chunkwise": chunkwise}
 DECAYS = {
     "original": Scheduled("original"),
     "layerwise, fastest layer": Scheduled("layerwise", 0.86),
@@ -131,8 +131,8 @@ def test_dropout_forgets_single_weights_and_keeps_the_mean():
     """The state, which later tokens build on, is never thinned out."""
     q, k, v, log_decay = (x[:1] for x in draw(Scheduled("original")))
     empty = RetentionState.empty(k, v)
-    whole, end = retain(q, k, v, log_decay, empty)
-    many = [retain(q, k, v, log_decay, empty, dropout=0.5) for _ in range(400)]
+    whole, end = chunkwise(q, k, v, log_decay, empty)
+    many = [chunkwise(q, k, v, log_decay, empty, dropout=0.5) for _ in range(400)]
     assert not torch.equal(many[0][0], many[1][0])
     assert all(torch.equal(state.memory, end.memory) for _, state in many)
     mean = torch.stack([read for read, _ in many]).mean(0)

@@ -59,7 +59,7 @@ def test_a_model_without_ctc_knows_less(tiny_model):
     memory = encoded(tiny_model, "abc")
     [known] = gather(memory, Greedy().decode(tiny_model.network, memory))
     assert all((token.margin, token.agrees, token.hesitation) == (0, True, 0) for token in known.tokens)
-    assert impressions(memory).shape == (1, 16)
+    assert impressions(memory).shape == (1, 2 * 16)
 
 
 def test_a_text_as_long_as_allowed_was_not_ended(tiny_model):

@@ -40,9 +40,11 @@ def prefill(network: DRetHTR, tokens: Tensor, memory: ImageMemory, *, longest: i
 
 def score_text(network: DRetHTR, tokens: Tensor, memory: ImageMemory, *, longest: int = CHUNK) -> Tensor:
     """Log-probability of each token but the first, given those before it, (R, N - 1) in float32."""
+    if tokens.shape[1] < 2:
+        return tokens.new_empty(tokens.shape[0], 0, dtype=torch.float32)
     state = network.initial_state(memory, tokens.shape[0] // memory.layers[0].keys.shape[0])
     following, gains = iter(torch.split(tokens[:, 1:], longest, dim=1)), []
     for piece in in_pieces(network, tokens[:, :-1], memory, state, longest=longest):
         log_probabilities = piece.logits.float().log_softmax(-1)
         gains.append(log_probabilities.gather(2, next(following)[..., None])[..., 0])
-    return torch.cat(gains, dim=1) if gains else tokens.new_empty(tokens.shape[0], 0, dtype=torch.float32)
+    return torch.cat(gains, dim=1)

@@ -163,9 +163,9 @@ class Joint(Decoder):
     """
 
     candidates: int = 6
-    ctc_weight: float = 0.6
+    ctc_weight: float = 0.7
     length_exponent: float = 0.0
-    passes: int = 4
+    passes: int = 8
 
     needs_ctc: ClassVar[bool] = True
 

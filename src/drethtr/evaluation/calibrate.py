@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample
@@ -119,12 +120,18 @@ def fit_unlike_training(
     weights looks better than it is. Lines of a page are kept together.
     """
     looks = np.stack([impressions_of(recognizer, samples, turn, advance) for turn in TURNS])
-    pages = {page: number for number, page in enumerate(dict.fromkeys(map(page_of, samples)))}
-    folds = np.array([number if len(pages) < FOLDS else pages[page_of(s)] for number, s in enumerate(samples)]) % FOLDS
+    folds = folds_of([page_of(sample) for sample in samples])
     scores = np.empty(len(samples))
     for fold in np.unique(folds):
         scores[folds == fold] = fit_upright(looks[:, folds != fold]).score(looks[0, folds == fold])
     return UnlikeTraining(fit_upright(looks), least=float(f"{np.quantile(scores, FLAGGED):.4g}"))
+
+
+def folds_of(pages: Sequence[str]) -> NDArray[np.int64]:
+    """A fold for each line: the same for all of a page, unless pages are unknown or too few to part."""
+    known = {page: number for number, page in enumerate(dict.fromkeys(filter(None, pages)))}
+    places = [known[page] if page and len(known) >= FOLDS else line for line, page in enumerate(pages)]
+    return np.array(places) % FOLDS
 
 
 def fit_upright(looks: Floats) -> Logistic:

@@ -25,7 +25,7 @@ PDF_DPI = 300
 """Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
 
 ORIENTATION, QUARTER_TURNS = 0x0112, (5, 6, 7, 8)
-"""The EXIF tag that says how an image is held, and its values that exchange width and height."""
+"""The EXIF tag that says how an image is held, and its values that exchange width and height; Pillow turns TIFFs."""
 
 SUBFILE_TYPE, THUMBNAIL = 254, 1
 """The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
@@ -54,7 +54,7 @@ class PageSource:
         if is_pdf(self.path):
             return draw(self, grey=True).size
         with opened(self) as image:
-            turned = image.getexif().get(ORIENTATION, 1) in QUARTER_TURNS
+            turned = image.format != "TIFF" and image.getexif().get(ORIENTATION, 1) in QUARTER_TURNS
             return (image.height, image.width) if turned else image.size
 
     def grey(self) -> Line:

@@ -73,14 +73,15 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
         raise DataError("a line needs a baseline of two points and a polygon of three")
     places, downs = follow(path, outline)
     above, below = extent(outline, places, downs)
-    rows = np.arange(-above, below)[:, None]
+    rows = np.arange(-above, below)[:, None] + 0.5
     x, y = (places[:, axis] + rows * downs[:, axis] for axis in (0, 1))
     mask = inside(outline, x, y, page.shape)
     if not mask.any():
         raise DataError("the line lies outside the page, or its polygon is empty")
     top, bottom, left, right = bounds(mask)
     window = slice(top, bottom), slice(left, right)
-    greys = sample(page, x[window].astype(np.float32), y[window].astype(np.float32))
+    # Places count from the edge of the page, samples from the middle of its first pixel.
+    greys = sample(page, x[window].astype(np.float32) - 0.5, y[window].astype(np.float32) - 0.5)
     line = fill(greys, mask[window])
     return Strip(line, places[left:right], downs[left:right], above - top)
 
@@ -101,7 +102,8 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
     if along[-1] > LONGEST:
         raise DataError(f"a baseline of {along[-1]:,.0f} pixels is longer than any page")
-    at = np.linspace(0, along[-1], max(2, round(along[-1])))
+    number = max(2, round(along[-1]))
+    at = (np.arange(number) + 0.5) * along[-1] / number
     places = np.stack([smooth(np.interp(at, along, path[:, axis]), height) for axis in (0, 1)], axis=1)
     ahead = np.gradient(places, axis=0)
     ahead = np.stack([smooth(ahead[:, axis], 2 * height) for axis in (0, 1)], axis=1)
@@ -145,17 +147,16 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
 
 def inside(outline: Floats, x: Floats, y: Floats, shape: Sequence[int]) -> NDArray[np.bool_]:
     """Which places lie in the outline and on the page."""
-    left, top = np.floor(outline.min(0)).clip(-1, None)
-    right, bottom = np.ceil(outline.max(0))
-    right, bottom = min(right, shape[1]), min(bottom, shape[0])
-    if right < left or bottom < top:
+    left, top = (max(0, int(np.floor(least))) for least in outline.min(0))
+    right, bottom = (min(int(np.ceil(most)), size) for most, size in zip(outline.max(0), shape[::-1], strict=True))
+    if right <= left or bottom <= top:
         return np.zeros(x.shape, dtype=np.bool_)
-    drawn = Image.new("1", (int(right - left) + 1, int(bottom - top) + 1))
-    ImageDraw.Draw(drawn).polygon([(float(a - left), float(b - top)) for a, b in outline], fill=1, outline=1)
+    drawn = Image.new("1", (right - left, bottom - top))
+    corners = [(float(a) - left - 0.5, float(b) - top - 0.5) for a, b in outline]
+    ImageDraw.Draw(drawn).polygon(corners, fill=1, outline=1)
     table = np.asarray(drawn)
-    column, row = np.rint(x - left).astype(np.intp), np.rint(y - top).astype(np.intp)
+    column, row = np.floor(x - left).astype(np.intp), np.floor(y - top).astype(np.intp)
     known = (column >= 0) & (row >= 0) & (column < table.shape[1]) & (row < table.shape[0])
-    known &= (x > -0.5) & (y > -0.5) & (x < shape[1] - 0.5) & (y < shape[0] - 0.5)
     found = np.zeros(x.shape, dtype=np.bool_)
     found[known] = table[row[known], column[known]]
     return found

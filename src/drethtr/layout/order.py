@@ -15,7 +15,7 @@ ACROSS = 0.12
 """The largest share of lines that may cross the white between two columns: headings."""
 
 NOTE = 0.45
-"""A side narrower than this share of the other, with fewer lines, is notes in its margin: read after it."""
+"""A side narrower than this share of the other's lines, and with fewer of them, is notes: read after it."""
 
 SIDE_BY_SIDE = 3
 """So many lines of a column stand beside others before the white between them parts columns."""
@@ -95,13 +95,10 @@ def between(left: list[Place], right: list[Place], start: float, end: float) -> 
 
 
 def is_note(side: list[Place], other: list[Place]) -> bool:
-    """Whether the lines on one side are notes to those on the other."""
-    return len(side) <= len(other) / 2 and width_of(side) < NOTE * width_of(other)
-
-
-def width_of(places: Sequence[Place]) -> float:
-    """From the left of the leftmost to the right of the rightmost."""
-    return max(place.right for place in places) - min(place.left for place in places)
+    """Whether the lines on one side are notes to those on the other: fewer, and much shorter."""
+    width = max(place.right for place in side) - min(place.left for place in side)
+    usual = float(np.median([place.right - place.left for place in other]))
+    return len(side) <= len(other) / 2 and width < NOTE * usual
 
 
 def gutter(places: Sequence[Place]) -> float | None:

@@ -30,11 +30,16 @@ SPARSE = 0.25
 """A column of pixels belongs to the white if it holds less ink than this share of what text holds."""
 
 
+NARROWEST = 0.03
+"""Share of the page that a column of text takes at least."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Projection:
-    """The longer side of the picture that is looked at, in pixels, and the width of the white between two columns.
+    """How pages are looked at.
 
-    gutter  a share of the width of the page
+    side    longer side of the picture, in pixels
+    gutter  least width of the white between two columns, as a share of the page's; nor is it less than a line's height
     """
 
     side: int = 1000
@@ -52,9 +57,12 @@ class Projection:
         dark = ink > max(DARK, DARK_SHARE * float(np.quantile(ink, 0.99)))
         slope = find_slope(dark)
         level = shear(dark, slope)
+        if not level.any():
+            return []
+        gap = max(self.gutter * level.shape[1], find_pitch(level.sum(1).astype(np.float64)))
         ridges = [
             Ridge(left, row + slope * (np.arange(left, right) - dark.shape[1] / 2), thickness)
-            for first, last in columns_of(level, self.gutter)
+            for first, last in columns_of(level, round(gap))
             for left, right, row, thickness in lines_of(level, first, last)
         ]
         return outline(page, ridges, scale)
@@ -84,12 +92,12 @@ def find_slope(dark: NDArray[np.bool_]) -> float:
     return float(np.tan(np.radians(fine)))
 
 
-def columns_of(dark: NDArray[np.bool_], gutter: float) -> list[tuple[int, int]]:
-    """First and last column of every column of text."""
-    window = max(1, round(gutter * dark.shape[1] / 2))
+def columns_of(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
+    """First and last column of every column of text; between two of them, so many columns are white."""
+    window = max(1, gap // 2)
     density = np.convolve(dark.mean(0), np.full(window, 1 / window), mode="same")
     filled = density > max(0.004, SPARSE * float(np.quantile(density, 0.75)))
-    return [run for run in runs(filled, round(gutter * dark.shape[1] / 2)) if run[1] - run[0] > 0.03 * dark.shape[1]]
+    return [run for run in runs(filled, gap - window) if run[1] - run[0] > NARROWEST * dark.shape[1]]
 
 
 def runs(filled: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
@@ -131,8 +139,9 @@ def find_pitch(profile: Floats) -> float:
     limit = min(len(profile) // 2, 200)
     likeness = np.array([(centered[lag:] * centered[: len(centered) - lag]).sum() for lag in range(limit)])
     peaks = np.flatnonzero((likeness[1:-1] > likeness[:-2]) & (likeness[1:-1] >= likeness[2:])) + 1
-    peaks = peaks[(peaks >= 6) & (likeness[peaks] > 0.1 * likeness[0])]
+    core = float(np.median([end - start for start, end in runs(profile > 0.5 * profile.max(), 0)]))
+    peaks = peaks[(peaks >= max(6, 1.5 * core)) & (likeness[peaks] > 0.1 * likeness[0])]
     if not len(peaks):  # a line alone
-        return float(2 * np.median([end - start for start, end in runs(profile > 0.2 * profile.max(), 0)]))
+        return max(6.0, 3 * core)
     # Two and three lines further the page is like itself again, and at times more so.
     return float(peaks[likeness[peaks] > 0.6 * likeness[peaks].max()][0])

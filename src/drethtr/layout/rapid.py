@@ -43,6 +43,9 @@ SURE = 0.5
 THINNEST = 0.35
 """Of the usual thickness; thinner cores are dust."""
 
+FAINTEST = 12.0
+"""Grey levels between ink and paper; on an empty page the network dreams."""
+
 FINE = 6.0
 """Where cores are thinner than this many pixels, a larger picture shows more."""
 
@@ -65,12 +68,11 @@ class RapidDetector:
             MissingExtraError: if rapidocr or onnxruntime is not installed.
         """
         scale = min(2.0, self.side / max(page.shape))
-        cores = list(find_cores(heat_map(page, scale)))
+        cores = look(page, scale)
         finer = min(1.0, self.fine_side / max(page.shape))
         if cores and scale < finer and usual_thickness(cores) < FINE:
             scale = finer
-            cores = list(find_cores(heat_map(page, scale)))
-        cores = without_dust(cores)
+            cores = look(page, scale)
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
         across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
         upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
@@ -108,10 +110,18 @@ class Core(NamedTuple):
         return min(self.ridge.thickness, self.turned.thickness)
 
 
-def heat_map(page: Line, scale: float) -> Map:
-    """How surely each pixel of a picture `scale` times as large as the page lies in the core of a line."""
-    height, width = (max(1, round(length * scale)) for length in page.shape)
-    picture = np.asarray(Image.fromarray(page).resize((width, height), Image.Resampling.BILINEAR))
+def look(page: Line, scale: float) -> list[Core]:
+    """The cores on a picture `scale` times as large as the page; no dust, and nothing where there is no ink."""
+    size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
+    picture = np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
+    cores = list(find_cores(heat_map(picture), picture))
+    least = THINNEST * usual_thickness(cores) if cores else 0.0
+    return [core for core in cores if core.thickness >= least]
+
+
+def heat_map(picture: Line) -> Map:
+    """How surely each pixel of a picture lies in the core of a line."""
+    height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
     greys = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
     network = load_network(find_network())
@@ -144,15 +154,24 @@ def load_network(path: Path) -> Any:
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-def find_cores(heat: Map) -> Iterator[Core]:
-    """The cores on a map, each of one line."""
+def find_cores(heat: Map, picture: Line) -> Iterator[Core]:
+    """The cores on the map of a picture, each of one line."""
     for left, top, patch in patches(heat, LEVELS):
+        height, width = patch.shape
         ridge, turned = (
             ridge_of(patch, left, top),
             ridge_of(np.rot90(patch, -1), *turned_corner(heat, patch, left, top)),
         )
-        if ridge is not None and turned is not None and patch[patch > 0].mean() > SURE:
-            yield Core(ridge, turned, patch.shape[1], patch.shape[0], int((patch > 0).sum()))
+        if ridge is None or turned is None or patch[patch > 0].mean() < SURE:
+            continue
+        if contrast(picture[top : top + height, left : left + width]) >= FAINTEST:
+            yield Core(ridge, turned, width, height, int((patch > 0).sum()))
+
+
+def contrast(greys: Line) -> float:
+    """How far the darkest or the lightest of some greys are from most of them."""
+    dark, paper, light = np.quantile(greys, (0.02, 0.5, 0.98))
+    return float(max(paper - dark, light - paper))
 
 
 def turned_corner(heat: Map, patch: Map, left: int, top: int) -> tuple[int, int]:
@@ -188,9 +207,3 @@ def is_several_lines(patch: Map) -> bool:
 def usual_thickness(cores: list[Core]) -> float:
     """The median, weighed by area."""
     return weighted_median([core.thickness for core in cores], [core.area for core in cores])
-
-
-def without_dust(cores: list[Core]) -> list[Core]:
-    """The cores that are not far thinner than most."""
-    least = THINNEST * usual_thickness(cores) if cores else 0.0
-    return [core for core in cores if core.thickness >= least]

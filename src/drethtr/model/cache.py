@@ -15,7 +15,7 @@ from torch import Tensor
 from drethtr.model.attention import KeyValue
 
 ROOM = 128
-"""Tokens that there is room for at first; then twice as many, and so on."""
+"""Tokens that there is room for at first."""
 
 
 class Store:
@@ -62,28 +62,29 @@ class TextCache(NamedTuple):
         store = Store(KeyValue(*(part[:, :, :0] for part in like)), 0)
         return cls(store.order, 0, store)
 
-    def followed_by(self, text: KeyValue) -> "TextCache":
-        """The text with N further tokens, their keys and values (R, H, N, K)."""
+    def followed_by(self, text: KeyValue, room: int = ROOM) -> "TextCache":
+        """The text with N further tokens, their keys and values (R, H, N, K); `room` for so many is made at first."""
         length = self.length + text.keys.shape[2]
         if not self.length:
             store = Store(text, length)
         else:
-            store, room = self.store, self.store.parts.keys.shape[2]
+            store, there = self.store, self.store.parts.keys.shape[2]
             # A token behind this text would overwrite that of a newer cache with the same store.
-            if length > room or store.written > self.length or not store.holds(self.rows):
-                store = store.moved(self.rows, self.length, room_for(length))
+            if length > there or store.written > self.length or not store.holds(self.rows):
+                store = store.moved(self.rows, self.length, room_for(length, room))
             store.write(text, self.length)
         return TextCache(store.order, length, store)
 
     @property
     def tokens(self) -> KeyValue:
-        """Keys and values of all tokens, (R, H, length, K), just after they were written."""
-        return KeyValue(*(part[:, :, : self.length] for part in self.store.parts))
+        """Keys and values of all tokens, (R, H, length, K)."""
+        parts = (part[:, :, : self.length] for part in self.store.parts)
+        in_order = self.store.holds(self.rows)
+        return KeyValue(*(part if in_order else part.index_select(0, self.rows) for part in parts))
 
 
-def room_for(tokens: int) -> int:
-    """Room for so many tokens and some more."""
-    room = ROOM
+def room_for(tokens: int, room: int) -> int:
+    """Room for so many tokens: `room`, or twice as much, and so on."""
     while room < tokens:
         room *= 2
     return room

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from drethtr.model.attention import KeyValue, attend_image, fold_beams, unfold_beams
 from drethtr.model.cache import TextCache
 from drethtr.model.decay import Decay, DecayConfig, Place, Scheduled
-from drethtr.model.retention import RetentionState, retain
+from drethtr.model.recollection import Recollection
+from drethtr.model.retention import chunkwise
 
 State = TypeVar("State")
 
@@ -58,7 +59,7 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
 
 
-class RetentiveMixer(PastMixer[RetentionState]):
+class RetentiveMixer(PastMixer[Recollection]):
     """Retention over the text: no softmax, a memory of fixed size (paper, eqs. 2-4)."""
 
     def __init__(self, decay: Decay, normalize: bool) -> None:
@@ -66,15 +67,19 @@ class RetentiveMixer(PastMixer[RetentionState]):
         self.decay = decay
         self.normalize = normalize
 
-    def initial_state(self, like: KeyValue) -> RetentionState:
-        return RetentionState.empty(*like)
+    def initial_state(self, like: KeyValue) -> Recollection:
+        return Recollection.empty(like)
 
     def forward(
-        self, x: Tensor, q: Tensor, text: KeyValue, state: RetentionState, *, dropout: float
-    ) -> tuple[Tensor, RetentionState]:
-        scaled = q * q.shape[-1] ** -0.5
-        retained, state = retain(scaled, *text, self.decay(x), state, normalize=self.normalize, dropout=dropout)
-        return retained.to(q.dtype), state
+        self, x: Tensor, q: Tensor, text: KeyValue, state: Recollection, *, dropout: float
+    ) -> tuple[Tensor, Recollection]:
+        scaled, log_decay = q * q.shape[-1] ** -0.5, self.decay(x)
+        if q.shape[2] == 1 and not dropout:
+            state = state.followed_by(text, log_decay)
+            return state.read(scaled, normalize=self.normalize).to(q.dtype), state.tidied()
+        before = state.settled()
+        retained, memory = chunkwise(scaled, *text, log_decay, before, normalize=self.normalize, dropout=dropout)
+        return retained.to(q.dtype), Recollection.of(memory, text)
 
 
 def causal(queries: int, keys: int, device: torch.device) -> Tensor | None:
@@ -213,10 +218,10 @@ class Retentive(MixerConfig):
     decay: DecayConfig = field(default_factory=Scheduled)
     normalize: bool = True
 
-    def build(self, place: Place, width: int) -> TextMixer[RetentionState]:
+    def build(self, place: Place, width: int) -> TextMixer[Recollection]:
         return SummedMixer(self.build_past(place, width))
 
-    def build_past(self, place: Place, width: int) -> PastMixer[RetentionState]:
+    def build_past(self, place: Place, width: int) -> PastMixer[Recollection]:
         return RetentiveMixer(self.decay.build(place, width), self.normalize)
 
 

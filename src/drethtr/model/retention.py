@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 CHUNK = 256
-"""Tokens that `retain` takes at once; below it the parallel form is the faster."""
+"""Tokens taken at once; below it the parallel form is the faster."""
 
 
 class RetentionState(NamedTuple):
@@ -76,21 +76,45 @@ def parallel(
 
     `dropout` forgets single weights of Q Kᵀ ⊙ D, for training.
     """
-    fade = log_decay.to(state.mass.dtype).cumsum(-1)
-    tokens = fade.shape[-1]
-    future = torch.ones(tokens, tokens, dtype=torch.bool, device=q.device).triu(1)
-    # Mask before exp: exp of the future overflows, and inf * 0 would poison the gradient.
-    decay = (fade[..., :, None] - fade[..., None, :]).masked_fill(future, -torch.inf).exp()
+    read = recall(q, k, v, log_decay, state, normalize=normalize, dropout=dropout)
+    return read, absorb(k, v, log_decay, state)
 
+
+def recall(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    log_decay: Tensor,
+    state: RetentionState | None,
+    *,
+    normalize: bool = False,
+    dropout: float = 0.0,
+) -> Tensor:
+    """What the last M of N tokens read, q (B, H, M, K): (Q Kᵀ ⊙ D) V, plus what the state before them still holds."""
+    exact = torch.promote_types(q.dtype, torch.float32)
+    fade, asking = log_decay.to(exact).cumsum(-1), q.shape[2]
+    own = fade[..., -asking:]
+    distance = own[..., :, None] - fade[..., None, :]
+    if asking > 1:
+        future = torch.ones(distance.shape[-2:], dtype=torch.bool, device=q.device).triu(1 + fade.shape[-1] - asking)
+        # Mask before exp: exp of the future overflows, and inf * 0 would poison the gradient.
+        distance = distance.masked_fill(future, -torch.inf)
+    decay = distance.exp()
     weights = F.dropout(q @ k.mT * decay, dropout) if dropout else q @ k.mT * decay
-    read = weights.to(v.dtype) @ v + fade.exp()[..., None] * (q.to(state.memory.dtype) @ state.memory)
-    mass = decay.sum(-1) + fade.exp() * state.mass[..., None]
-    if normalize:
-        read = read / mass[..., None].sqrt()
+    read, mass = weights.to(v.dtype) @ v, decay.sum(-1)
+    if state is not None:
+        read = read + own.exp()[..., None] * (q.to(state.memory.dtype) @ state.memory)
+        mass = mass + own.exp() * state.mass[..., None]
+    return read / mass[..., None].sqrt() if normalize else read
 
+
+def absorb(k: Tensor, v: Tensor, log_decay: Tensor, state: RetentionState) -> RetentionState:
+    """The state after N more tokens."""
+    fade = log_decay.to(state.mass.dtype).cumsum(-1)
     left = (fade[..., -1:] - fade).exp()  # how much of each token is left after the last one
-    memory = fade[..., -1, None, None].exp() * state.memory + (k * left[..., None]).mT @ v.to(state.memory.dtype)
-    return read, RetentionState(memory, mass[..., -1])
+    gone = fade[..., -1].exp()
+    memory = gone[..., None, None] * state.memory + (k * left[..., None]).mT @ v.to(state.memory.dtype)
+    return RetentionState(memory, gone * state.mass + left.sum(-1))
 
 
 def chunkwise(
@@ -112,19 +136,3 @@ def chunkwise(
         read, state = parallel(q_piece, k_piece, v_piece, decay_piece, state, normalize=normalize, dropout=dropout)
         reads.append(read)
     return torch.cat(reads, dim=2), state
-
-
-def retain(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    log_decay: Tensor,
-    state: RetentionState,
-    *,
-    normalize: bool = False,
-    dropout: float = 0.0,
-) -> tuple[Tensor, RetentionState]:
-    """Take the tokens in the form that is fastest for their number."""
-    if q.shape[2] == 1 and not dropout:
-        return recurrent(q, k, v, log_decay, state, normalize=normalize)
-    return chunkwise(q, k, v, log_decay, state, normalize=normalize, dropout=dropout)

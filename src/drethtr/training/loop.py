@@ -74,6 +74,8 @@ def train(
     journal = Diary(output, run.samples, progress.samples) if devices.leads else Journal()
     journal.say(f"{mixture.summary()}\n{parameters(learner.network):,} parameters, {model.tokenizer.size} tokens")
     with closing(journal):
+        if run.validation.at_start and not progress.step and devices.leads:
+            progress = validate(validator, averaged(model, learner, progress, run), output, journal, progress)
         stopping = False
         while not stopping:
             waiting = time.monotonic()
@@ -90,15 +92,16 @@ def train(
             )
             report(journal, losses, counts, progress, begun - waiting)
             done = progress.samples >= run.samples
-            stopping = done or devices.agree(time.monotonic() > deadline)
             if done or progress.samples - progress.validated >= run.validation.every:
                 if devices.leads:
-                    progress = validate(validator, averaged(model, learner, progress), output, journal, progress)
+                    progress = validate(validator, averaged(model, learner, progress, run), output, journal, progress)
                 progress = replace(progress, validated=progress.samples)
+            tired = run.patience is not None and progress.stale >= run.patience
+            stopping = done or devices.agree(tired or time.monotonic() > deadline)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
                 if devices.leads:
-                    save_model(averaged(model, learner, progress), output / LATEST)
+                    save_model(averaged(model, learner, progress, run), output / LATEST)
                     save_snapshot(snapshot, learner, progress, settings)
     return output / BEST
 
@@ -110,6 +113,7 @@ def prepare(run: RunConfig, alphabet: Characters, devices: Devices) -> tuple[Mod
     run.start.apply(model.network, tokenizer)
     model.network.to(devices.device)
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    run.tuning.begin(model.network)
     average = MovingAverage(model.network, run.optimizer.average)
     objective = devices.together(Objective(model.network, run.loss))
     return model, Learner(model.network, objective, average, make_optimizer(model.network, run.optimizer))
@@ -178,10 +182,10 @@ def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress,
         )
 
 
-def averaged(model: Model, learner: Learner, progress: Progress) -> Model:
+def averaged(model: Model, learner: Learner, progress: Progress, run: RunConfig) -> Model:
     """The model with the averaged weights, and on its card how far it was trained."""
     card = {"samples": progress.samples, "hours": round(progress.seconds / 3600, 3)}
-    return replace(model, network=learner.average.network, card=card)
+    return replace(model, network=run.tuning.ended(learner.average.network), card=card)
 
 
 def validate(validator: Validator, model: Model, output: Path, journal: Journal, progress: Progress) -> Progress:
@@ -191,11 +195,11 @@ def validate(validator: Validator, model: Model, output: Path, journal: Journal,
     rates = {name: round(rate.cer, 4) for name, rate in {"all": scores.overall, **scores.sets}.items()}
     journal.record("validation", progress.samples, **rates)
     journal.say(f"{progress.samples:,} lines seen, validation CER {json.dumps(rates)}")
-    if progress.best is None or cer < progress.best:
-        progress = replace(progress, best=cer)
-        card = {**model.card, "validation_cer": rates}
-        save_model(replace(model, card=card), output / BEST)
-    return progress
+    if progress.best is not None and cer >= progress.best:
+        return replace(progress, stale=progress.stale + 1)
+    card = {**model.card, "validation_cer": rates}
+    save_model(replace(model, card=card), output / BEST)
+    return replace(progress, best=cer, stale=0)
 
 
 def parameters(network: nn.Module) -> int:

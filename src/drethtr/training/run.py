@@ -12,15 +12,20 @@ from drethtr.model.network import COMPACT, NetworkConfig
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig
 from drethtr.training.start import Fresh, Start
+from drethtr.training.tuning import Tuning, Whole
 
 
 @dataclass(frozen=True, kw_only=True)
 class ValidationConfig:
-    """What the best weights are chosen by: lines of these files, `lines` of each, read with `decoder`."""
+    """What the best weights are chosen by: lines of these files, `lines` of each, read with `decoder`.
+
+    `at_start` reads them before the first step, too: the best is never worse than the start.
+    """
 
     paths: tuple[str, ...]
     lines: int = 100
     every: int = 20_000
+    at_start: bool = False
     decoder: Decoder = field(default_factory=CTC)
 
 
@@ -31,7 +36,8 @@ class RunConfig:
     `samples` are the lines seen in all; validation and snapshots come every so many of them. `batches_per_step` are
     taken together for one step of the optimizer, one after another or shared out among processes: the result is the
     same. `minimum_count` is how often a character must occur in the training texts to enter the alphabet. `bfloat16`
-    left open is measured when the run begins.
+    left open is measured when the run begins. A run with `patience` ends after so many validations in a row that found
+    nothing better.
     """
 
     train: tuple[Source, ...]
@@ -43,14 +49,17 @@ class RunConfig:
     batches: BatchConfig = field(default_factory=BatchConfig)
     batches_per_step: int = 1
     start: Start = field(default_factory=Fresh)
+    tuning: Tuning = field(default_factory=Whole)
     loss: LossConfig = field(default_factory=LossConfig)
     optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
     minimum_count: int = 5
     save_every: int = 5_000
+    patience: int | None = None
     bfloat16: bool | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("samples", "batches_per_step"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("samples", "batches_per_step", "patience"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be at least 1, not {value}")

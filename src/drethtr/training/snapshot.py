@@ -12,16 +12,23 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from drethtr import config
 from drethtr.checkpoint import read_tensors, write_tensors
 from drethtr.data.stream import Position
-from drethtr.errors import CheckpointError
+from drethtr.errors import CheckpointError, ConfigError
 from drethtr.model.network import DRetHTR
 from drethtr.training.optimize import MovingAverage
+from drethtr.training.run import RunConfig
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is; `positions` are those of the streams that a step's batches come from."""
+    """How far a run is.
+
+    positions  those of the streams that a step's batches come from
+    best       the best validation CER
+    stale      how many validations found nothing better since
+    """
 
     positions: tuple[Position, ...]
     bfloat16: bool
@@ -31,6 +38,7 @@ class Progress:
     validated: int = 0
     saved: int = 0
     best: float | None = None
+    stale: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,9 @@ def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
         header = json.loads(metadata["drethtr-run"])
     except (KeyError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{path}: not a snapshot of a training run") from error
-    if header["run"] != run:
-        changed = sorted(key for key in run if header["run"].get(key) != run[key])
+    saved = as_read_now(header["run"], path)
+    if saved != run:
+        changed = sorted(key for key in run if saved.get(key) != run[key])
         raise CheckpointError(f"{path}: saved by a run with other settings ({', '.join(changed)}); start a new output")
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
     for name, value in tensors.items():
@@ -84,3 +93,11 @@ def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
     learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
     positions = tuple(Position(*position) for position in header["progress"]["positions"])
     return Progress(**{**header["progress"], "positions": positions})
+
+
+def as_read_now(run: Any, path: Path) -> dict[str, Any]:
+    """The settings of a saved run, those that came later as they are by default."""
+    try:
+        return dict(config.to_dict(config.from_dict(RunConfig, run)))
+    except ConfigError as error:
+        raise CheckpointError(f"{path}: the settings of its run are not understood any more: {error}") from error

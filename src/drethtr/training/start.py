@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from drethtr.checkpoint import load_model
 from drethtr.errors import ConfigError
@@ -12,7 +13,9 @@ from drethtr.model.backbones import PPOCRBackbone
 from drethtr.model.imagenet import load_imagenet
 from drethtr.model.network import DRetHTR
 from drethtr.model.pretrained import Pretrained, ppocr_weights
-from drethtr.text.tokenizer import PAD, Characters, Tokenizer
+from drethtr.model.vocabulary import with_vocabulary
+from drethtr.text.alphabet import relative
+from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer
 
 
 class Start(ABC):
@@ -76,22 +79,46 @@ class FromImageNet(Start):
 
 @dataclass(frozen=True)
 class FromModel(Start):
-    """All weights and the alphabet of a saved model, for going on with it."""
+    """All weights of a saved model, for going on with it; in its own alphabet, or in one of other `characters`.
+
+    A character that the model does not know begins as the one that looks most like it, a little less likely.
+    """
 
     path: str
+    characters: str | None = None
 
     def tokenizer(self) -> Tokenizer | None:
-        return load_model(Path(self.path)).tokenizer
+        return load_model(Path(self.path)).tokenizer if self.characters is None else Characters(self.characters)
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         model = load_model(Path(self.path))
         if model.network.config != network.config:
             raise ConfigError(f"start: the network of {self.path} has other settings than this run's")
-        network.load_state_dict(model.network.state_dict())
+        weights = model.network.state_dict()
+        if tokenizer != model.tokenizer:
+            weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
+        network.load_state_dict(weights)
 
 
-# Characters that the pretrained head does not know begin as a near relative.
-RELATIVES = dict(zip("ſ’‘“”„–—¬œæ", 's\'\'"""---oa', strict=True))
+LIKENESS = 0.9
+"""How much a new token takes of the one that it looks like; the rest is the mean of all, which no line looks like."""
+
+
+def shares(before: Tokenizer, after: Tokenizer) -> Tensor:
+    """What every token of one alphabet takes of each of another, (tokens after, tokens before), rows summing to 1."""
+    places = {before.decode([token]): token for token in range(SPECIALS, before.size)}
+    taken = torch.zeros(after.size, before.size)
+    taken[:SPECIALS, :SPECIALS] = torch.eye(SPECIALS)
+    for token in range(SPECIALS, after.size):
+        text = after.decode([token])
+        if text in places:
+            taken[token, places[text]] = 1
+            continue
+        like = relative(text, places)
+        taken[token, SPECIALS:] = (1 if like is None else 1 - LIKENESS) / len(places)
+        if like is not None:
+            taken[token, places[like]] += LIKENESS
+    return taken
 
 
 @torch.no_grad()
@@ -102,9 +129,9 @@ def copy_head_rows(draft: torch.nn.Linear, pretrained: Pretrained, tokenizer: Ch
     draft.bias.fill_(-8.0)
     rows = {PAD: 0}
     for character, token in tokenizer.ids.items():
-        number = classes.get(character, classes.get(RELATIVES.get(character, "")) or None)
-        if number is not None:
-            rows[token] = number
+        like = relative(character, classes)
+        if like is not None:
+            rows[token] = classes[like]
     tokens, numbers = list(rows), list(rows.values())
     draft.weight[tokens] = pretrained.head_weight[numbers]
     draft.bias[tokens] = pretrained.head_bias[numbers]

@@ -37,15 +37,12 @@ class LineEvidence(NamedTuple):
 def gather(memory: ImageMemory, found: Sequence[Decoded]) -> list[LineEvidence]:
     """Evidence for the text found on each line of the memory."""
     ended = [len(decoded.tokens) < limit for decoded, limit in zip(found, text_limits(memory).tolist(), strict=True)]
-    return list(map(LineEvidence, weigh_all(memory.ctc, found), ended, impressions(memory)))
-
-
-def weigh_all(ctc: CTCReading | None, found: Sequence[Decoded]) -> list[tuple[Evidence, ...]]:
-    """Evidence for each token of each line."""
-    if ctc is None:
-        return [tuple(map(Evidence, decoded.confidences)) for decoded in found]
-    steps = ctc.refined.shape[1] // ctc.draft.shape[1]
-    return [weigh(decoded, image_scores(ctc, line), steps) for line, decoded in enumerate(found)]
+    if memory.ctc is None:
+        tokens = [tuple(map(Evidence, decoded.confidences)) for decoded in found]
+        return list(map(LineEvidence, tokens, ended, mean_of_image(memory)))
+    scores, steps = image_scores(memory.ctc), memory.ctc.refined.shape[1] // memory.ctc.draft.shape[1]
+    tokens = [weigh(decoded, of_line, steps) for decoded, of_line in zip(found, scores, strict=True)]
+    return list(map(LineEvidence, tokens, ended, impressions_by(scores, memory)))
 
 
 def weigh(decoded: Decoded, scores: Scores, steps: int) -> tuple[Evidence, ...]:
@@ -73,10 +70,10 @@ def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> NDArray[n
     return kept
 
 
-def image_scores(ctc: CTCReading, line: int) -> Scores:
-    """What the refined CTC reading says of one line, padding left out."""
-    scores: Scores = ctc.refined[line, : int(ctc.steps[line])].float().log_softmax(-1).cpu().numpy()
-    return scores
+def image_scores(ctc: CTCReading) -> list[Scores]:
+    """What the refined CTC reading says of each line, padding left out."""
+    scores = ctc.refined.float().log_softmax(-1).cpu().numpy()
+    return [of_line[:steps] for of_line, steps in zip(scores, ctc.steps.tolist(), strict=True)]
 
 
 def entropies(scores: Scores) -> Scores:
@@ -86,11 +83,13 @@ def entropies(scores: Scores) -> Scores:
 
 
 def impressions(memory: ImageMemory) -> NDArray[np.float64]:
-    """What each image looks like to the network: how it reads, if there is a CTC head, and its mean key, (B, F)."""
-    keys = mean_keys(memory)
-    if memory.ctc is None:
-        return keys
-    return np.column_stack([[legibility(image_scores(memory.ctc, line)) for line in range(len(keys))], keys])
+    """What each image looks like to the network, (B, features)."""
+    return mean_of_image(memory) if memory.ctc is None else impressions_by(image_scores(memory.ctc), memory)
+
+
+def impressions_by(scores: Sequence[Scores], memory: ImageMemory) -> NDArray[np.float64]:
+    """How each image reads, and what the text sees of it."""
+    return np.column_stack([list(map(legibility, scores)), mean_of_image(memory)])
 
 
 def legibility(scores: Scores) -> tuple[float, float, float]:
@@ -102,10 +101,10 @@ def legibility(scores: Scores) -> tuple[float, float, float]:
     return sure, float(np.log(hesitation + 0.01)), number / len(scores)
 
 
-def mean_keys(memory: ImageMemory) -> NDArray[np.float64]:
-    """The mean key of each line's image tokens in the last layer, (B, H x K)."""
-    keys = memory.layers[-1].keys.float()
-    mask: Tensor = keys.new_ones(keys.shape[0], keys.shape[2]) if memory.mask is None else memory.mask.to(keys.dtype)
+def mean_of_image(memory: ImageMemory) -> NDArray[np.float64]:
+    """The mean key and value of each line's image tokens in the last layer, (B, 2 x H x K)."""
+    kept = torch.cat(memory.layers[-1], dim=-1).float()
+    mask: Tensor = kept.new_ones(kept.shape[0], kept.shape[2]) if memory.mask is None else memory.mask.to(kept.dtype)
     shares = (mask / mask.sum(1, keepdim=True))[:, None, :, None]
-    means: NDArray[np.float64] = (keys * shares).sum(2).flatten(1).double().cpu().numpy()
+    means: NDArray[np.float64] = (kept * shares).sum(2).flatten(1).double().cpu().numpy()
     return means

@@ -1,0 +1,37 @@
+"""A trained network for another vocabulary: every new token begins as a blend of old ones.
+
+Shapes, everywhere in this file: V old tokens, N new ones.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+ROW_PER_TOKEN = (
+    "embed.tokens.weight",
+    "to_logits.weight",
+    "ctc.draft.weight",
+    "ctc.draft.bias",
+    "ctc.refine.weight",
+    "ctc.refine.bias",
+)
+"""Weights whose rows are tokens; those of the refined reading, all tokens of each of its steps."""
+
+COLUMN_PER_TOKEN = ("ctc.inform.weight",)
+
+
+def with_vocabulary(weights: Mapping[str, Tensor], shares: Tensor) -> dict[str, Tensor]:
+    """The weights of a network for N tokens, from one for V; `shares` (N, V), rows summing to 1, blend the old ones.
+
+    What is not told of tokens stays as it is.
+    """
+    carried = dict(weights)
+    for name in ROW_PER_TOKEN:
+        if name in weights:
+            steps = weights[name].reshape(-1, shares.shape[1], *weights[name].shape[1:])
+            carried[name] = torch.einsum("nv,sv...->sn...", shares, steps).flatten(0, 1)
+    for name in COLUMN_PER_TOKEN:
+        if name in weights:
+            carried[name] = weights[name] @ shares.mT
+    return carried

@@ -1,0 +1,56 @@
+"""Which weights of a network learn: all, some, or small additions to all that stay as they are."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from drethtr.errors import ConfigError
+from drethtr.model.adapter import begin_changes, with_changes
+from drethtr.model.network import DRetHTR
+
+
+class Tuning(ABC):
+    """How a network is made ready to learn, and what it is when it has learned."""
+
+    @abstractmethod
+    def begin(self, network: DRetHTR) -> None:
+        """Set in place what learns.
+
+        Raises:
+            ConfigError: if the network has not what is meant.
+        """
+
+    def ended(self, network: DRetHTR) -> DRetHTR:
+        """The network as it reads and is saved."""
+        return network
+
+
+@dataclass(frozen=True)
+class Whole(Tuning):
+    """All weights learn, but for those whose names begin with one of `frozen`, such as `backbone.stem.`."""
+
+    frozen: tuple[str, ...] = ()
+
+    def begin(self, network: DRetHTR) -> None:
+        for start in self.frozen:
+            named = [parameter for name, parameter in network.named_parameters() if name.startswith(start)]
+            if not named:
+                raise ConfigError(f"tuning.frozen: no weight's name begins with {start!r}")
+            for parameter in named:
+                parameter.requires_grad_(False)
+
+
+@dataclass(frozen=True)
+class LowRank(Tuning):
+    """The network stays as it is, and additions of low rank to its projections learn."""
+
+    rank: int = 8
+
+    def __post_init__(self) -> None:
+        if self.rank < 1:
+            raise ConfigError(f"tuning.rank must be at least 1, not {self.rank}")
+
+    def begin(self, network: DRetHTR) -> None:
+        begin_changes(network, self.rank)
+
+    def ended(self, network: DRetHTR) -> DRetHTR:
+        return with_changes(network)

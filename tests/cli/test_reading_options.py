@@ -1,0 +1,69 @@
+"""How `drethtr transcribe` is told how to read."""
+
+import json
+
+import pytest
+
+from drethtr import Recognizer
+from drethtr.cli.choices import decoder_named, precision_named
+from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
+from drethtr.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("name", "decoder"),
+    [
+        ("ctc", CTC()),
+        ("greedy", Greedy()),
+        ("verified", VerifiedDrafts()),
+        ("beam", Beam()),
+        ("beam:3", Beam(3)),
+        ("joint", Joint()),
+    ],
+)
+def test_decoders_have_names(name, decoder):
+    assert decoder_named(name) == decoder
+
+
+@pytest.mark.parametrize("name", ["verifed", "joint:3", "beam:x"])
+def test_other_names_are_refused(name):
+    with pytest.raises(ConfigError, match=name):
+        decoder_named(name)
+
+
+def test_precision_that_is_unknown_is_answered_with_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'bfloat16'"):
+        precision_named("bfloat")
+
+
+@pytest.mark.parametrize("decoder", ["ctc", "greedy", "verified", "beam:4", "joint"])
+def test_alternatives_are_in_json(drethtr, lines, tiny_path, decoder):
+    image = lines / "two.png"
+    arguments = ("transcribe", image, "--model", tiny_path, "--decoder", decoder, "--format", "json")
+    found = json.loads(drethtr(*arguments, "--alternatives", "3").out)["alternatives"]
+    [reading] = Recognizer.load(tiny_path, decoder=decoder_named(decoder), alternatives=3).read([image])
+    assert [text["text"] for text in found] == [other.text for other in reading.alternatives]
+    assert found[0]["text"] == reading.text and 2 <= len(found) <= 4
+    assert json.loads(drethtr(*arguments).out)["alternatives"] == []
+
+
+def test_alternatives_have_no_place_elsewhere(drethtr, lines, tiny_path):
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--alternatives", "3")
+    assert outcome.code == 2 and "json" in outcome.err
+
+
+def test_drift_is_told(drethtr, lines, tiny_path):
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--decoder", "greedy", "--check-drift")
+    assert outcome.code == 0 and len(outcome.out.splitlines()) == 2
+    assert outcome.err.startswith("drift: ") and "within the tolerated 0.001" in outcome.err
+
+
+def test_too_much_drift_is_a_warning(drethtr, lines, tiny_path, monkeypatch):
+    monkeypatch.setattr("drethtr.decoding.drift.TOLERANCE", -1.0)
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--decoder", "greedy", "--check-drift")
+    assert outcome.code == 0 and "warning" in outcome.err
+
+
+def test_images_may_be_read_in_bfloat16(drethtr, lines, tiny_path):
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--precision", "bfloat16")
+    assert outcome.code == 0 and len(outcome.out.splitlines()) == 2

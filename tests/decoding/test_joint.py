@@ -1,0 +1,110 @@
+"""Choosing between texts by both readers."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from noise import network, noise_lines
+
+from drethtr.decoding.ctc_search import ctc_log_likelihood
+from drethtr.decoding.decoded import CTCScores
+from drethtr.decoding.joint import decoder_scores
+from drethtr.decoding.scorer import NetworkScorer
+from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
+from drethtr.errors import ConfigError
+from drethtr.text.tokenizer import BOS, EOS, PAD
+
+STRATEGIES = [CTC(), Greedy(), VerifiedDrafts(), Beam(4), Joint()]
+
+
+@pytest.fixture(autouse=True)
+def _no_gradients():
+    with torch.inference_mode():
+        yield
+
+
+@pytest.fixture
+def made():
+    return network()
+
+
+def test_texts_read_back_are_scored_as_if_written_step_by_step(made):
+    """Different numbers of texts per line, of different lengths; the empty one too."""
+    memory = noise_lines(made, 4)
+    texts = [[(4, 5), (), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
+    for line, (found, expected) in enumerate(
+        zip(decoder_scores(NetworkScorer(made, memory), texts), texts, strict=True)
+    ):
+        assert [text.tokens for text in found] == expected
+        scorer = NetworkScorer(made, memory).keep(torch.tensor([line]))
+        for text in found:
+            state, last, gains = made.initial_state(scorer.memory), BOS, []
+            for token in (*text.tokens, EOS):
+                log_probabilities, state = scorer.step(torch.tensor([last]), state)
+                gains.append(float(log_probabilities[0, token]))
+                last = token
+            assert text.token_log_probabilities == pytest.approx(gains, rel=1e-4, abs=1e-4)
+            assert text.log_probability == pytest.approx(sum(gains), abs=1e-3)
+
+
+def test_a_weight_of_one_is_what_the_ctc_head_likes_best(made):
+    memory = noise_lines(made, 6)
+    joint = Joint(ctc_weight=1.0)
+    for texts, decoded in zip(joint.propose(made, memory), joint.decode(made, memory), strict=True):
+        assert decoded.tokens == max(texts, key=lambda text: text.ctc).decoder.tokens
+
+
+def test_a_weight_of_zero_is_what_the_decoder_likes_best(made):
+    memory = noise_lines(made, 6)
+    joint = Joint(ctc_weight=0.0, passes=100)
+    for texts, decoded, own in zip(
+        joint.propose(made, memory),
+        joint.decode(made, memory),
+        Greedy().write(NetworkScorer(made, memory)),
+        strict=True,
+    ):
+        assert own.tokens in {text.decoder.tokens for text in texts}
+        assert decoded.tokens == max(texts, key=lambda text: text.decoder.log_probability).decoder.tokens
+
+
+def test_both_scores_are_weighed(made):
+    memory = noise_lines(made, 3)
+    scores, joint = CTCScores.of(memory), Joint(ctc_weight=0.3, length_exponent=0.5)
+    for line, texts in enumerate(joint.propose(made, memory)):
+        assert 1 <= len(texts) <= joint.candidates + 1
+        for text in texts:
+            tokens = text.decoder.tokens
+            steps = torch.tensor([len(scores.line(line))])
+            ctc = float(ctc_log_likelihood(scores.line(line)[None], steps, [tokens], PAD))
+            expected = (0.3 * ctc + 0.7 * text.decoder.log_probability) / (len(tokens) + 1) ** 0.5
+            assert joint.quality(text) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: type(strategy).__name__)
+def test_alternatives_begin_with_the_text_itself(strategy: Decoder, made):
+    memory = noise_lines(made, 5)
+    plain = strategy.decode(made, memory)
+    found = strategy.decode(made, memory, 3)
+    assert max(len(line.alternatives) for line in found) == 4
+    for line, without in zip(found, plain, strict=True):
+        assert line.tokens == without.tokens and without.alternatives == ()
+        assert line.alternatives[0].tokens == line.tokens
+        texts = [text.tokens for text in line.alternatives]
+        assert len(set(texts)) == len(texts) <= 4
+        scores = [text.score for text in line.alternatives[1:]]
+        assert scores == sorted(scores, reverse=True)
+        assert all(PAD not in text and EOS not in text for text in texts[1:])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[1:], ids=lambda strategy: type(strategy).__name__)
+def test_who_writes_keeps_the_draft(strategy: Decoder, made):
+    memory = noise_lines(made, 3)
+    drafts = CTC().decode(made, memory)
+    assert [line.draft for line in strategy.decode(made, memory)] == drafts
+    assert all(line.draft is None for line in drafts)
+
+
+@pytest.mark.parametrize("changes", [{"candidates": 0}, {"ctc_weight": 1.5}, {"ctc_weight": -0.1}], ids=str)
+def test_impossible_settings_are_refused(changes):
+    with pytest.raises(ConfigError):
+        replace(Joint(), **changes)

@@ -1,0 +1,157 @@
+import numpy as np
+import pikepdf
+import pypdfium2
+import pytest
+from PIL import Image, ImageDraw
+
+from drethtr.errors import DataError
+from drethtr.images.page import PageSource, open_pages
+
+
+@pytest.fixture
+def picture():
+    """Light, with a dark block whose top left corner is at (20, 10)."""
+    image = Image.new("L", (120, 80), 230)
+    ImageDraw.Draw(image).rectangle((20, 10, 59, 29), fill=20)
+    return image
+
+
+def pdf_of(images, path, **options):
+    images[0].save(path, save_all=True, append_images=images[1:], resolution=72, **options)
+    return path
+
+
+def block(grey):
+    """Left, top, right and bottom of what is dark."""
+    rows, columns = np.nonzero(grey < 128)
+    return columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
+
+
+def to_cmyk(image):
+    return image.convert("RGB").convert("CMYK")
+
+
+def to_16_bits(image):
+    return Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
+
+
+KINDS = {
+    "grey": (lambda image: image, "png"),
+    "color": (lambda image: image.convert("RGB"), "jpg"),
+    "CMYK": (to_cmyk, "jpg"),
+    "CMYK TIFF": (to_cmyk, "tif"),
+    "16 bits": (to_16_bits, "tif"),
+    "1 bit": (lambda image: image.convert("1", dither=Image.Dither.NONE), "tif"),
+    "palette": (lambda image: image.convert("P"), "gif"),
+    "transparent": (lambda image: image.convert("RGBA"), "webp"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_images(picture, tmp_path, kind):
+    convert, ending = KINDS[kind]
+    path = tmp_path / f"scan.{ending}"
+    convert(picture).save(path, **({"quality": 95} if ending == "jpg" else {}))
+    [source] = open_pages(path)
+    grey = source.grey()
+    assert grey.dtype == np.uint8 and np.allclose(block(grey), (20, 10, 60, 30), atol=1)
+    assert source.size() == (120, 80) == source.image().size
+    assert source.image().mode in ("1", "L", "RGB")
+    assert np.abs(np.asarray(source.image().convert("L")).astype(int) - grey).max() < 30
+
+
+@pytest.mark.parametrize("ending", ["jpg", "tif", "png"])
+def test_turned_as_its_exif_says(picture, tmp_path, ending):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # held with its right side up
+    path = tmp_path / f"scan.{ending}"
+    picture.save(path, exif=exif)
+    [source] = open_pages(path)
+    assert source.size() == source.image().size == (80, 120) and source.grey().shape == (120, 80)
+    assert np.allclose(block(source.grey()), (50, 20, 70, 60), atol=1)
+
+
+def test_a_tiff_of_several_pages_and_a_thumbnail(picture, tmp_path):
+    """A thumbnail is no page: the tag says so."""
+    path = tmp_path / "book.tif"
+    small, second = picture.resize((30, 20)), picture.rotate(180)
+    small.encoderinfo = {"tiffinfo": {254: 1}}
+    picture.save(path, save_all=True, append_images=[small, second])
+    pages = open_pages(path)
+    assert [(page.frame, page.number, page.pages) for page in pages] == [(0, 1, 2), (2, 2, 2)]
+    assert np.array_equal(pages[1].grey(), np.asarray(second))
+    assert pages[1].name == f"{path} page 2"
+
+
+def test_an_animation_is_one_page(picture, tmp_path):
+    path = tmp_path / "scan.gif"
+    picture.save(path, save_all=True, append_images=[picture.rotate(180)])
+    assert len(open_pages(path)) == 1
+
+
+def test_pdf_at_300_dots_per_inch(picture, tmp_path):
+    pages = open_pages(pdf_of([picture, picture.rotate(180)], tmp_path / "book.pdf"))
+    assert [page.number for page in pages] == [1, 2]
+    grey = pages[0].grey()
+    assert grey.shape == (334, 501) and pages[0].size() == (501, 334)  # 80 by 120 points
+    assert np.allclose(block(grey), np.multiply((20, 10, 60, 30), 300 / 72), atol=4)
+    assert pages[0].image().mode == "RGB"
+
+
+def test_a_pdf_page_as_large_as_a_wall_is_drawn_coarser(tmp_path):
+    pdf = pypdfium2.PdfDocument.new()
+    pdf.new_page(14_000, 14_000)
+    pdf.save(tmp_path / "wall.pdf")
+    [page] = open_pages(tmp_path / "wall.pdf")
+    width, height = page.size()
+    assert 80_000_000 < width * height <= 89_000_000
+
+
+def test_encrypted_pdf(picture, tmp_path):
+    pdf_of([picture], tmp_path / "plain.pdf")
+    with pikepdf.open(tmp_path / "plain.pdf") as pdf:
+        pdf.save(tmp_path / "secret.pdf", encryption=pikepdf.Encryption(user="word", owner="word"))
+    with pytest.raises(DataError, match=r"secret\.pdf: the PDF is encrypted"):
+        open_pages(tmp_path / "secret.pdf")
+
+
+def test_broken_pdf(picture, tmp_path):
+    whole = pdf_of([picture], tmp_path / "whole.pdf").read_bytes()
+    (tmp_path / "cut.pdf").write_bytes(whole[:60])
+    with pytest.raises(DataError, match=r"cut\.pdf: cannot be read as a PDF"):
+        open_pages(tmp_path / "cut.pdf")
+
+
+@pytest.mark.parametrize(("name", "content"), [("gone.png", None), ("empty.tif", b""), ("letter.jpg", b"Dear Sir,")])
+def test_no_image(tmp_path, name, content):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=name):
+        open_pages(tmp_path / name)
+
+
+def test_a_folder_is_no_page(tmp_path):
+    with pytest.raises(DataError, match="is a folder"):
+        open_pages(tmp_path)
+
+
+def test_damaged_pixels_are_found_when_they_are_read(picture, tmp_path):
+    path = tmp_path / "scan.png"
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (80, 120), np.uint8)).save(path)
+    path.write_bytes(path.read_bytes()[:4000])
+    [source] = open_pages(path)
+    with pytest.raises(DataError, match=r"scan\.png"):
+        source.grey()
+
+
+def test_forty_megapixels(tmp_path):
+    path = tmp_path / "scan.png"
+    Image.new("1", (8000, 5000), 1).save(path)
+    assert PageSource(path).grey().shape == (5000, 8000)
+
+
+def test_more_pixels_than_memory_should_hold_are_refused(tmp_path):
+    path = tmp_path / "scan.png"
+    Image.new("1", (9400, 9500)).save(path)
+    with pytest.raises(DataError, match="scale it down"):
+        open_pages(path)[0].grey()

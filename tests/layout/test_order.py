@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.order import arrange
+from drethtr.layout.turn import turn_line
+
+WIDTH, HEIGHT = 1000, 1400
+
+
+def line(left, right, row, height=30):
+    corners = ((left, row - 0.7 * height), (right, row - 0.7 * height), (right, row + 0.3 * height))
+    corners = (*corners, (left, row + 0.3 * height))
+    return FoundLine(np.array(((left, row), (right, row)), float), np.array(corners, float))
+
+
+def column(left, right, rows):
+    return [line(left, right, row) for row in rows]
+
+
+ROWS = range(200, 600, 40)
+
+PAGES = {
+    "one column": [column(100, 900, ROWS)],
+    "two columns": [column(80, 470, ROWS), column(530, 900, ROWS)],
+    "columns of other heights": [column(80, 470, range(200, 900, 40)), column(530, 900, range(215, 600, 45))],
+    "a heading": [[line(100, 900, 100)], column(80, 470, ROWS), column(530, 900, ROWS)],
+    "a heading between": [
+        column(80, 470, ROWS), column(530, 900, ROWS), [line(100, 900, 640)],
+        column(80, 470, range(700, 900, 40)), column(530, 900, range(700, 900, 40)),
+    ],
+    "three columns": [column(60, 330, ROWS), column(370, 640, ROWS), column(680, 950, ROWS)],
+    "a note on the left": [column(300, 900, ROWS), column(60, 250, (320, 360))],
+    "a note on the right": [column(100, 700, ROWS), column(760, 930, (240, 280, 320))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("quarters", [0, 1, 2, 3])
+def test_order(name, quarters):
+    """Whichever way the page lies: the baselines tell how it is read."""
+    lines = [line for block in PAGES[name] for line in block]
+    shuffled = np.random.default_rng(0).permutation(len(lines))
+    page = [turn_line(lines[number], quarters, WIDTH, HEIGHT) for number in shuffled]
+    found = arrange(page)
+    sizes = [len(block) for block in PAGES[name]]
+    assert [int(shuffled[number]) for block in found for number in block] == list(range(len(lines)))
+    assert [len(block) for block in found] == sizes
+
+
+def test_date_on_the_right_comes_before_the_address_on_the_left():
+    """Nothing stands beside them, so the white between is no gutter."""
+    lines = [line(600, 900, 100), line(100, 400, 200), line(500, 900, 300), *column(100, 900, ROWS[4:])]
+    assert arrange(lines) == [list(range(len(lines)))]
+
+
+def test_pieces_of_one_row_are_read_from_left_to_right():
+    lines = [line(500, 700, 198), line(100, 400, 203), line(100, 700, 260)]
+    assert arrange(lines) == [[1, 0, 2]]
+
+
+def test_writing_that_runs_up_the_page_comes_last():
+    upright = column(300, 900, ROWS)
+    upward = [turn_line(line(200, 500, row), 1, HEIGHT, WIDTH) for row in (40, 90)]
+    assert arrange([*upward, *upright]) == [list(range(2, 2 + len(ROWS))), [0, 1]]
+
+
+def test_slanting_columns():
+    """At ten degrees the first line of the right column lies higher than the left one's second."""
+    angle = np.radians(10)
+    turn = np.array(((np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))))
+    lines = [FoundLine(x.baseline @ turn, x.polygon @ turn) for x in (*column(80, 470, ROWS), *column(530, 900, ROWS))]
+    assert [number for block in arrange(lines) for number in block] == list(range(len(lines)))
+
+
+def test_two_thousand_lines():
+    lines = [line(left, left + 180, row, 6) for left in range(0, 1000, 200) for row in range(0, 4000, 10)]
+    assert arrange(lines) == [list(range(start, start + 400)) for start in range(0, 2000, 400)]
+
+
+def test_nothing():
+    assert arrange([]) == []

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+from made_pages import TEXTS, blank, letter, matched, write
+from PIL import Image
+
+from drethtr.errors import ConfigError
+from drethtr.layout.order import arrange
+from drethtr.layout.projection import Projection
+
+FINDER = Projection()
+
+
+def test_lines_of_a_letter():
+    page = letter()
+    found = FINDER.find(page.grey)
+    places = matched(page, [line.polygon for line in found])
+    assert [number for block in arrange(found) for number in block] == places
+
+
+@pytest.mark.parametrize("degrees", [-10, 3, 10])
+def test_skewed_page(degrees):
+    turned = letter().image.rotate(degrees, Image.Resampling.BICUBIC, expand=True, fillcolor=225)
+    found = FINDER.find(np.asarray(turned))
+    angles = [np.degrees(np.arctan2(*(line.baseline[-1] - line.baseline[0])[::-1])) for line in found]
+    assert len(found) == len(TEXTS) and np.allclose(angles, -degrees, atol=1)
+
+
+def test_two_columns():
+    page = write(blank(1200, 500), TEXTS[:4], left=60)
+    write(page, TEXTS[4:], left=680)
+    matched(page, [line.polygon for line in FINDER.find(page.grey)])
+
+
+def test_a_single_line_and_none():
+    page = write(blank(800, 200), TEXTS[:1])
+    matched(page, [line.polygon for line in FINDER.find(page.grey)])
+    assert FINDER.find(blank().grey) == []
+
+
+@pytest.mark.parametrize("settings", [{"side": 10}, {"gutter": 0.0}, {"gutter": 1.5}])
+def test_settings_out_of_range(settings):
+    with pytest.raises(ConfigError):
+        Projection(**settings)
