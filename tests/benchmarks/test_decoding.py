@@ -14,7 +14,6 @@ from drethtr.decoding.published import LIMIT
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import select_rows
 from drethtr.model.backbones import Light
-from drethtr.model.decay import Scheduled
 from drethtr.model.embedding import Learned
 from drethtr.model.mixer import JointSoftmax, Retentive
 from drethtr.model.network import SMALL
@@ -36,7 +35,7 @@ def test_texts_are_as_long_as_they_should_be(mixer, beams):
 
 @torch.inference_mode()
 def test_published_texts_go_on_to_the_limit():
-    network = build(replace(TASK, characters=LIMIT), PublishedRetentive(Scheduled()))
+    network = build(replace(TASK, characters=LIMIT), PublishedRetentive())
     assert [len(text.tokens) for text in read(network, images_of(TASK, 48), beams=3)] == [LIMIT, LIMIT]
 
 
@@ -44,7 +43,7 @@ def test_published_texts_go_on_to_the_limit():
 def test_published_retention_says_what_ours_says():
     """Copies of the image, and the sum of the decay taken anew: another way to the same logits."""
     images, widths = on_canvas(images_of(TASK, 48))
-    ours, published = build(TASK, Retentive()), build(TASK, PublishedRetentive(Scheduled()))
+    ours, published = build(TASK, Retentive()), build(TASK, PublishedRetentive())
     memory = ours.encode_image(images, widths)
     scorers = [NetworkScorer(ours, memory), CopyingScorer(published, memory)]
     states = [network.initial_state(memory) for network in (ours, published)]
@@ -68,7 +67,7 @@ def test_canvas_is_paper_right_of_the_line():
 
 
 def test_weights_are_the_same():
-    networks = [build(TASK, mixer) for mixer in (Retentive(), JointSoftmax(), PublishedRetentive(Scheduled()))]
+    networks = [build(TASK, mixer) for mixer in (Retentive(), JointSoftmax(), PublishedRetentive())]
     states = [network.state_dict() for network in networks]
     assert all(state.keys() == states[0].keys() for state in states)
     assert all(torch.equal(state[name], weight) for state in states for name, weight in states[0].items())

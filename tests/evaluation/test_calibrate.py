@@ -8,9 +8,12 @@ from drethtr.checkpoint import load_model, save_model
 from drethtr.data.sample import Sample
 from drethtr.decoding.strategies import CTC, Beam, Greedy, VerifiedDrafts
 from drethtr.errors import DataError
-from drethtr.evaluation.calibrate import calibrate, passes, usual_decoders
+from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_decoders
 from drethtr.evaluation.confidence import right_characters
 from drethtr.recognizer import Recognizer
+from drethtr.trust.checks import UnlikeTraining
+from drethtr.trust.logistic import Logistic
+from drethtr.trust.trust import Trust
 
 
 def half(text):
@@ -37,7 +40,6 @@ def test_confidences_become_the_share_that_is_right(tiny_model, samples):
     right = np.concatenate([right_characters(s.text, r) for s, r in zip(samples, after, strict=True)])
     sure = [character.confidence for reading in after for character in reading.characters]
     assert np.mean(sure) == pytest.approx(right.mean(), abs=0.01)
-    assert sum(any(flag.kind == "unlike-training" for flag in reading.flags) for reading in after) <= 2
     assert not Recognizer(calibrated, Beam(2)).read(lines[:1])[0].calibrated
 
 
@@ -46,6 +48,27 @@ def test_trust_is_saved_with_the_model_and_learned_anew(tiny_model, samples, tmp
     save_model(calibrated, tmp_path / "model.safetensors")
     assert load_model(tmp_path / "model.safetensors").trust == calibrated.trust
     assert calibrate(calibrated, samples, [(CTC(),)]).trust == calibrated.trust
+
+
+def test_what_was_learned_before_does_not_matter(tiny_model, samples):
+    """Not even if it was learned by a version that looked at images otherwise."""
+    older = replace(tiny_model, trust=Trust((), UnlikeTraining(Logistic(0.0, (1.0,)), 0.0)))
+    assert calibrate(older, samples, [(CTC(),)]).trust == calibrate(tiny_model, samples, [(CTC(),)]).trust
+
+
+def test_lines_never_seen_are_hardly_unlike_training():
+    """With as many weights as lines, the lines that were fitted would put the threshold far too high."""
+    chance = np.random.default_rng(0)
+    looks = chance.normal(0, 1, (3, 700, 60)) + np.array([1, 0, 0])[:, None, None] * 0.2
+    check = fit_unlike_training(looks[:, :100], [f"page {number // 4}" for number in range(100)])
+    flagged = check.alike.score(looks[0, 100:]) < check.least
+    assert flagged.mean() < 0.06
+
+
+def test_lines_of_a_page_are_kept_together():
+    folds = folds_of(["a", "b", "a", "c", "d", "", "e", "e"])
+    assert folds[0] == folds[2] and folds[6] == folds[7] and len(set(folds)) == 5
+    assert len(set(folds_of(["a"] * 8))) == 5, "one page is parted after all"
 
 
 def test_every_pass_is_told(tiny_model, samples):

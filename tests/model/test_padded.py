@@ -37,16 +37,23 @@ def test_the_mean_is_over_the_line_only():
 
 @pytest.mark.parametrize("kernel", [(3, 3), (2, 2), (1, 7), (5, 1), (1, 1)], ids=str)
 @pytest.mark.parametrize("stride", [(1, 1), (2, 2), (2, 1)], ids=str)
-def test_a_convolution_sees_zeros_right_of_each_line(kernel, stride):
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "reading"])
+def test_a_convolution_sees_zeros_right_of_each_line(kernel, stride, learning):
     torch.manual_seed(0)
     conv = MaskedConv(2, 3, kernel, stride)
-    pixels, widths = torch.randn(3, 2, 6, 11), (11, 10, 3)
+    with torch.set_grad_enabled(learning):
+        check_against_lines_alone(conv, torch.randn(3, 2, 6, 11), (11, 10, 3), stride)
+
+
+def check_against_lines_alone(conv, pixels, widths, stride):
+    before = pixels.clone()
     together = conv(Padded.of(pixels, torch.tensor(widths), at_least=1))
     for row, width in enumerate(widths):
         alone = conv(Padded.of(pixels[row : row + 1, ..., :width], torch.tensor([width]), at_least=1))
         columns = -(-width // stride[1])
         assert alone.pixels.shape[-1] == columns == together.widths[row] == alone.widths[0]
         assert torch.allclose(together.pixels[row, ..., :columns], alone.pixels[0], atol=1e-6)
+    assert torch.equal(pixels, before), "what was given is not written into"
 
 
 def test_an_even_kernel_leans_to_the_lower_right():

@@ -2,13 +2,17 @@
 
 from dataclasses import replace
 
+import pytest
 import torch
-from conftest import TINY
+from conftest import TINY, written
 
+from drethtr.checkpoint import load_model
+from drethtr.errors import ConfigError
 from drethtr.model.backbones import ResNet50
 from drethtr.model.network import DRetHTR
+from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import Characters
-from drethtr.training.start import FromImageNet
+from drethtr.training.start import FromImageNet, FromModel
 
 
 def test_imagenet_weights_are_kept(tmp_path):
@@ -23,3 +27,44 @@ def test_imagenet_weights_are_kept(tmp_path):
     for name, weight in network.state_dict().items():
         expected = decoder[name] if name in decoder else theirs[name.removeprefix("backbone.")]
         assert torch.equal(weight, expected), name
+
+
+def start_and_result(tiny_path, characters, config=TINY):
+    before = load_model(tiny_path)
+    start = FromModel(str(tiny_path), characters)
+    tokenizer = start.tokenizer()
+    assert tokenizer is not None
+    network = DRetHTR(config, tokenizer.size)
+    start.apply(network, tokenizer)
+    return before, tokenizer, network
+
+
+def test_a_model_goes_on_as_it_is(tiny_path):
+    before, tokenizer, network = start_and_result(tiny_path, None)
+    assert tokenizer == before.tokenizer
+    for name, weight in before.network.state_dict().items():
+        assert network.state_dict()[name].equal(weight), name
+
+
+@torch.inference_mode()
+def test_a_model_of_a_larger_alphabet_reads_as_before(tiny_path):
+    """What it knew is likelier than what is new and looks alike."""
+    before, tokenizer, network = start_and_result(tiny_path, " abcdefghijklmnopäöő")
+    line = written("bad pig, moon")
+    known = Recognizer(before).read([line])[0].text
+    network.eval()
+    assert known and Recognizer(replace(before, network=network, tokenizer=tokenizer)).read([line])[0].text == known
+
+
+def test_what_is_new_begins_as_what_it_looks_like_and_what_is_dropped_is_gone(tiny_path):
+    before, tokenizer, network = start_and_result(tiny_path, "abcdoő")
+    old, new = before.network.to_logits.weight, network.to_logits.weight
+    a, o, ő = (tokenizer.encode(character)[0] for character in "aoő")
+    old_a, old_o = (before.tokenizer.encode(character)[0] for character in "ao")
+    assert len(new) == tokenizer.size and new[a].equal(old[old_a]) and new[o].equal(old[old_o])
+    assert torch.cosine_similarity(new[ő], old[old_o], dim=0) > 0.98 and not new[ő].equal(old[old_o])
+
+
+def test_a_network_of_other_settings_is_refused(tiny_path):
+    with pytest.raises(ConfigError, match="other settings"):
+        start_and_result(tiny_path, None, replace(TINY, hidden=48))

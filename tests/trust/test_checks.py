@@ -12,6 +12,7 @@ from drethtr.trust.checks import (
     UnlikeTraining,
 )
 from drethtr.trust.logistic import Logistic
+from drethtr.trust.trust import Trust
 
 WIDTH, HEIGHT = 600, 60
 
@@ -87,6 +88,14 @@ def test_a_decoder_that_leaves_the_image_is_doubted():
 
 def test_a_text_without_end_is_truncated():
     assert "20 characters" in Truncated()(observed(ended=False)).reason
+
+
+def test_all_doubts_are_told_but_a_blank_line_is_only_blank():
+    trust = Trust((), UnlikeTraining(Logistic(0.0, (2.0,)), least=1.0))
+    odd = observed("no no no no no no", ended=False)
+    assert [flag.kind for flag in trust.flags(odd)] == ["repetition", "truncated", "unlike-training"]
+    assert [flag.kind for flag in Trust().flags(odd)] == ["repetition", "truncated"]
+    assert [flag.kind for flag in trust.flags(odd._replace(inked=0 * odd.inked))] == ["blank"]
 
 
 def test_unlike_training_is_a_matter_of_score():

@@ -23,13 +23,13 @@ def test_margin_and_hesitation_by_hand():
     """Four steps, two of each image token; tokens 1 (the blank), 4, 5 and 6."""
     shares = np.full((4, 7), 1e-12, np.float32)
     shares[0, [1, 4]] = 0.5, 0.5
-    shares[1, [4, 5, 6]] = 0.7, 0.2, 0.1
+    shares[1, [4, 1, 6]] = 0.6, 0.3, 0.1
     shares[2, 1] = shares[3, 5] = 1
-    decoded = Decoded((4, 5), (0.7, 0.9), ((0.0, 1.0), (1.0, 2.0)), Decoded((6, 5), (1, 1), ((0, 1), (1, 2))))
+    decoded = Decoded((4, 5), (0.6, 0.9), ((0.0, 1.0), (1.0, 2.0)), Decoded((6, 5), (1, 1), ((0, 1), (1, 2))))
     first, second = weigh(decoded, np.log(shares), 2)
-    assert first.own == 0.7 and not first.agrees and second.agrees
-    assert first.margin == pytest.approx(np.log(0.7 / 0.2), abs=1e-3)
-    entropy = np.log(2) - sum(p * np.log(p) for p in (0.7, 0.2, 0.1))
+    assert first.own == 0.6 and not first.agrees and second.agrees
+    assert first.margin == pytest.approx(np.log(0.6 / 0.1), abs=1e-3)
+    entropy = np.log(2) - sum(p * np.log(p) for p in (0.6, 0.3, 0.1))
     assert first.hesitation == pytest.approx(entropy, abs=1e-3) and second.hesitation == pytest.approx(0, abs=1e-3)
 
 

@@ -11,6 +11,11 @@ def test_blank_paper_has_no_ink():
     assert not any(inked_columns(line).any() for line in odd_lines(blank_paper, 20))
 
 
+def test_coarse_grain_is_no_ink():
+    grainy = np.random.default_rng(0).normal(200, 12, (40, 500)).clip(0, 255).astype(np.uint8)
+    assert (grainy < 170).any() and not inked_columns(grainy).any()
+
+
 @pytest.mark.parametrize("rise", [0, 2, 6])
 def test_ruled_lines_are_no_ink(rise):
     """A slanted one leaves some pixels at its steps, no more than specks."""

@@ -18,7 +18,6 @@ from drethtr.benchmarks.report import Report
 from drethtr.decoding.published import LIMIT
 from drethtr.decoding.strategies import Beam, Decoder, Greedy
 from drethtr.images.prepare import Preparation
-from drethtr.model.decay import Scheduled
 from drethtr.model.mixer import JointSoftmax, MixerConfig, Retentive
 from drethtr.model.network import PRESETS, DecoderState, DRetHTR, ImageMemory, NetworkConfig
 from drethtr.text.tokenizer import EOS
@@ -111,7 +110,7 @@ def prepare_ours(task: Task, mixer: MixerConfig) -> Work:
 
 def prepare_published(task: Task) -> Work:
     """The algorithm of the paper."""
-    network = build(replace(task, characters=LIMIT), PublishedRetentive(Scheduled()))
+    network = build(replace(task, characters=LIMIT), PublishedRetentive())
     images = images_of(task, network.backbone.height).to(task.device)
 
     @torch.inference_mode()

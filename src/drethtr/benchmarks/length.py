@@ -2,6 +2,7 @@
 
 Per head of width K, retention keeps K numbers for every channel and touches them at each step; a cache keeps 2N. So
 retention needs less memory from N = K/2 on and less arithmetic from about N = K on, not from the width of the model.
+Below that, it is read like a cache (`drethtr.model.recollection`).
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,8 @@ def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> Report:
     notes = (
         f"{task}: the next token behind a text of N, random weights; at every step the beams change places.",
         f"By formula, with heads {head} wide, retention needs less memory from N = {head // 2} on and less arithmetic "
-        f"from about N = {head} on. The layers that both have in common make up most of the time of short texts.",
+        f"from about N = {head} on; up to {head // 2} tokens that wait to enter its memory take as much again. The "
+        "layers that both have in common make up most of the time of short texts.",
     )
     return Report("Length: the next token after N", notes, races, CurveChart("tokens"))
 

@@ -7,7 +7,7 @@ Weights, layers, kernels and the search are those of this package, so that nothi
 Source: paper, Sec. 5.3 and 6; spec 3 and 7.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -20,46 +20,46 @@ from drethtr.model.attention import KeyValue
 from drethtr.model.decay import Place, Scheduled
 from drethtr.model.mixer import MixerConfig, PastMixer, SummedMixer, TextMixer
 from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.model.retention import RetentionState, recurrent
 from drethtr.text.tokenizer import BOS, EOS
 
 PAPER_HEIGHT = 64
 
 
 class GrowingState(NamedTuple):
-    """The memory S (R, H, K, V) and the number of tokens in it."""
+    """What the recurrent form remembers, and the number of tokens in it."""
 
-    memory: Tensor
+    memory: RetentionState
     length: int
 
 
 class PublishedRetention(PastMixer[GrowingState]):
-    """S ← γ S + kᵀ v, read by q and divided by the root of Σ γ^p, which is summed anew at every step."""
+    """S ← γ S + k ⊗ v, read by q and divided by the root of Σ γ^p, which is summed anew at every step."""
 
-    gamma: Tensor
+    log_gamma: Tensor
 
     def __init__(self, gamma: Tensor) -> None:
         super().__init__()
-        self.register_buffer("gamma", gamma, persistent=False)
+        self.register_buffer("log_gamma", gamma.log(), persistent=False)
 
     def initial_state(self, like: KeyValue) -> GrowingState:
-        rows, heads, _, width = like.keys.shape
-        return GrowingState(like.keys.new_zeros(rows, heads, width, like.values.shape[-1]), 0)
+        return GrowingState(RetentionState.empty(*like), 0)
 
     def forward(
         self, x: Tensor, q: Tensor, text: KeyValue, state: GrowingState, *, dropout: float
     ) -> tuple[Tensor, GrowingState]:
-        memory = self.gamma[:, None, None] * state.memory + text.keys.mT @ text.values
-        powers = torch.arange(state.length + 1, device=q.device, dtype=memory.dtype)
-        mass = (self.gamma[:, None] ** powers).sum(-1)
-        read = q @ memory * q.shape[-1] ** -0.5 / mass[:, None, None].sqrt()
-        return read, GrowingState(memory, state.length + 1)
+        decay = self.log_gamma[None, :, None]
+        read, memory = recurrent(q * q.shape[-1] ** -0.5, *text, decay, state.memory)
+        length = state.length + 1
+        mass = (decay * torch.arange(length, device=q.device)).exp().sum(-1)
+        return read / mass[..., None, None].sqrt(), GrowingState(memory, length)
 
 
 @dataclass(frozen=True)
 class PublishedRetentive(MixerConfig):
     """The same weights as `Retentive`; only for writing token by token."""
 
-    decay: Scheduled
+    decay: Scheduled = field(default_factory=Scheduled)
 
     def build(self, place: Place, width: int) -> TextMixer[GrowingState]:
         return SummedMixer(self.build_past(place, width))

@@ -162,6 +162,29 @@ def training(
         write_text(json_file, json.dumps(speed._asdict(), indent=1) + "\n")
 
 
+@app.command()
+def pages(
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="PAGE or ALTO files with marked lines.")],
+    lines: Annotated[
+        str, typer.Option(metavar="NAME", help="What finds the lines: rapid, projection, kraken.")
+    ] = "rapid",
+    json_file: JSONFile = None,
+    device: DeviceName = "auto",
+) -> None:
+    """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
+    from drethtr.benchmarks.pages import measure, peak_bytes, table, to_json
+    from drethtr.cli.evaluate_pages import open_references
+    from drethtr.layout.finders import finder_named
+    from drethtr.recognizer import Recognizer
+
+    originals, finder = open_references(data), finder_named(lines)
+    figures = measure(originals, Recognizer.load(device=device_named(device)), finder)
+    peak = peak_bytes(originals[0], finder)
+    typer.echo(table(figures, peak))
+    if json_file is not None:
+        write_text(json_file, json.dumps(to_json(figures, peak), indent=1) + "\n")
+
+
 @app.command("all")
 def everything(
     data: Data,

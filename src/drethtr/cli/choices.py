@@ -1,5 +1,7 @@
 """What several commands let a person choose, from its name to the object."""
 
+import ctypes
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
 
     from drethtr.decoding.strategies import Decoder
     from drethtr.model.precision import Precision
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""What `mallopt` sets, see malloc.h."""
 
 DecoderName = Annotated[
     str | None,
@@ -89,6 +94,7 @@ def device_named(name: str) -> "torch.device":
     import torch
 
     torch.set_flush_denormal(True)
+    keep_freed_memory()
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -100,3 +106,17 @@ def device_named(name: str) -> "torch.device":
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ConfigError(f"device {name!r} cannot be used here: {str(error).splitlines()[0]}") from error
     return device
+
+
+def keep_freed_memory() -> None:
+    """Let the C library of Linux keep what tensors leave for the next ones.
+
+    It would hand large pieces back to the system and get them anew, filled with zeros, in every layer: that is a tenth
+    of the time of reading in bfloat16 and a fifth in float32.
+    """
+    if sys.platform != "linux":
+        return
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        library.mallopt(M_MMAP_THRESHOLD, 32 << 20)  # the largest it takes
+        library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)

@@ -13,15 +13,30 @@ from drethtr.cli.convert import convert
 from drethtr.cli.data import app as data
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
+from drethtr.cli.finetune import finetune
 from drethtr.cli.info import info
 from drethtr.cli.predict_cer import predict_cer
+from drethtr.cli.reproduce import reproduce
 from drethtr.cli.synth import synth
 from drethtr.cli.train import train
 from drethtr.cli.transcribe import transcribe
 from drethtr.errors import DrethtrError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (transcribe, evaluate, calibrate, explain, compare, predict_cer, info, train, convert, synth):
+for command in (
+    transcribe,
+    evaluate,
+    calibrate,
+    explain,
+    compare,
+    predict_cer,
+    info,
+    train,
+    finetune,
+    convert,
+    synth,
+    reproduce,
+):
     app.command()(command)
 app.add_typer(bench, name="bench")
 app.add_typer(data, name="data")

@@ -122,7 +122,7 @@ def image_size(path: Path) -> tuple[int, int]:
     try:
         with Image.open(path) as image:
             width, height = image.size
-            turned = image.getexif().get(0x0112) in TURNED
+            turned = image.format != "TIFF" and image.getexif().get(0x0112) in TURNED  # Pillow turns TIFFs itself
     except UnidentifiedImageError as error:
         raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:

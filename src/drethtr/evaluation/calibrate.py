@@ -26,11 +26,11 @@ from drethtr.trust.checks import UnlikeTraining
 from drethtr.trust.logistic import Floats, Logistic, fit_logistic
 from drethtr.trust.trust import Trust
 
-FLAGGED = 0.025
+FLAGGED = 0.02
 """Share of validation lines that may be called unlike training."""
 
 FOLDS = 5
-RIDGE = 0.01
+RIDGE = 0.001
 """Holds the weights of an impression, of which there are hundreds."""
 
 DIGITS = 4
@@ -54,12 +54,13 @@ def calibrate(
         DataError: if there are no clean lines, or nothing to learn from what is read on them.
     """
     chosen = to_read(samples)
-    plain = replace(model, trust=Trust())
+    plain = replace(model, trust=Trust())  # what was learned before must not matter
     calibrations = tuple(
         fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance))
         for alike in decoders or usual_decoders(model)
     )
-    return replace(model, trust=Trust(calibrations, fit_unlike_training(Recognizer(plain), chosen, advance)))
+    looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in TURNS])
+    return replace(model, trust=Trust(calibrations, fit_unlike_training(looks, list(map(page_of, chosen)))))
 
 
 def usual_decoders(model: Model) -> tuple[Decoders, ...]:
@@ -111,17 +112,13 @@ def mirrored(line: Line) -> Line:
 TURNS: tuple[Turn, ...] = (upright, upside_down, mirrored)
 
 
-def fit_unlike_training(
-    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
-) -> UnlikeTraining:
-    """How to tell lines like these from the same ones turned.
+def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
+    """How to tell lines from the same ones turned, from impressions (turns, lines, features), the first turn upright.
 
     The threshold comes from scores of lines that the weights were not fitted on: on its own lines, a fit of so many
     weights looks better than it is. Lines of a page are kept together.
     """
-    looks = np.stack([impressions_of(recognizer, samples, turn, advance) for turn in TURNS])
-    folds = folds_of([page_of(sample) for sample in samples])
-    scores = np.empty(len(samples))
+    folds, scores = folds_of(pages), np.empty(len(pages))
     for fold in np.unique(folds):
         scores[folds == fold] = fit_upright(looks[:, folds != fold]).score(looks[0, folds == fold])
     return UnlikeTraining(fit_upright(looks), least=float(f"{np.quantile(scores, FLAGGED):.4g}"))
@@ -135,7 +132,7 @@ def folds_of(pages: Sequence[str]) -> NDArray[np.int64]:
 
 
 def fit_upright(looks: Floats) -> Logistic:
-    """The chance that a line is upright, from impressions (turns, lines, features), the first turn being that."""
+    """The chance that a line is upright."""
     turns, lines, features = looks.shape
     truth = np.arange(turns * lines) < lines
     return fit_logistic(looks.reshape(-1, features), truth, ridge=RIDGE, digits=DIGITS)

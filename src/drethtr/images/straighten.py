@@ -38,16 +38,18 @@ class Strip(NamedTuple):
     places   (width, 2), the point of the baseline below each column
     downs    (width, 2), unit vectors from the baseline into the writing below it
     above    rows above the baseline
+    ends     the columns between which the line lies; the rest is a margin
     """
 
     line: Line
     places: Floats
     downs: Floats
     above: int
+    ends: tuple[int, int]
 
     def outline(self, left: float, right: float) -> list[tuple[float, float]]:
-        """The polygon on the page that the columns from `left` to `right` were taken from, clockwise."""
-        columns = np.unique(np.clip([left, *np.arange(np.ceil(left), right, 32), right], 0, len(self.places) - 1))
+        """The polygon on the page that the columns from `left` to `right` were taken from, clockwise, margins apart."""
+        columns = np.unique(np.clip([left, *np.arange(np.ceil(left), right, 32), right], *self.ends))
         at = np.arange(len(self.places))
         places = np.stack([np.interp(columns, at, self.places[:, axis]) for axis in (0, 1)], axis=1)
         downs = np.stack([np.interp(columns, at, self.downs[:, axis]) for axis in (0, 1)], axis=1)
@@ -83,7 +85,8 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
     # Places count from the edge of the page, samples from the middle of its first pixel.
     greys = sample(page, x[window].astype(np.float32) - 0.5, y[window].astype(np.float32) - 0.5)
     line = fill(greys, mask[window])
-    return Strip(line, places[left:right], downs[left:right], above - top)
+    inner = np.flatnonzero(mask[window].any(0))
+    return Strip(line, places[left:right], downs[left:right], above - top, (int(inner[0]), int(inner[-1]) + 1))
 
 
 def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:

@@ -5,16 +5,12 @@ weights once, so that reading costs nothing more.
 """
 
 from collections.abc import Mapping
-from copy import deepcopy
-from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from drethtr.errors import CheckpointError
-
-Network = TypeVar("Network", bound=nn.Module)
 
 UP, DOWN = ".up", ".down"
 
@@ -54,12 +50,17 @@ def begin_changes(network: nn.Module, rank: int) -> None:
         parametrize.register_parametrization(layer, "weight", LowRankChange(layer.weight, rank))
 
 
-def with_changes(network: Network) -> Network:
-    """The network with what it learned since `begin_changes` added to its weights."""
-    whole = deepcopy(network)
-    for layer in projections(whole).values():
-        parametrize.remove_parametrizations(layer, "weight", leave_parametrized=True)
-    return whole
+def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of the plain network, from those of one that learned changes: these are added."""
+    plain = {}
+    for name, weight in weights.items():
+        layer, learning, rest = name.partition(".parametrizations.weight.")
+        if not learning:
+            plain[name] = weight
+        elif rest == "original":
+            up, down = (weights[layer + learning + part] for part in ("0.up", "0.down"))
+            plain[f"{layer}.weight"] = weight + (up @ down).view_as(weight)
+    return plain
 
 
 def changes_between(before: nn.Module, after: nn.Module, rank: int) -> dict[str, Tensor]:

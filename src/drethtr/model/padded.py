@@ -40,7 +40,8 @@ class Padded(NamedTuple):
             images = F.pad(images, (0, max(0, at_least - images.shape[-1])))
             images = images.masked_fill(~valid(widths, images.shape[-1])[:, None, None], -1.0)
             widths = widths.clamp(min=at_least)
-        return cls(images, widths, full=max(narrowest, at_least) == images.shape[-1])
+        full = max(narrowest, at_least) == images.shape[-1]
+        return cls(images if full else images.clone(), widths, full)  # a copy, because `fenced` writes into it
 
     def map(self, layer: Callable[[Tensor], Tensor]) -> "Padded":
         """The value after a layer that treats every column by itself."""
@@ -52,6 +53,19 @@ class Padded(NamedTuple):
             return self
         kept = valid(self.widths, self.pixels.shape[-1])[:, None, None].to(self.pixels.dtype)
         return self._replace(pixels=self.pixels * kept)
+
+    def fenced(self, columns: int) -> "Padded":
+        """The same with zeros in so many columns right of each line: what looks no further sees nothing else.
+
+        When reading on a CPU, this happens in place: a copy of all pixels would take a tenth of the time of a network.
+        """
+        if self.full:
+            return self
+        if torch.is_grad_enabled() or self.pixels.device.type != "cpu":
+            return self.cleared()
+        for pixels, width in zip(self.pixels, self.widths.tolist(), strict=True):
+            pixels[..., width : width + columns] = 0
+        return self
 
     def mean(self) -> Tensor:
         """Mean over the columns that count and all rows, (B, C, 1, 1)."""
@@ -80,7 +94,7 @@ class MaskedConv(nn.Conv2d):
     def forward(self, x: Padded) -> Padded:  # type: ignore[override]  # a layer of Padded, not of Tensor
         """Convolve; only a kernel wider than one column sees its neighbors."""
         (rows, columns), stride = self.kernel_size, self.stride[1]
-        pixels = x.cleared().pixels if columns > 1 else x.pixels
+        pixels = x.fenced(columns // 2).pixels if columns > 1 else x.pixels
         if rows % 2 == 0 or columns % 2 == 0:
             pixels = F.pad(pixels, (0, 1 - columns % 2, 0, 1 - rows % 2))
         return Padded(super().forward(pixels), (x.widths + stride - 1) // stride, x.full)

@@ -1,1 +1,1 @@
-"""Pictures for people: contact sheets of lines."""
+"""Pictures for people: contact sheets, explained lines, charts of figures."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from drethtr.errors import ConfigError
 from drethtr.model.adapter import begin_changes, with_changes
 from drethtr.model.network import DRetHTR
+from drethtr.text.tokenizer import PAD
 
 
 class Tuning(ABC):
@@ -53,4 +54,6 @@ class LowRank(Tuning):
         begin_changes(network, self.rank)
 
     def ended(self, network: DRetHTR) -> DRetHTR:
-        return with_changes(network)
+        plain = DRetHTR(network.config, len(network.embed.tokens.weight), blank=PAD)
+        plain.load_state_dict(with_changes(network.state_dict()))
+        return plain.to(network.embed.tokens.weight.device).eval()

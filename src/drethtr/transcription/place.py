@@ -1,6 +1,7 @@
 """What was read on a straightened line, put back on its page."""
 
 from collections.abc import Iterable
+from itertools import groupby
 
 import numpy as np
 
@@ -30,6 +31,6 @@ def word_of(word: Reading, line: Reading, strip: Strip, width: int, height: int)
 
 def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:
     """Points in whole pixels, those beyond the page moved to its edge; none twice in a row."""
-    whole = np.rint(np.asarray(list(points), dtype=np.float64).reshape(-1, 2)).clip(0, (width, height)).astype(int)
-    new = np.concatenate(([True], (np.diff(whole, axis=0) != 0).any(1)))
-    return tuple((int(x), int(y)) for x, y in whole[new])
+    whole = np.rint(np.asarray(list(points), dtype=np.float64).reshape(-1, 2)).clip(0, (width, height))
+    places = ((int(x), int(y)) for x, y in whole)
+    return tuple(place for place, _ in groupby(places))

@@ -17,8 +17,11 @@ from drethtr.trust.checks import (
 )
 from drethtr.trust.error_rate import ErrorRate
 
-ALWAYS: tuple[Check, ...] = (Blank(), Repetition(), Uncovered(), Disagreement(), Truncated())
-"""The checks that need no fitting."""
+BLANK = Blank()
+"""A blank line has nothing else that could be odd about it."""
+
+ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncated())
+"""The other checks that need no fitting."""
 
 
 @dataclass(frozen=True)
@@ -47,5 +50,7 @@ class Trust:
 
     def flags(self, seen: Observation) -> tuple[Flag, ...]:
         """The doubts about a line."""
+        if (blank := BLANK(seen)) is not None:
+            return (blank,)
         checks = ALWAYS if self.unlike_training is None else (*ALWAYS, self.unlike_training)
         return tuple(flag for check in checks if (flag := check(seen)) is not None)

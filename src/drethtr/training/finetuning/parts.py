@@ -1,13 +1,12 @@
 """Which of a person's lines train, and which ones choose the best weights."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from drethtr.data.sample import Sample, fingerprint
-from drethtr.data.selection import clean_lines
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import page_of
 from drethtr.images.prepare import Preparation
@@ -16,10 +15,10 @@ SHARE = 0.15
 """Of the lines, to choose the best weights by."""
 
 MOST = 0.3
-"""Of the lines, that pages may make the share."""
+"""Of the lines, where pages are so long that they make more than the share."""
 
 FEWEST = 20
-"""Lines without which fine-tuning is not begun."""
+"""Lines, without which fine-tuning does not begin."""
 
 
 @dataclass(frozen=True)
@@ -36,31 +35,78 @@ class Parts:
     left_out: Mapping[str, int]
 
 
-def part(
-    samples: Sequence[Sample], preparation: Preparation, widest: int, *, given: Sequence[Sample] = (), seed: int = 0
-) -> Parts:
-    """Part some lines into those that train and those that choose.
+def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int = 0) -> Parts:
+    """Share lines out between training and validation; all train if lines to choose by are `given`.
 
-    Args:
-        widest: Columns of the widest prepared line that can be trained on.
-        given: Lines to choose by, if there are such; else a share of the pages is drawn, or of the lines where there
-            are too few pages.
+    Whole pages are drawn, so that the figures are those of new pages. Where there are too few of them, lines are.
 
     Raises:
-        DataError: if there are too few lines, or an image cannot be read.
+        DataError: if there are too few lines.
     """
     left_out: Counter[str] = Counter()
-    kept = unique(clean(samples, left_out), left_out)
+    kept = usable(samples, left_out)
     if len(kept) < FEWEST:
-        raise DataError(f"{len(kept)} usable lines are too few to fine-tune on; transcribe at least {FEWEST}")
+        reasons = "".join(f"; {number} {reason}" for reason, number in left_out.items())
+        raise DataError(f"{len(kept)} usable lines{reasons}: too few to fine-tune on, transcribe at least {FEWEST}")
     pages = in_chance_order(kept, seed)
-    chosen = [page[:1] for page in ()] if given else choose_pages(pages, len(kept))
-    by_page = bool(given or chosen)
-    if not by_page:
+    if given:
+        return Parts(joined(pages), tuple(usable(given, left_out)), True, left_out)
+    chosen = choose(pages, len(kept))
+    if chosen is None:
         pages = in_chance_order([replace(sample, page=None) for sample in kept], seed)
-        chosen = pages[: round(SHARE * len(kept))]
-    train = [sample for page in pages if page not in chosen for sample in page]
-    narrow = [sample for sample in train if preparation.columns(*sample.size()) <= widest]
-    left_out["too wide to train on"] += len(train) - len(narrow)
-    validation = clean(given, left_out) or [sample for page in chosen for sample in page]
-    return Parts(tuple(narrow), tuple(validation), by_page, +left_out)
+        chosen = set(range(round(SHARE * len(kept))))
+    train = joined([page for number, page in enumerate(pages) if number not in chosen])
+    by_page = all(sample.page for sample in joined(pages))
+    return Parts(train, joined([pages[number] for number in sorted(chosen)]), by_page, left_out)
+
+
+def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
+    """The lines whose text says what is on them, each image once; what is left out is counted."""
+    kept: dict[bytes, Sample] = {}
+    for sample in samples:
+        if not sample.clean:
+            left_out["with editorial signs or uncertain letters"] += 1
+        elif not sample.text.strip():
+            left_out["without text"] += 1
+        elif kept.setdefault(fingerprint(sample), sample) is not sample:
+            left_out["whose image is there already"] += 1
+    return list(kept.values())
+
+
+def in_chance_order(samples: Sequence[Sample], seed: int) -> list[tuple[Sample, ...]]:
+    """The lines of each page, pages in an order drawn by chance; a line of unknown page is one by itself."""
+    pages: dict[str | int, list[Sample]] = defaultdict(list)
+    for number, sample in enumerate(samples):
+        pages[page_of(sample) or number].append(sample)
+    found = list(pages.values())
+    return [tuple(found[place]) for place in np.random.default_rng(seed).permutation(len(found))]
+
+
+def choose(pages: Sequence[Sequence[Sample]], lines: int) -> set[int] | None:
+    """Numbers of pages that together make the share of the lines, or a little more; None if none do."""
+    chosen: set[int] = set()
+    taken = 0
+    for number, page in enumerate(pages):
+        if taken + len(page) <= MOST * lines:
+            chosen.add(number)
+            taken += len(page)
+        if taken >= SHARE * lines:
+            return chosen
+    return None
+
+
+def joined(pages: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
+    """The lines of all pages, in their order."""
+    return tuple(sample for page in pages for sample in page)
+
+
+def narrow(parts: Parts, preparation: Preparation, widest: int) -> Parts:
+    """The same without training lines that have more than `widest` columns when prepared.
+
+    Raises:
+        DataError: naming the line, if an image cannot be read.
+    """
+    kept = tuple(sample for sample in parts.train if preparation.columns(*sample.size()) <= widest)
+    left_out = Counter(parts.left_out)
+    left_out["too wide to train on"] += len(parts.train) - len(kept)
+    return replace(parts, train=kept, left_out=+left_out)

@@ -1,0 +1,157 @@
+"""`drethtr finetune`: a model learns a person's own lines."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.cli.choices import DeviceName, device_named
+from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from drethtr.evaluation.metrics import Rates
+    from drethtr.training.finetuning import Material, Outcome
+    from drethtr.training.finetuning.learning_curve import LearningCurve
+
+SHOWN = 30  # new characters
+
+
+def finetune(
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Your lines: files, folders, patterns.")],
+    output: Annotated[Path, typer.Option(metavar="MODEL", help="The file to write, ending in .safetensors.")],
+    model: Annotated[
+        Path | None, typer.Option(metavar="START", help="The model to begin with; the one in the package if left out.")
+    ] = None,
+    validation: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILES", help="Lines to choose the best weights by, repeatable; else a part of DATA."),
+    ] = None,
+    old_data: Annotated[
+        list[str] | None, typer.Option(metavar="FILES", help="Lines not to be forgotten, mixed in; repeatable.")
+    ] = None,
+    adapter: Annotated[
+        bool, typer.Option("--adapter", help="Learn small additions, a file of less than 1 MB beside the model.")
+    ] = False,
+    learning_curve: Annotated[
+        bool, typer.Option("--learning-curve", help="Also train on a quarter and a half, to see what more would bring.")
+    ] = False,
+    minimum_count: Annotated[
+        int, typer.Option(min=1, help="How often a new character must occur to be added to the alphabet.")
+    ] = 2,
+    drop_unused: Annotated[
+        bool, typer.Option("--drop-unused", help="Take characters out of the alphabet that no line has.")
+    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only say what would be done.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and a run left beside it.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    workers: Annotated[int, typer.Option(min=0, help="Processes that load lines; they do not change results.")] = 1,
+    device: DeviceName = "auto",
+) -> None:
+    """Go on with a model on your lines: 50 are enough to begin, some thousand are fine."""
+    from drethtr.recognizer import SHIPPED
+    from drethtr.training import finetuning
+
+    refuse(output, model, force=force, resume=resume)
+    plan = finetuning.Plan(
+        data=tuple(data),
+        model=str(model or SHIPPED),
+        validation=tuple(validation or ()),
+        old_data=tuple(old_data or ()),
+        adapter=adapter,
+        minimum_count=minimum_count,
+        drop_unused=drop_unused,
+        learning_curve=learning_curve,
+        seed=seed,
+    )
+    chosen = device_named(device)
+    material = finetuning.gather(plan, chosen)
+    typer.echo(found(material))
+    if check:
+        return
+    if force and not resume:
+        finetuning.forget(output)
+    outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers)
+    typer.echo(summary(material, outcome, output))
+
+
+def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> None:
+    """Refuse a place for the result that cannot be right, before anything is done."""
+    if output.suffix != ".safetensors":
+        raise DataError(f"{output}: the name of the file to write must end in .safetensors")
+    if not output.parent.is_dir():
+        raise DataError(f"{output}: there is no folder {output.parent}")
+    if model is not None and output.resolve() == model.resolve():
+        raise DataError(f"{output}: the result cannot be written over the model it begins with")
+    if output.exists() and not force:
+        raise DataError(f"{output} exists; choose another name or give --force")
+
+
+def found(material: "Material") -> str:
+    """What there is to learn from, for people, before it begins."""
+    parts, alphabet = material.parts, material.alphabet
+    how = "other pages" if parts.by_page else "lines drawn by chance, as pages are too few or unknown"
+    lines = [f"{len(parts.train):,} lines to learn from, {len(parts.validation):,} to choose by ({how})."]
+    if parts.left_out:
+        lines.append(
+            "Left out: " + ", ".join(f"{number:,} {reason}" for reason, number in parts.left_out.items()) + "."
+        )
+    if alphabet.added:
+        new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in list(alphabet.added.items())[:SHOWN]]
+        more = f" and {len(alphabet.added) - SHOWN} more" if len(alphabet.added) > SHOWN else ""
+        lines.append(f"New characters: {', '.join(new)}{more}.")
+    if alphabet.rare:
+        rare = " ".join(f"{c}×{n}" for c, n in list(alphabet.rare.items())[:SHOWN])
+        why = "an adapter adds none" if material.plan.adapter else "too rare to be added"
+        lines.append(f"Characters that stay unknown ({why}): {rare}")
+    if alphabet.dropped:
+        lines.append(f"Dropped from the alphabet, as no line has them: {alphabet.dropped}")
+    return "\n".join(lines)
+
+
+def begins_as(character: str | None) -> str:
+    """What a new character begins as, in words."""
+    return "like no other" if character is None else f"begins as {character}"
+
+
+def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
+    """What came of it, for people."""
+    from drethtr.training.finetuning.finetune import folder_of
+
+    change = outcome.change
+    lines = [
+        f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
+        f"CER {percent(outcome.before)} before, {percent(outcome.after)} after: "
+        f"{100 * change.difference:+.2f} points [{100 * change.low:+.2f}, {100 * change.high:+.2f}]",
+    ]
+    if change.difference >= 0:
+        lines.append("Nothing better was found than what there was; more lines may help.")
+    lines.append(
+        "The best weights were chosen on these lines, so the rate is a little too good. For one to publish, measure "
+        f"on pages that were not in DATA: drethtr evaluate OTHERS --model {output}"
+    )
+    if outcome.curve is not None:
+        lines += curve_table(outcome.curve)
+    number = len(material.parts.validation)
+    if outcome.model.trust.calibrations:
+        lines.append(f"Confidences are calibrated on these {number:,} lines.")
+    else:
+        lines.append(f"Confidences are not calibrated, as {number:,} lines are too few: see drethtr calibrate.")
+    lines.append(f"{folder_of(output)} has the lines in their parts and the course of training; it can be deleted.")
+    return "\n".join(lines)
+
+
+def percent(rates: "Rates") -> str:
+    """A character error rate and its interval."""
+    return f"{100 * rates.cer:.2f} % [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]"
+
+
+def curve_table(curve: "LearningCurve") -> list[str]:
+    """Error rates by number of lines, and what is expected of twice as many."""
+    rows = [f"{lines:>9,}  {100 * cer:>6.2f}" for lines, cer in zip(curve.lines, curve.cers, strict=True)]
+    return [
+        f"{'lines':>9}  {'CER %':>6}",
+        *rows,
+        f"Twice the lines, {2 * curve.lines[-1]:,}, would lower the CER by about {100 * curve.gain:.1f} points "
+        f"[{100 * curve.low:.1f}, {100 * curve.high:.1f}].",
+    ]

@@ -1,0 +1,113 @@
+"""`drethtr reproduce`: the paper's tables, row by row."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.cli.choices import DeviceName, device_named
+from drethtr.cli.files import write_text
+from drethtr.config import hint
+from drethtr.errors import ConfigError
+
+if TYPE_CHECKING:
+    from drethtr.experiments.scale import Scale
+    from drethtr.experiments.table import Table
+
+
+def reproduce(
+    table: Annotated[
+        str | None, typer.Argument(metavar="TABLE", help="Which table; without it, all are listed.")
+    ] = None,
+    row: Annotated[str | None, typer.Option(metavar="NAME", help="Only this row.")] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="full: as published. small: minutes per row on two cores. smoke: seconds, no data."
+        ),
+    ] = "small",
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STEM", help="Lines: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet; NAME=STEM for a set."
+        ),
+    ] = None,
+    fonts: Annotated[str | None, typer.Option(metavar="FOLDER", help="Handwriting fonts, for pretraining.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="What synthetic lines say; repeatable.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How many times, with seeds from 0.")] = 1,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where models and results are kept.")] = Path(
+        "reproduced"
+    ),
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write all results of the folder, with pictures.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=0, help="Processes that load lines; they do not change results.")] = 1,
+    device: DeviceName = "auto",
+) -> None:
+    """Train and measure the systems of the paper, and print ours beside the published figures.
+
+    Results are kept: a finished row is not run again, an interrupted one goes on. With --report, all of them are put
+    into one page with pictures.
+    """
+    from drethtr.experiments.comparison import sheet
+    from drethtr.experiments.material import Material
+    from drethtr.experiments.report import write_report
+    from drethtr.experiments.reproduce import finished, with_material
+    from drethtr.experiments.reproduce import reproduce as run_rows
+    from drethtr.experiments.stage import Conditions
+
+    size = scale_named(scale)
+    if table is not None:
+        chosen = table_named(table)
+        rows = chosen.chosen(row)
+        given = Material.given(data or (), fonts, text or ())
+        conditions = with_material(
+            Conditions(size, given, output, device_named(device), workers, lambda words: typer.echo(words, err=True))
+        )
+        run_rows(chosen, rows, seeds, conditions)
+        typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
+    if report is not None:
+        write_text(report, write_report(output / size.name, device_named(device)))
+        typer.echo(f"{report}: all results in {output / size.name}")
+    if table is None and report is None:
+        typer.echo(listing())
+
+
+def listing() -> str:
+    """The tables and their rows."""
+    from drethtr.experiments.tables import TABLES
+
+    parts = []
+    for table in TABLES.values():
+        parts.append(f"{table.name}: {table.title} ({table.source})")
+        parts += [f"    {row.name}" for row in table.rows]
+    return "\n".join([*parts, "", "Run one with: drethtr reproduce TABLE [--row NAME] --data STEM"])
+
+
+def table_named(name: str) -> "Table":
+    """The table that a person names.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    from drethtr.experiments.tables import TABLES
+
+    if name not in TABLES:
+        raise ConfigError(f"unknown table {name!r}{hint(name, TABLES)}; known: {', '.join(TABLES)}")
+    return TABLES[name]
+
+
+def scale_named(name: str) -> "Scale":
+    """The scale that a person names.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    from drethtr.experiments.scale import Full, Small, Smoke
+
+    known = {kind.name: kind for kind in (Full, Small, Smoke)}
+    if name not in known:
+        raise ConfigError(f"unknown scale {name!r}{hint(name, known)}; known: {', '.join(known)}")
+    return known[name]()

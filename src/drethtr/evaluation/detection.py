@@ -1,0 +1,68 @@
+"""Found lines against marked ones: which are there, and how well their outlines agree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from drethtr.documents.page import Box, Points, box_around
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Lines marked by somebody, lines found, and how many are both; `overlap` is the sum of what pairs share."""
+
+    marked: int = 0
+    found: int = 0
+    both: int = 0
+    overlap: float = 0.0
+
+    def __add__(self, other: "Detection") -> "Detection":
+        return Detection(
+            self.marked + other.marked, self.found + other.found, self.both + other.both, self.overlap + other.overlap
+        )
+
+    @property
+    def recall(self) -> float:
+        """The share of marked lines that were found."""
+        return self.both / max(self.marked, 1)
+
+    @property
+    def precision(self) -> float:
+        """The share of found lines that somebody marked."""
+        return self.both / max(self.found, 1)
+
+    @property
+    def mean_overlap(self) -> float:
+        """Intersection over union of the pairs, on average."""
+        return self.overlap / max(self.both, 1)
+
+
+def compare_outlines(marked: Sequence[Points], found: Sequence[Points], least: float = 0.5) -> Detection:
+    """Pair each marked outline with at most one found, those that share most first, if they share at least so much."""
+    shares = np.array([[intersection_over_union(a, b) for b in found] for a in marked]).reshape(len(marked), len(found))
+    both, overlap = 0, 0.0
+    while shares.size and shares.max() >= least:
+        row, column = np.unravel_index(int(shares.argmax()), shares.shape)
+        both, overlap = both + 1, overlap + float(shares[row, column])
+        shares[row] = shares[:, column] = -1
+    return Detection(len(marked), len(found), both, overlap)
+
+
+def intersection_over_union(first: Points, second: Points) -> float:
+    """The area that two polygons share, as a share of the area that either covers."""
+    a, b = box_around(first), box_around(second)
+    if a is None or b is None or a.left >= b.right or b.left >= a.right or a.top >= b.bottom or b.top >= a.bottom:
+        return 0.0
+    window = Box(min(a.left, b.left), min(a.top, b.top), max(a.right, b.right), max(a.bottom, b.bottom))
+    areas = [area(polygon, window) for polygon in (first, second)]
+    return float((areas[0] & areas[1]).sum() / max((areas[0] | areas[1]).sum(), 1))
+
+
+def area(polygon: Points, window: Box) -> NDArray[np.bool_]:
+    """Which pixels of a window a polygon covers."""
+    drawn = Image.new("1", (window.width + 1, window.height + 1))
+    ImageDraw.Draw(drawn).polygon([(x - window.left, y - window.top) for x, y in polygon], fill=1)
+    return np.asarray(drawn)

@@ -1,0 +1,1 @@
+"""The paper's tables: every row trained, read and set beside the published figures."""

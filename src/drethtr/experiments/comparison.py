@@ -1,0 +1,142 @@
+"""Ours beside the paper's, with what the seeds and the test lines leave open."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import mean, stdev
+
+from drethtr.evaluation.compare import Difference, paired
+from drethtr.evaluation.metrics import Counts, bootstrap
+from drethtr.experiments.result import CER, LINES, MEASURES, PARAMETERS, Result
+from drethtr.experiments.table import Row, Table
+
+DIFFERENCE = "CER less the first row's"
+WHOLE = {LINES}
+"""Measures without decimals."""
+WITHOUT_DEVIATION = {LINES, PARAMETERS}
+"""Measures that no seed changes."""
+CONVENTION = (
+    "CER: edits / characters of all test lines; mean ± standard deviation of the seeds; in brackets the 95 % interval "
+    "of a bootstrap over pages, or lines of unknown page, all seeds together. Mean of batches: the paper's own way, "
+    "the CERs of batches of 16 lines averaged. Models were selected on validation lines."
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row with its results, one for each seed; there may be none."""
+
+    row: Row
+    results: Sequence[Result]
+
+    @property
+    def counts(self) -> list[Counts]:
+        """Edits of each test line, summed over the seeds."""
+        by_seed = [[line.counts for line in result.outcome.lines] for result in self.results]
+        return [sum(of_line, Counts()) for of_line in zip(*by_seed, strict=True)]
+
+    @property
+    def pages(self) -> list[str]:
+        """The page of each test line."""
+        return [line.page for line in self.results[0].outcome.lines] if self.results else []
+
+    def values(self, measure: str) -> list[float]:
+        """A figure of each seed."""
+        return [r.outcome.figures[measure] for r in self.results if measure in r.outcome.figures]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of words, and what to know of it."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+
+    def markdown(self) -> str:
+        """With columns that stand under each other."""
+        widths = [max(3, *(len(row[column]) for row in [self.head, *self.rows])) for column in range(len(self.head))]
+        rule = ["-" * width for width in widths]
+        lines = [
+            "| " + " | ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)) + " |"
+            for row in [self.head, rule, *self.rows]
+        ]
+        return "\n".join([f"## {self.title}", "", *lines, *(f"\n{note}" for note in self.notes)])
+
+    def html(self) -> str:
+        """As part of a page."""
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.head)
+        rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows]
+        body = "\n".join(f"<tr>{row}</tr>" for row in [head, *rows])
+        notes = "\n".join(f"<p class='note'>{escape(note)}</p>" for note in self.notes)
+        return f"<h2>{escape(self.title)}</h2>\n<table>\n{body}\n</table>\n{notes}"
+
+
+def sheet(table: Table, results: Mapping[str, Sequence[Result]]) -> Sheet:
+    """All rows of a table, those without results with the paper's figures alone."""
+    measured = [Measured(row, results.get(row.name, ())) for row in table.rows]
+    shown = [m for m in MEASURES if any(one.values(m) or m in one.row.paper for one in measured)]
+    read = any(one.counts for one in measured)
+    head = ["", "seeds"]
+    for measure in shown:
+        head += [measure, *(["paper"] if published(measure, table) else [])]
+        head += [DIFFERENCE] if measure == CER else []
+    rows = [cells(one, measured[0], shown, table) for one in measured]
+    return Sheet(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
+
+
+def published(measure: str, table: Table) -> bool:
+    """Whether the paper has it for any row."""
+    return any(measure in row.paper for row in table.rows)
+
+
+def cells(one: Measured, first: Measured, shown: Sequence[str], table: Table) -> list[str]:
+    """A row of the table."""
+    found = [one.row.name, str(len(one.results) or "")]
+    for measure in shown:
+        found.append(ours(one, measure))
+        if published(measure, table):
+            found.append(number(one.row.paper[measure], measure) if measure in one.row.paper else "")
+        if measure == CER:
+            found.append(difference_text(one, first))
+    return found
+
+
+def ours(one: Measured, measure: str) -> str:
+    """A figure of ours: the mean of the seeds, how far they lie apart, and for the CER its interval."""
+    values = one.values(measure)
+    if not values:
+        return ""
+    text = number(mean(values), measure)
+    if len(values) > 1 and measure not in WITHOUT_DEVIATION:
+        text += f" ± {number(stdev(values), measure)}"
+    if measure == CER and one.counts:
+        rates = bootstrap(one.counts, one.pages)
+        text += f" [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]"
+    return text
+
+
+def difference_text(one: Measured, first: Measured) -> str:
+    """How much higher a row's CER is than the first row's, drawing pages for both at once."""
+    found = difference(one, first)
+    if found is None:
+        return ""
+    return f"{100 * found.difference:+.2f} [{100 * found.low:+.2f}, {100 * found.high:+.2f}]"
+
+
+def difference(one: Measured, first: Measured) -> Difference | None:
+    """The same as a value; None where the two did not read the same lines as often."""
+    same = [line.key for result in one.results[:1] for line in result.outcome.lines] == [
+        line.key for result in first.results[:1] for line in result.outcome.lines
+    ]
+    if one is first or not one.counts or not same or len(one.results) != len(first.results):
+        return None
+    return paired(first.counts, one.counts, one.pages)
+
+
+def number(value: float, measure: str) -> str:
+    """A figure as it is shown."""
+    if measure in WHOLE:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value < 100 else f"{value:,.1f}"

@@ -1,0 +1,78 @@
+"""What a person gives to reproduce a table with: lines of the paper's data sets, fonts and texts for synthetic ones."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from drethtr.data.synthetic import Synthetic
+from drethtr.errors import ConfigError
+
+IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
+"""The data sets of the paper; lines that are given without a name stand for the first."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The files of one data set, by what they are for."""
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    test: tuple[str, ...]
+
+    @classmethod
+    def of(cls, stems: Sequence[str]) -> Self:
+        """The files that `drethtr data import` makes: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet."""
+        splits = (tuple(f"{stem}.{split}.parquet" for stem in stems) for split in ("train", "val", "test"))
+        return cls(*splits)
+
+
+@dataclass(frozen=True)
+class Material:
+    """Lines by the name of their data set, and how synthetic lines are made."""
+
+    sets: Mapping[str, Lines] = field(default_factory=dict)
+    synthetic: Synthetic | None = None
+
+    @classmethod
+    def given(cls, data: Sequence[str], fonts: str | None, texts: Sequence[str]) -> Self:
+        """As a person names it: `NAME=STEM` or `STEM`, several times.
+
+        Raises:
+            ConfigError: for a data set that the paper does not have, or fonts without texts.
+        """
+        stems: dict[str, list[str]] = defaultdict(list)
+        for word in data:
+            name, equals, stem = word.partition("=")
+            if equals and name not in SETS:
+                raise ConfigError(f"--data {word}: the paper has no data set {name!r}; it has {', '.join(SETS)}")
+            stems[name if equals else IAM].append(stem if equals else word)
+        if bool(fonts) != bool(texts):
+            raise ConfigError("synthetic lines need both --fonts FOLDER and --text FILE")
+        synthetic = Synthetic(fonts=fonts, texts=tuple(texts)) if fonts else None
+        return cls({name: Lines.of(of_set) for name, of_set in stems.items()}, synthetic)
+
+    def lines(self, name: str) -> Lines:
+        """The lines of a data set.
+
+        Raises:
+            ConfigError: if they were not given.
+        """
+        if name not in self.sets:
+            raise ConfigError(
+                f"no lines of {name} to train on; give --data {name}=STEM for STEM.train.parquet, STEM.val.parquet and "
+                "STEM.test.parquet, as `drethtr data import` writes them, or try --scale smoke, which needs none"
+            )
+        return self.sets[name]
+
+    def made(self) -> Synthetic:
+        """How synthetic lines are made.
+
+        Raises:
+            ConfigError: if nothing to make them of was given.
+        """
+        if self.synthetic is None:
+            raise ConfigError(
+                "synthetic pretraining needs handwriting fonts and texts; give --fonts FOLDER --text FILE"
+            )
+        return self.synthetic

@@ -1,0 +1,85 @@
+"""Run rows and keep what they give: a finished row is never run again, a started one goes on."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from drethtr.benchmarks.report import machine
+from drethtr.errors import ConfigError
+from drethtr.experiments.result import Result
+from drethtr.experiments.stage import Conditions, wait_for_all
+from drethtr.experiments.table import Row, Table
+from drethtr.training.devices import Devices
+
+
+def with_material(conditions: Conditions) -> Conditions:
+    """The same with all that the scale makes itself; only one process makes it."""
+    devices, made = Devices.open(conditions.device), conditions.folder / "made"
+    if devices.leads:
+        conditions.scale.material(conditions.material, made)
+    wait_for_all(devices)
+    return replace(conditions, material=conditions.scale.material(conditions.material, made))
+
+
+def reproduce(table: Table, rows: Sequence[Row], seeds: int, conditions: Conditions) -> None:
+    """Run rows with seeds from 0, one after the other; results lie in the folder of the conditions.
+
+    Raises:
+        ConfigError: if something that a row needs was not given, or the folder holds a result of other settings.
+        DataError: if lines cannot be used.
+    """
+    wanted = [(row, seed) for seed in range(seeds) for row in rows]
+    missing = [(row, seed) for row, seed in wanted if not is_finished(table, row, seed, conditions)]
+    for number, (row, seed) in enumerate(missing, start=1):
+        conditions.say(f"[{number}/{len(missing)}] {table.name}: {row.name}, seed {seed}")
+        run_row(table, row, seed, conditions)
+
+
+def is_finished(table: Table, row: Row, seed: int, conditions: Conditions) -> bool:
+    """Whether there is a result of this very row.
+
+    Raises:
+        ConfigError: if there is one of other settings or data.
+    """
+    path = result_path(conditions.folder, table, row, seed)
+    fingerprint = row.experiment.fingerprint(conditions, seed)
+    if not path.exists():
+        return False
+    if Result.load(path).fingerprint != fingerprint:
+        raise ConfigError(
+            f"{path} is of other settings, data or another version; choose another --output, or delete it to run the "
+            "row again"
+        )
+    return True
+
+
+def run_row(table: Table, row: Row, seed: int, conditions: Conditions) -> None:
+    """Run a row and keep its result; of several processes, one measures and the others wait."""
+    outcome = row.experiment.run(conditions, seed)
+    devices = Devices.open(conditions.device)
+    if devices.leads:
+        fingerprint = row.experiment.fingerprint(conditions, seed)
+        result = Result(
+            table=table.name, row=row.name, seed=seed, fingerprint=fingerprint, outcome=outcome, machine=machine()
+        )
+        result.save(result_path(conditions.folder, table, row, seed))
+    wait_for_all(devices)
+
+
+def result_path(folder: Path, table: Table, row: Row, seed: int) -> Path:
+    """Where the result of a row is kept."""
+    name = "_".join("".join(c if c.isalnum() or c == "-" else " " for c in row.name).split())
+    return folder / table.name / f"{name}.{seed}.json"
+
+
+def finished(folder: Path, table: Table) -> dict[str, list[Result]]:
+    """What there is of a table, by row, in the order of rows and seeds."""
+    results = {}
+    for row in table.rows:
+        found, seed = [], 0
+        while (path := result_path(folder, table, row, seed)).exists():
+            found.append(Result.load(path))
+            seed += 1
+        if found:
+            results[row.name] = found
+    return results

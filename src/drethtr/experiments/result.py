@@ -1,0 +1,77 @@
+"""What a row gave, and how it is kept."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from drethtr.errors import DataError
+from drethtr.evaluation.metrics import Counts
+
+CER, WER, MEAN_OF_BATCHES, LINES = "CER %", "WER %", "CER %, mean of batches", "test lines"
+PARAMETERS, SECONDS, GIGABYTES = "parameters, million", "seconds", "GB"
+MEASURES = (CER, MEAN_OF_BATCHES, WER, LINES, PARAMETERS, SECONDS, GIGABYTES)
+"""What is measured, in the order in which it is shown."""
+
+
+@dataclass(frozen=True)
+class ReadLine:
+    """A test line: where it is from, what stands there, what was read."""
+
+    key: str
+    page: str
+    text: str
+    read: str
+    counts: Counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What was measured: figures by `MEASURES`; of a trained system also its model, the lines it read, their files."""
+
+    figures: Mapping[str, float]
+    lines: tuple[ReadLine, ...] = ()
+    files: tuple[str, ...] = ()
+    model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The outcome of one row and seed; `fingerprint` is of all settings that decide it, `machine` where it was got."""
+
+    table: str
+    row: str
+    seed: int
+    fingerprint: str
+    outcome: Outcome
+    machine: Mapping[str, Any] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write a file that is whole or not there."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.unfinished")
+        unfinished.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The inverse of `save`.
+
+        Raises:
+            DataError: if the file holds no result.
+        """
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            outcome = found.pop("outcome")
+            lines = tuple(ReadLine(**line | {"counts": Counts(**line["counts"])}) for line in outcome.pop("lines"))
+            files = tuple(outcome.pop("files"))
+            return cls(outcome=Outcome(lines=lines, files=files, **outcome), **found)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise DataError(f"{path}: not the result of a row ({error}); delete it to run the row again") from error
+
+
+def mean_of_batches(counts: Sequence[Counts], batch: int = 16) -> float:
+    """The paper's own rate: that of every batch, in the order of the test lines, and their mean (spec, Sec. 3)."""
+    batches = [sum(counts[start : start + batch], Counts()) for start in range(0, len(counts), batch)]
+    return sum(of_batch.cer for of_batch in batches) / len(batches)

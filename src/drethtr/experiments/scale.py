@@ -1,0 +1,148 @@
+"""How large an experiment is: as in the paper, small enough for two cores, or just large enough to see that it runs."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
+
+from drethtr.benchmarks.race import QUICK, Rounds
+from drethtr.data.batch import BatchConfig
+from drethtr.decoding.published import PublishedBeam, PublishedGreedy
+from drethtr.decoding.strategies import Decoder, Greedy
+from drethtr.experiments.made_lines import make_material
+from drethtr.experiments.material import Material
+from drethtr.experiments.start import FinishedImagePart, FrozenBackbone
+from drethtr.images.prepare import Preparation
+from drethtr.model.backbones import PPOCR, Light
+from drethtr.model.ctc import CTCConfig
+from drethtr.model.embedding import Sinusoidal
+from drethtr.recognizer import SHIPPED
+from drethtr.training.objective import LossConfig
+from drethtr.training.optimize import OptimizerConfig
+from drethtr.training.run import RunConfig
+from drethtr.training.start import FromModel, Start
+
+
+class Scale(ABC):
+    """What becomes of the paper's runs before a row changes them.
+
+    decoder     how test lines are read where a row does not say
+    batch       lines decoded at a time where time and memory are measured
+    rounds      how often that is measured
+    memory      whether memory is measured, too
+    """
+
+    name: ClassVar[str]
+    decoder: Decoder
+    batch: int
+    rounds: Rounds
+    memory: bool
+
+    @abstractmethod
+    def fit(self, run: RunConfig) -> RunConfig:
+        """The run at this scale."""
+
+    def material(self, given: Material, folder: Path) -> Material:
+        """What to train on; `folder` is for what has to be made."""
+        return given
+
+    def after(self, model: Path) -> Start:
+        """How a run begins that goes on with a model of this scale."""
+        return FromModel(str(model))
+
+
+@dataclass(frozen=True)
+class Full(Scale):
+    """As published."""
+
+    name = "full"
+    decoder: Decoder = field(default_factory=lambda: PublishedBeam(10))
+    batch: int = 128
+    rounds: Rounds = field(default_factory=Rounds)
+    memory: bool = True
+
+    def fit(self, run: RunConfig) -> RunConfig:
+        return run
+
+
+@dataclass(frozen=True)
+class Small(Scale):
+    """A few minutes per training on two cores: a narrow decoder of as many layers, on an image part that is finished.
+
+    What the tables vary is the decoder's, and an autoregressive decoder learns to look at the image only after many
+    times the lines that can be seen in this time. So the image part is that of the shipped model, and its CTC draft
+    tells the decoder where it is in the line.
+    """
+
+    name = "small"
+    samples: int = 8_000
+    image_part: Path = SHIPPED
+    decoder: Decoder = field(default_factory=Greedy)
+    batch: int = 8
+    rounds: Rounds = field(default_factory=Rounds)
+    memory: bool = True
+
+    def fit(self, run: RunConfig) -> RunConfig:
+        network = replace(
+            run.network,
+            layers=4,
+            width=192,
+            heads=4,
+            hidden=512,
+            dropout=0.1,
+            weight_dropout=0.0,
+            embedding_dropout=0.0,
+            final_norm=True,
+            backbone=PPOCR(),
+            positions=Sinusoidal(),
+            ctc=CTCConfig(),
+        )
+        return replace(
+            run,
+            network=network,
+            preparation=Preparation(height=48, stretch=1.5),
+            augmentation=(),
+            start=FinishedImagePart.of(self.image_part),
+            samples=self.samples,
+            batches=BatchConfig(lines=8, pixels=600_000),
+            batches_per_step=1,
+            loss=LossConfig(),
+            optimizer=OptimizerConfig(warm_up=500, average=0.99),
+            validation=replace(run.validation, lines=60, every=2_000),
+            minimum_count=2,
+            save_every=1_000,
+            bfloat16=True,
+        )
+
+    def after(self, model: Path) -> Start:
+        return FrozenBackbone(super().after(model))
+
+
+@dataclass(frozen=True)
+class Smoke(Scale):
+    """A second or two, on lines made by the way; the figures mean nothing."""
+
+    name = "smoke"
+    decoder: Decoder = field(default_factory=lambda: PublishedGreedy(limit=12))
+    batch: int = 2
+    rounds: Rounds = QUICK
+    memory: bool = False
+
+    def fit(self, run: RunConfig) -> RunConfig:
+        network = replace(
+            run.network, layers=2, width=32, heads=2, hidden=48, backbone=Light(height=48), positions=Sinusoidal()
+        )
+        return replace(
+            run,
+            network=network,
+            preparation=Preparation(height=48),
+            augmentation=(),
+            samples=8,
+            batches=BatchConfig(lines=4, pixels=64 * 640, max_columns=640, chunk=8),
+            batches_per_step=1,
+            validation=replace(run.validation, lines=2, every=8, decoder=self.decoder),
+            save_every=8,
+        )
+
+    def material(self, given: Material, folder: Path) -> Material:
+        return make_material(folder)

@@ -1,0 +1,106 @@
+"""First weights that only experiments need: another tokenizer, and an image part that is finished."""
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Self
+
+import torch
+from torch import nn
+
+from drethtr.checkpoint import Model, load_model
+from drethtr.data.sources import open_all
+from drethtr.errors import ConfigError
+from drethtr.model.network import DRetHTR
+from drethtr.text.byte_pairs import BytePairs
+from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
+from drethtr.training.start import Fresh, Start
+
+UNLIKELY = -8.0
+"""The logit with which a token begins that the image part has never seen."""
+
+
+@dataclass(frozen=True)
+class InPieces(Start):
+    """Texts in `size` pieces of words, learned from the training lines; the weights are those of `start`."""
+
+    paths: tuple[str, ...]
+    size: int = 500
+    start: Start = field(default_factory=Fresh)
+
+    def tokenizer(self) -> Tokenizer:
+        return BytePairs.learn((sample.text for sample in open_all(self.paths)), self.size)
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        self.start.apply(network, tokenizer)
+
+
+@dataclass(frozen=True)
+class FinishedImagePart(Start):
+    """Backbone and CTC draft from a model; the backbone learns no more, the rest begins at random.
+
+    Reading positions begin on the very scale of the text's, so that the decoder need not find out where to look.
+    `digest` is of the model's file: runs on two versions of it are never taken for one.
+    """
+
+    path: str
+    digest: str
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Of a model's file.
+
+        Raises:
+            ConfigError: if it cannot be read.
+        """
+        try:
+            return cls(str(path), blake2b(path.read_bytes(), digest_size=8).hexdigest())
+        except OSError as error:
+            raise ConfigError(
+                f"{path}: the model whose image part is needed cannot be read: {error.strerror}"
+            ) from error
+
+    def tokenizer(self) -> None:
+        return None
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        model = load_model(Path(self.path))
+        if model.network.config.backbone != network.config.backbone:
+            raise ConfigError(f"start: the backbone of {self.path} is another than this run's")
+        network.backbone.load_state_dict(model.network.backbone.state_dict())
+        network.backbone.requires_grad_(False)
+        if network.ctc is not None:
+            copy_draft(network.ctc.draft, model, tokenizer)
+            if network.ctc.place is not None:
+                nn.init.eye_(network.ctc.place.weight)
+
+
+@torch.no_grad()
+def copy_draft(draft: nn.Linear, model: Model, tokenizer: Tokenizer) -> None:
+    """Start the draft from a model's rows of the same texts; what it never wrote starts unlikely."""
+    if model.network.ctc is None:
+        raise ConfigError("start: the model has no CTC head whose draft could be taken")
+    own = model.network.ctc.draft
+    nn.init.normal_(draft.weight, std=0.02)
+    draft.bias.fill_(UNLIKELY)
+    same = {token: token for token in range(SPECIALS)}
+    for token in range(SPECIALS, tokenizer.size):
+        match model.tokenizer.encode(tokenizer.decode([token])):
+            case [row] if row != UNK:
+                same[token] = row
+    tokens, rows = list(same), list(same.values())
+    draft.weight[tokens], draft.bias[tokens] = own.weight[rows], own.bias[rows]
+
+
+@dataclass(frozen=True)
+class FrozenBackbone(Start):
+    """As another start has it, but the backbone learns no more."""
+
+    start: Start
+
+    def tokenizer(self) -> Tokenizer | None:
+        return self.start.tokenizer()
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        self.start.apply(network, tokenizer)
+        network.backbone.requires_grad_(False)

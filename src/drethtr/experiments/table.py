@@ -1,0 +1,41 @@
+"""A table of the paper: rows, and what was published for each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from drethtr.config import hint
+from drethtr.errors import ConfigError
+from drethtr.experiments.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system, what is done to measure it, and its published figures, by `result.MEASURES`."""
+
+    name: str
+    experiment: Experiment
+    paper: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, the first being the one that the others are compared with; `source` is where in the paper they stand."""
+
+    name: str
+    title: str
+    source: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def chosen(self, name: str | None) -> tuple[Row, ...]:
+        """The row of a name, or all.
+
+        Raises:
+            ConfigError: if there is none.
+        """
+        if name is None:
+            return self.rows
+        known = {row.name: row for row in self.rows}
+        if name not in known:
+            raise ConfigError(f"table {self.name} has no row {name!r}{hint(name, known)}; it has: {'; '.join(known)}")
+        return (known[name],)

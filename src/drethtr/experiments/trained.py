@@ -1,0 +1,103 @@
+"""A row that trains a system and reads test lines with it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from drethtr import config
+from drethtr.checkpoint import Model, load_model
+from drethtr.data.sample import Sample, check_apart
+from drethtr.data.sources import open_all
+from drethtr.decoding.strategies import Decoder
+from drethtr.evaluation.evaluate import page_of, read_lines, to_read
+from drethtr.evaluation.metrics import Counts, score
+from drethtr.experiments.course import Change, Course, Plan, RealOnly
+from drethtr.experiments.experiment import Experiment
+from drethtr.experiments.material import IAM
+from drethtr.experiments.result import (
+    CER,
+    LINES,
+    MEAN_OF_BATCHES,
+    PARAMETERS,
+    SECONDS,
+    WER,
+    Outcome,
+    ReadLine,
+    mean_of_batches,
+)
+from drethtr.experiments.stage import Conditions, Stage, carry_out, digest
+from drethtr.reading import Reading
+from drethtr.recognizer import Recognizer
+from drethtr.training.run import RunConfig
+
+
+def unchanged(run: RunConfig) -> RunConfig:
+    """As the system that all others are compared with."""
+    return run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(Experiment):
+    """Train on a data set, then read its test lines.
+
+    change      what the system does differently
+    course      on what it learns
+    lines       the data set
+    alphabet    the data sets whose characters pretraining is to know
+    decoder     how test lines are read; None: as the scale has it
+    """
+
+    change: Change = unchanged
+    course: Course = field(default_factory=RealOnly)
+    lines: str = IAM
+    alphabet: tuple[str, ...] = (IAM,)
+    decoder: Decoder | None = None
+
+    def stage(self, conditions: Conditions, seed: int) -> Stage:
+        """What has to be trained."""
+        material = conditions.material
+        alphabet = [path for name in self.alphabet for path in material.lines(name).train]
+        plan = Plan(self.change, conditions.scale, seed)
+        return self.course.stage(plan, material.lines(self.lines), alphabet, material)
+
+    def reader(self, conditions: Conditions) -> Decoder:
+        """How test lines are read."""
+        return self.decoder or conditions.scale.decoder
+
+    def fingerprint(self, conditions: Conditions, seed: int) -> str:
+        test = list(conditions.material.lines(self.lines).test)
+        return digest([self.stage(conditions, seed).settings, config.to_dict(self.reader(conditions)), test])
+
+    def run(self, conditions: Conditions, seed: int) -> Outcome:
+        lines = conditions.material.lines(self.lines)
+        test = open_all(lines.test)
+        check_apart({"training": open_all(lines.train), "test": test})
+        path = carry_out(self.stage(conditions, seed), conditions)
+        recognizer = Recognizer(load_model(path, conditions.device), self.reader(conditions))
+        samples = to_read(test)
+        conditions.say(f"reading {len(samples):,} test lines with {recognizer.decoder!r}")
+        begun = time.monotonic()
+        readings = read_lines(recognizer, samples)
+        seconds = time.monotonic() - begun
+        figures, read = measured(recognizer.model, samples, readings)
+        return Outcome(figures=figures | {SECONDS: seconds}, lines=read, files=lines.test, model=str(path))
+
+
+def measured(
+    model: Model, samples: Sequence[Sample], readings: Sequence[Reading]
+) -> tuple[dict[str, float], tuple[ReadLine, ...]]:
+    """Figures of some readings, and the readings line by line."""
+    counts = score([sample.text for sample in samples], [reading.text for reading in readings])
+    total = sum(counts, Counts())
+    lines = tuple(
+        ReadLine(sample.key, page_of(sample), sample.text, reading.text, of_line)
+        for sample, reading, of_line in zip(samples, readings, counts, strict=True)
+    )
+    figures = {
+        CER: 100 * total.cer,
+        MEAN_OF_BATCHES: 100 * mean_of_batches(counts),
+        WER: 100 * total.wer,
+        LINES: float(total.lines),
+        PARAMETERS: sum(parameter.numel() for parameter in model.network.parameters()) / 1e6,
+    }
+    return figures, lines

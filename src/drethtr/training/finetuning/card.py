@@ -1,0 +1,55 @@
+"""The card of a fine-tuned model: what it comes from, what it learned from, and how well it reads now."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from drethtr.checkpoint import Model, weights_hash
+from drethtr.evaluation.evaluate import plain
+from drethtr.evaluation.metrics import CONVENTION, Rates
+from drethtr.training.finetuning.material import Material
+
+NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", "fine_tuned")
+"""What a card says of other weights than these."""
+
+
+def card_of(material: Material, trained: Model, before: Rates, after: Rates) -> dict[str, Any]:
+    """The card of what was trained; its own card, so far, says how long that took."""
+    start, plan = material.start.card, material.plan
+    name = start.get("name", Path(plan.model).stem)
+    kept = {key: value for key, value in start.items() if key not in NOT_INHERITED}
+    return kept | {
+        "name": f"{name}, fine-tuned",
+        "data": [*kept.get("data", []), *map(origin, sorted(sets_of(material).items()))],
+        "fine_tuned": facts(material, f"{name} {weights_hash(material.start)}", trained.card)
+        | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION},
+    }
+
+
+def sets_of(material: Material) -> Counter[str]:
+    """How many lines of each set were learned from."""
+    return Counter(sample.set for sample in material.parts.train)
+
+
+def origin(entry: tuple[str, int]) -> dict[str, str]:
+    """A set among the data of a card; what its lines are licensed under, only their owner can add."""
+    name, lines = entry
+    return {"set": name, "license": "not stated", "source": f"{lines:,} lines given to drethtr finetune"}
+
+
+def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[str, Any]:
+    """What was done."""
+    parts, alphabet, plan = material.parts, material.alphabet, material.plan
+    return {
+        "from": start,
+        "lines": len(parts.train),
+        "validation_lines": len(parts.validation),
+        "validation_by_page": parts.by_page,
+        "old_data": list(plan.old_data),
+        "characters_added": "".join(alphabet.added),
+        "characters_dropped": alphabet.dropped,
+        "seed": plan.seed,
+        "samples": trained["samples"],
+        "minutes": round(60 * trained["hours"], 1),
+    }

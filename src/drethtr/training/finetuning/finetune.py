@@ -1,0 +1,153 @@
+"""finetune(material, output): the whole of fine-tuning, top to bottom.
+
+Everything on the way lies in a folder beside the result, `mine.run` for `mine.safetensors`: the lines in their parts,
+and a training run for each share of them that is trained on. An interrupted run goes on from there.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import rmtree
+
+import torch
+
+from drethtr import config
+from drethtr.checkpoint import Adapter, Model, load_adapted, load_model, save_adapter, save_model, weights_hash
+from drethtr.data.store import store_parquet
+from drethtr.errors import ConfigError
+from drethtr.evaluation.compare import Difference, paired
+from drethtr.evaluation.metrics import Counts, Rates, bootstrap
+from drethtr.model.adapter import changes_between
+from drethtr.training.finetuning.card import card_of
+from drethtr.training.finetuning.judge import edits, pages_of, with_trust
+from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
+from drethtr.training.finetuning.material import Material
+from drethtr.training.finetuning.plan import rank_of, run_of
+from drethtr.training.loop import LATEST, SNAPSHOT, train
+
+PLAN = "plan.json"
+VALIDATION = "validation.parquet"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of fine-tuning; rates are those of the validation lines, which the best weights were chosen by.
+
+    change  the error rate after less the one before, with its interval
+    """
+
+    model: Model
+    before: Rates
+    after: Rates
+    change: Difference
+    curve: LearningCurve | None
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where, and with what, models are trained."""
+
+    folder: Path
+    device: torch.device | str
+    workers: int
+
+
+def finetune(
+    material: Material, output: Path, *, resume: bool = False, device: torch.device | str = "cpu", workers: int = 1
+) -> Outcome:
+    """Go on with a model on a person's lines, and write the result, a model or an adapter, to `output`.
+
+    Args:
+        resume: Go on with what an interrupted run left beside `output`.
+        workers: Processes that load lines; they do not change the result.
+
+    Raises:
+        ConfigError: if there is such a run and `resume` is false, or it is of other lines or wishes.
+    """
+    place = Workplace(folder_of(output), device, workers)
+    open_folder(material, place.folder, resume=resume)
+    lines = material.parts.validation
+    pages = pages_of(lines)
+    before = edits(material.start, lines)
+    trained, adapter = as_saved(material, learned(material, 1.0, place))
+    after = edits(trained, lines)
+    curve = curve_of(material, after, place) if material.plan.learning_curve else None
+    rates = bootstrap(before, pages), bootstrap(after, pages)
+    model = replace(with_trust(trained, lines), card=card_of(material, trained, *rates))
+    if adapter is None:
+        save_model(model, output, half=True)
+    else:
+        save_adapter(replace(adapter, card=model.card, trust=model.trust), output)
+    clear(place.folder)
+    return Outcome(model, *rates, paired(before, after, pages, name="CER"), curve)
+
+
+def folder_of(output: Path) -> Path:
+    """Where everything lies on the way to a result."""
+    return output.with_suffix(".run")
+
+
+def open_folder(material: Material, folder: Path, *, resume: bool) -> None:
+    """Make the folder of a run, or see whether the one that is there is of the same lines and wishes."""
+    plan = folder / PLAN
+    wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
+    if not plan.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        store_parquet(material.parts.validation, folder / VALIDATION)
+        plan.write_text(json.dumps(wanted, ensure_ascii=False, indent=1), encoding="utf-8")
+    elif not resume:
+        raise ConfigError(f"{folder} holds a run already; add --resume to go on with it, or --force to begin anew")
+    elif json.loads(plan.read_text(encoding="utf-8")) != wanted:
+        raise ConfigError(f"{folder} holds a run of other lines or options; add --force to begin anew")
+
+
+def learned(material: Material, share: float, place: Workplace) -> Model:
+    """The best model of a training on a share of the lines; one that was finished before is not trained again."""
+    samples = material.some(share)
+    folder = place.folder / f"{len(samples)}_lines"
+    best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
+    if not best.exists():
+        store_parquet(samples, lines)
+        run = run_of(
+            material.plan,
+            material.start,
+            material.alphabet.tokenizer,
+            len(samples),
+            lines,
+            place.folder / VALIDATION,
+        )
+        train(run, folder, resume=True, device=place.device, workers=place.workers).replace(best)
+    return load_model(best, place.device)
+
+
+def as_saved(material: Material, best: Model) -> tuple[Model, Adapter | None]:
+    """A model with its numbers rounded as its file will have them, so that what is measured is what is saved."""
+    if not material.plan.adapter:
+        best.network.half().float()
+        return best, None
+    changes = changes_between(material.start.network, best.network, rank_of(material.start))
+    path = Path(material.plan.model)
+    halved = {name: change.half() for name, change in changes.items()}
+    adapter = Adapter(halved, weights_hash(material.start), path.name, best.card)
+    return load_adapted(adapter, [path], next(best.network.parameters()).device), adapter
+
+
+def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
+    """The learning curve; `after` are the errors of the model that learned from all lines."""
+    validation = material.parts.validation
+    fewer = [edits(as_saved(material, learned(material, share, place))[0], validation) for share in SHARES[:-1]]
+    lines = [len(material.some(share)) for share in SHARES]
+    return learning_curve(lines, [*fewer, after], pages_of(validation))
+
+
+def clear(folder: Path) -> None:
+    """Remove weights that nobody needs any more; the lines and the figures of the runs stay."""
+    for path in (*folder.glob("*.safetensors"), *folder.glob(f"*/{SNAPSHOT}"), *folder.glob(f"*/{LATEST}")):
+        path.unlink()
+
+
+def forget(output: Path) -> None:
+    """Remove a result and what an earlier run left beside it."""
+    output.unlink(missing_ok=True)
+    if (folder_of(output) / PLAN).exists():
+        rmtree(folder_of(output))

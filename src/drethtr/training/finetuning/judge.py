@@ -1,0 +1,42 @@
+"""What fine-tuning changed, measured on the validation lines, and what the model may believe of itself now."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from drethtr.checkpoint import Model
+from drethtr.data.sample import Sample
+from drethtr.errors import DataError
+from drethtr.evaluation.calibrate import calibrate
+from drethtr.evaluation.evaluate import page_of, read_lines
+from drethtr.evaluation.metrics import Counts, score
+from drethtr.recognizer import Recognizer
+from drethtr.trust.trust import Trust
+
+TO_CALIBRATE = 25
+"""Lines without which confidences are not calibrated: they have about a thousand characters."""
+
+TO_KNOW_WRITING = 100
+"""Lines without which the model does not learn what its writing looks like: that takes hundreds of weights."""
+
+
+def edits(model: Model, samples: Sequence[Sample]) -> list[Counts]:
+    """The errors of a model on each line, read as users read."""
+    readings = read_lines(Recognizer(model), samples)
+    return score([sample.text for sample in samples], [reading.text for reading in readings])
+
+
+def pages_of(samples: Sequence[Sample]) -> list[str]:
+    """The page of each line, "" where it is unknown."""
+    return list(map(page_of, samples))
+
+
+def with_trust(model: Model, samples: Sequence[Sample]) -> Model:
+    """The model calibrated as far as there are lines for it; what it believed of itself before holds no more."""
+    untold = replace(model, trust=Trust())
+    if len(samples) < TO_CALIBRATE:
+        return untold
+    try:
+        trust = calibrate(untold, samples).trust
+    except DataError:  # all characters were right, or none: there is nothing to calibrate
+        return untold
+    return replace(model, trust=trust if len(samples) >= TO_KNOW_WRITING else replace(trust, unlike_training=None))

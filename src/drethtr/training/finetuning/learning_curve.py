@@ -1,0 +1,76 @@
+"""What twice as many lines would bring, from error rates after a quarter, half and all of them.
+
+Error rates fall with the amount of data as a power of it, a straight line on logarithmic scales. It is laid through the
+points and drawn on by one doubling. The interval has two parts: other pages might have been drawn to measure on, and
+other trainings would have ended elsewhere, which shows in how far the points lie off the line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.evaluation.metrics import Counts, middle_95, sum_by_group
+
+SHARES = (0.25, 0.5, 1.0)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Error rates after training on so many lines, and by how much twice the most would lower the last.
+
+    The gain and the ends of its 95 % interval are fractions: 0.01 is one point.
+    """
+
+    lines: tuple[int, ...]
+    cers: tuple[float, ...]
+    gain: float
+    low: float
+    high: float
+
+
+def learning_curve(
+    lines: Sequence[int], edits: Sequence[Sequence[Counts]], pages: Sequence[str], *, draws: int = 2000, seed: int = 0
+) -> LearningCurve:
+    """The curve of several models, trained on so many lines, from their errors on the same validation lines.
+
+    Args:
+        edits: For each model, its counts on each line.
+        pages: Page of each validation line, "" where unknown; such lines are drawn alone.
+    """
+    chance = np.random.default_rng(seed)
+    columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
+    of_page = sum_by_group(np.array(columns, dtype=np.int64).T, pages)
+    drawn = chance.multinomial(len(of_page), np.full(len(of_page), 1 / len(of_page)), size=draws) @ of_page
+    doublings = np.log2(np.array(lines) / lines[-1])
+    found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
+    rates = rates + chance.normal(0, misfit(found, doublings), rates.shape)
+    low, high = middle_95(gains(rates, doublings))
+    cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))
+    return LearningCurve(tuple(lines), cers, float(gains(found, doublings)[0]), low, high)
+
+
+def log_rates(sums: NDArray[np.int64]) -> Floats:
+    """Logarithms of error rates from rows of edits and, last, characters; no edit counts as half a one."""
+    return np.asarray(np.log(np.maximum(sums[:, :-1], 0.5) / np.maximum(sums[:, -1:], 1)))
+
+
+def straight(rates: Floats, doublings: Floats) -> Floats:
+    """Slope and height at 0 of the line through each row of logarithmic rates, (rows, 2)."""
+    return np.asarray(np.polyfit(doublings, rates.T, 1).T)
+
+
+def misfit(rates: Floats, doublings: Floats) -> float:
+    """Standard deviation of the points from their line."""
+    slope, height = straight(rates, doublings)[0]
+    off = rates[0] - height - slope * doublings
+    return float(np.sqrt((off**2).sum() / max(len(off) - 2, 1)))
+
+
+def gains(rates: Floats, doublings: Floats) -> Floats:
+    """By how much the rate falls from where the line ends, 0, to one doubling further, for each row."""
+    slope, height = straight(rates, doublings).T
+    return np.asarray(np.exp(height) - np.exp(height + slope))

@@ -1,0 +1,59 @@
+"""All that fine-tuning begins with: the model, the lines, and what they ask of the alphabet."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import torch
+
+from drethtr.checkpoint import Model, load_model
+from drethtr.data.sample import Sample, fingerprint
+from drethtr.data.sources import open_all
+from drethtr.text.alphabet import AlphabetChange
+from drethtr.training.finetuning.parts import Parts, narrow, part
+from drethtr.training.finetuning.plan import Plan, widest_line
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a plan finds; `alphabet` goes from the model's to that of the result."""
+
+    plan: Plan
+    start: Model
+    parts: Parts
+    alphabet: AlphabetChange
+
+    def fingerprint(self) -> str:
+        """Hash of all own lines with their texts and parts."""
+        digest = blake2b(digest_size=16)
+        for samples in (self.parts.train, self.parts.validation):
+            for sample in samples:
+                digest.update(fingerprint(sample) + sample.text.encode())
+            digest.update(b"next")
+        return digest.hexdigest()
+
+    def some(self, share: float) -> tuple[Sample, ...]:
+        """The first lines to train on, that share of them; a larger share has those of a smaller one, too."""
+        return self.parts.train[: round(share * len(self.parts.train))]
+
+
+def gather(plan: Plan, device: torch.device | str = "cpu") -> Material:
+    """Open all that a plan names; nothing is written.
+
+    Raises:
+        CheckpointError: if the model cannot be used.
+        DataError: if lines cannot be used, or there are too few.
+        ConfigError: if the alphabet has to change and cannot.
+    """
+    start = load_model(Path(plan.model), device)
+    given = open_all(plan.validation) if plan.validation else []
+    parts = narrow(part(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start))
+    old = open_all(plan.old_data) if plan.old_data else []
+    alphabet = AlphabetChange.between(
+        start.tokenizer,
+        [sample.text for sample in (*parts.train, *old)],
+        minimum=plan.minimum_count,
+        drop_unused=plan.drop_unused,
+        change=not plan.adapter,
+    )
+    return Material(plan, start, parts, alphabet)

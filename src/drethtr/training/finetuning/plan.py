@@ -1,0 +1,153 @@
+"""What is to be fine-tuned on what, and how hard: a run of training made from the data and the model."""
+
+from dataclasses import dataclass
+from glob import escape
+from math import sqrt
+from pathlib import Path
+
+from drethtr.checkpoint import Model
+from drethtr.data.batch import BatchConfig
+from drethtr.data.supply import Real, Source
+from drethtr.decoding.strategies import default_decoder
+from drethtr.errors import ConfigError
+from drethtr.model.adapter import size_of_rank
+from drethtr.recognizer import MAX_COLUMNS, SHIPPED
+from drethtr.text.tokenizer import Characters, Tokenizer
+from drethtr.training.optimize import OptimizerConfig
+from drethtr.training.run import RunConfig, ValidationConfig
+from drethtr.training.start import FromModel
+from drethtr.training.tuning import LowRank, Tuning, Whole
+
+VALIDATIONS = 16
+"""So often the validation lines are read on the way, if the run is not ended before."""
+
+PATIENCE = 5
+VALIDATION_LINES = 200
+
+ADAPTER_BYTES = 1_000_000
+HEADER_BYTES = 60_000
+"""More than the names and shapes of an adapter's weights, its card and trust take."""
+
+HIGHEST_RANK = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a person wants; two equal plans on the same files give the same model.
+
+    data            the lines, as `drethtr.data.sources.open_all` takes them
+    model           the file to begin with
+    validation      lines to choose the best weights by; else a part of the data
+    old_data        lines that the model must not forget, mixed in
+    old_share       of the lines seen, that part is from the old data
+    adapter         learn small additions only
+    minimum_count   how often a new character must occur to be added
+    drop_unused     take characters away that no text has
+    learning_curve  also train on a quarter and on half of the lines, to see what more would bring
+    """
+
+    data: tuple[str, ...]
+    model: str = str(SHIPPED)
+    validation: tuple[str, ...] = ()
+    old_data: tuple[str, ...] = ()
+    old_share: float = 0.3
+    adapter: bool = False
+    minimum_count: int = 2
+    drop_unused: bool = False
+    learning_curve: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.old_share < 1:
+            raise ConfigError(f"the share of old data must be between 0 and 1, not {self.old_share}")
+        if self.adapter and self.drop_unused:
+            raise ConfigError("an adapter changes no alphabet; leave out either the adapter or the dropping")
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How hard to train on so many lines; the fewer they are, the less may move.
+
+    samples   lines seen in all: on fewer lines more rounds, but not more in all
+    backbone  share of the learning rate that the image embedding gets; it stays as it is at 0
+    """
+
+    samples: int
+    learning_rate: float
+    backbone: float
+
+    @classmethod
+    def of(cls, lines: int, *, adapter: bool) -> "Pace":
+        """For so many lines; recipes/finetune_curve.py measures what comes of it."""
+        samples = round(280 * sqrt(lines))
+        if adapter:
+            return cls(samples, 2e-3, 1.0)
+        return cls(samples, 3e-4, 0.0 if lines < 100 else 0.3)
+
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """Beginnings of the names of weights that stay."""
+        return () if self.backbone else ("backbone.",)
+
+
+def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Path, validation: Path) -> RunConfig:
+    """The run that fine-tunes `model` on the `lines` lines of the file `train`."""
+    pace = Pace.of(lines, adapter=plan.adapter)
+    every = max(pace.samples // VALIDATIONS, 1)
+    own: Source = Real(paths=(escape(str(train)),), weight=1 - plan.old_share)
+    old: tuple[Source, ...] = (Real(paths=plan.old_data, weight=plan.old_share),) if plan.old_data else ()
+    return RunConfig(
+        train=(own, *old),
+        validation=ValidationConfig(
+            paths=(escape(str(validation)),),
+            lines=VALIDATION_LINES,
+            every=every,
+            at_start=True,
+            decoder=default_decoder(model.network),
+        ),
+        samples=pace.samples,
+        network=model.network.config,
+        preparation=model.preparation,
+        batches=BatchConfig(
+            pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=256
+        ),
+        start=FromModel(plan.model, characters_of(tokenizer) if tokenizer != model.tokenizer else None),
+        tuning=tuning_of(plan, pace, model),
+        optimizer=OptimizerConfig(
+            learning_rate=pace.learning_rate,
+            warm_up=pace.samples // 10,
+            backbone_scale=pace.backbone or 1.0,
+            average=0.99,
+        ),
+        patience=PATIENCE,
+        save_every=every,
+        seed=plan.seed,
+    )
+
+
+def widest_line(model: Model) -> int:
+    """Columns of the widest line that a model is trained on."""
+    return min(MAX_COLUMNS, model.network.backbone.widest or MAX_COLUMNS)
+
+
+def characters_of(tokenizer: Tokenizer) -> str:
+    """The characters of a changed alphabet."""
+    assert isinstance(tokenizer, Characters), "no other alphabet is ever changed"
+    return tokenizer.characters
+
+
+def tuning_of(plan: Plan, pace: Pace, model: Model) -> Tuning:
+    """All weights, all but the image embedding, or additions of low rank."""
+    return LowRank(rank_of(model)) if plan.adapter else Whole(pace.frozen)
+
+
+def rank_of(model: Model) -> int:
+    """The rank of an adapter's changes: the highest that it has room for, up to one that is enough.
+
+    Raises:
+        ConfigError: if the model is so large that none has.
+    """
+    room = (ADAPTER_BYTES - HEADER_BYTES) // 2 // size_of_rank(model.network)
+    if not room:
+        raise ConfigError(f"even the smallest adapter of this model is larger than {ADAPTER_BYTES:,} bytes")
+    return min(room, HIGHEST_RANK)

@@ -1,0 +1,47 @@
+import json
+
+import pytest
+from printed_pages import put_page
+
+TEXTS = ["abc def", "a cabbage"]
+
+
+@pytest.fixture
+def pages(tmp_path):
+    folder = tmp_path / "pages"
+    for name in ("one", "two"):
+        put_page(folder / f"{name}.png", folder / f"{name}.xml", TEXTS)
+    return folder
+
+
+@pytest.mark.parametrize("given", ["", "*.xml"], ids=["folder", "pattern"])
+def test_lines_of_pages_are_scored_like_line_images(drethtr, pages, tiny_path, tmp_path, given):
+    outcome = drethtr("evaluate", pages / given, "--model", tiny_path, "--json", tmp_path / "a.json")
+    assert outcome.code == 0
+    [of_set] = json.loads((tmp_path / "a.json").read_text())["sets"]
+    assert (of_set["name"], of_set["lines"], of_set["characters"]) == ("pages", 4, 2 * sum(map(len, TEXTS)))
+
+
+@pytest.mark.parametrize("lines", ["given", "projection"])
+def test_whole_pages(drethtr, pages, tiny_path, tmp_path, lines):
+    arguments = ("--model", tiny_path, "--end-to-end", "--lines", lines, "--json", tmp_path / "a.json")
+    outcome = drethtr("evaluate", pages, *arguments)
+    assert outcome.code == 0 and "CER % in order" in outcome.out
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["convention"] in outcome.out
+    assert [page["lines"] for page in found["pages"]] == [2, 2] and found["overall"]["lines"] == 4
+    assert all(page["cer_matched"] >= page["cer_found_only"] >= 0 for page in found["pages"])
+
+
+def test_whole_pages_need_descriptions(drethtr, lines, tiny_path):
+    outcome = drethtr("evaluate", lines / "one.png", "--model", tiny_path, "--end-to-end")
+    assert outcome.code == 2 and "no PAGE or ALTO" in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["", ""])
+    outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path, "--end-to-end")
+    assert outcome.code == 2 and "has no texts" in outcome.err
+    (tmp_path / "a.png").unlink()
+    outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path)
+    assert outcome.code == 2 and "a.xml" in outcome.err and outcome.err.count("\n") == 1

@@ -1,0 +1,116 @@
+"""A small model is taught printed words by the command a person types."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.checkpoint import load_model, read_tensors
+from drethtr.recognizer import Recognizer
+
+WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
+LINES = 36
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Lines of six pages in a table; one has text that the model cannot write in full, and one is not sure."""
+    folder = tmp_path / "words"
+    folder.mkdir()
+    rows = []
+    for number in range(LINES):
+        text = f"{WORDS[number % len(WORDS)]} {WORDS[number * 5 % 7]}" + ("€" if number == 7 else "")
+        Image.fromarray(np.asarray(written(text.replace("ő", "o")))).save(folder / f"{number}.png")
+        rows.append({"file": f"{number}.png", "text": text, "set": "words", "page": f"page {number // 6}"})
+    table = folder / "lines.jsonl"
+    table.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n", encoding="utf-8")
+    return table
+
+
+def weights(path):
+    return read_tensors(path)[0]
+
+
+def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--check")
+    assert outcome.code == 0
+    assert "30 lines to learn from, 6 to choose by (other pages)" in outcome.out
+    assert "ő×" in outcome.out and "(begins as o)" in outcome.out
+    assert "too rare to be added): €×1" in outcome.out
+    assert not output.exists() and not output.with_suffix(".run").exists()
+
+
+def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--workers", 0, "--device", "cpu")
+    assert outcome.code == 0 and "before," in outcome.out and "drethtr evaluate" in outcome.out
+    model = load_model(output)
+    assert "ő" in model.tokenizer.characters and not model.trust.calibrations
+    told = model.card["fine_tuned"]
+    assert told["lines"] == 30 and told["validation_by_page"] and told["characters_added"] == "ő"
+    assert told["validation_after"]["cer"] <= told["validation_before"]["cer"]
+    assert model.card["name"] == "tiny, fine-tuned" and {"set": "words"}.items() <= model.card["data"][-1].items()
+    measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
+    assert f"{100 * told['validation_after']['cer']:.2f} [" in measured.out
+    assert "fine tuned" in drethtr("info", output).out
+    assert not list(output.with_suffix(".run").rglob("*.safetensors"))
+    again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
+    assert again.code == 2 and "exists; choose another name" in again.err
+
+
+def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "small.safetensors"
+    wishes = ("--adapter", "--learning-curve", "--workers", 0, "--device", "cpu")
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *wishes)
+    assert outcome.code == 0 and "an adapter adds none" in outcome.out
+    assert "Twice the lines, 60, would lower the CER by about" in outcome.out
+    assert output.stat().st_size <= 1_000_000
+    recognizer = Recognizer.load(output)
+    assert recognizer.model.card["fine_tuned"]["from"].startswith("tiny ")
+    assert recognizer.model.tokenizer == load_model(tiny_path).tokenizer
+    assert not weights(tiny_path)["to_logits.weight"].equal(recognizer.model.network.to_logits.weight)
+
+
+def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
+    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu")
+    assert drethtr("finetune", *wishes, "--output", tmp_path / "whole.safetensors").code == 0
+    killed = tmp_path / "killed.safetensors"
+    snapshot = tmp_path / "killed.run" / "30_lines" / "snapshot.safetensors"
+    command = [sys.executable, "-m", "drethtr.cli.main", "finetune", *map(str, wishes), "--output", str(killed)]
+    process = subprocess.Popen(
+        command, env=os.environ | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while process.poll() is None and not snapshot.exists():
+        time.sleep(0.01)
+    assert process.poll() is None, "the run was over before it could be killed"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    refused = drethtr("finetune", *wishes, "--output", killed)
+    assert refused.code == 2 and "--resume" in refused.err
+    other = drethtr("finetune", *wishes, "--output", killed, "--resume", "--seed", 1)
+    assert other.code == 2 and "other lines or options" in other.err
+    assert drethtr("finetune", *wishes, "--output", killed, "--resume").code == 0
+    whole = weights(tmp_path / "whole.safetensors")
+    assert all(whole[name].equal(weight) for name, weight in weights(killed).items())
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"),
+    [("mine.pt", "must end in .safetensors"), ("gone/mine.safetensors", "no folder"), ("tiny.safetensors", "over")],
+)
+def test_a_place_that_cannot_be_right_is_refused(drethtr, data, tiny_path, tmp_path, output, answer):
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", tmp_path / output)
+    assert outcome.code == 2 and answer in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_too_few_lines_are_refused(drethtr, lines, tiny_path, tmp_path):
+    outcome = drethtr("finetune", lines, "--model", tiny_path, "--output", tmp_path / "mine.safetensors")
+    assert outcome.code == 2 and "2 usable lines: too few" in outcome.err

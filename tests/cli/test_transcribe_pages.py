@@ -1,0 +1,273 @@
+import json
+
+import numpy as np
+import pikepdf
+import pypdfium2
+import pytest
+from made_pages import TEXTS, blank, letter, write
+from PIL import Image
+from printed_pages import put_page
+
+from drethtr.documents.formats import FORMATS
+from drethtr.documents.read import read_page
+
+ALL = ",".join(FORMATS)
+LINES = ("--lines", "projection")
+
+
+@pytest.fixture
+def scans(tmp_path):
+    """A folder with two pages."""
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    for name, texts in (("one", TEXTS[:3]), ("two", TEXTS[3:5])):
+        write(blank(700, 400), texts).image.save(folder / f"{name}.png")
+    return folder
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A TIFF of three pages."""
+    pages = [write(blank(700, 320), TEXTS[start : start + 2]).image for start in (0, 2, 4)]
+    path = tmp_path / "book.tif"
+    pages[0].save(path, save_all=True, append_images=pages[1:])
+    return path
+
+
+@pytest.fixture
+def transcribe(drethtr, tiny_path):
+    """`drethtr transcribe` with a small model and the finder that needs no network."""
+    return lambda *arguments: drethtr("transcribe", *arguments, "--model", tiny_path, *LINES)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_every_format_of_every_page(transcribe, scans, tmp_path):
+    outcome = transcribe(scans, "--format", ALL, "--output", tmp_path / "out")
+    assert outcome == (0, "", "")
+    assert names(tmp_path / "out") == sorted(
+        name + format.ending for name in ("one", "two") for format in FORMATS.values()
+    )
+    page = read_page(tmp_path / "out" / "one.json")
+    assert (tmp_path / "out" / "one.txt").read_text(encoding="utf-8") == page.text
+    assert len(page.lines) == 3
+    for other in ("one.page.xml", "one.alto.xml"):
+        assert [line.text for line in read_page(tmp_path / "out" / other).lines] == [line.text for line in page.lines]
+
+
+def test_pages_are_told_from_lines_by_their_shape(drethtr, scans, tiny_path):
+    """A page has lines to find; the same with --lines whole is one line, and a low image is one by itself."""
+    page = drethtr("transcribe", scans / "one.png", "--model", tiny_path, "--verbose")
+    assert page.out.count("\n") == 3 and "3 lines found by RapidDetector" in page.err
+    whole = drethtr("transcribe", scans / "one.png", "--model", tiny_path, "--lines", "whole")
+    assert whole.out.count("\n") == 1
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(scans / "line.png")
+    line = drethtr("transcribe", scans / "line.png", "--model", tiny_path, "--format", "tsv")
+    assert line.code == 0 and line.out.startswith("file\ttext")
+
+
+def test_the_text_of_a_page_on_the_screen(transcribe, scans):
+    alone = transcribe(scans / "one.png")
+    assert alone.code == 0 and alone.out.count("\n") == 3 and "one.png" not in alone.out
+    rows = transcribe(scans).out.splitlines()
+    assert [row.split("\t")[0] for row in rows] == [str(scans / "one.png")] * 3 + [str(scans / "two.png")] * 2
+
+
+@pytest.mark.parametrize("formats", ["pdf", "txt,page", "html"])
+def test_what_a_screen_cannot_show_needs_a_folder(transcribe, scans, formats):
+    outcome = transcribe(scans, "--format", formats)
+    assert outcome.code == 2 and "--output" in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_finished_pages_are_skipped_and_missing_formats_added(transcribe, scans, tmp_path):
+    out = tmp_path / "out"
+    transcribe(scans / "one.png", "--format", "txt", "--output", out)
+    (out / "one.txt").write_text("corrected by hand")
+    outcome = transcribe(scans, "--format", "txt", "--output", out)
+    assert outcome.code == 0 and "1 of 2 files were done before" in outcome.err
+    assert (out / "one.txt").read_text() == "corrected by hand" and (out / "two.txt").exists()
+    transcribe(scans / "one.png", "--format", "txt,page", "--output", out)
+    assert (out / "one.txt").read_text() == "corrected by hand" and (out / "one.page.xml").exists()
+    transcribe(scans, "--format", "txt", "--output", out, "--force")
+    assert (out / "one.txt").read_text() != "corrected by hand"
+
+
+def test_a_book_is_one_document_or_a_file_for_each_page(transcribe, book, tmp_path):
+    out = tmp_path / "out"
+    assert transcribe(book, "--format", "txt,alto,pdf", "--output", out).code == 0
+    assert names(out) == ["book.pdf", "book.txt", *(f"book_000{number}.alto.xml" for number in (1, 2, 3))]
+    assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8  # six lines, two breaks between pages
+    with pypdfium2.PdfDocument(out / "book.pdf") as pdf:
+        assert len(pdf) == 3
+
+
+def test_a_pdf_stays_as_it_is_and_gets_a_text(transcribe, tmp_path):
+    page = write(blank(700, 400), TEXTS[:2]).image
+    page.save(tmp_path / "letter.pdf", resolution=150)
+    assert transcribe(tmp_path / "letter.pdf", "--format", "pdf,txt", "--output", tmp_path / "out").code == 0
+    assert (tmp_path / "out" / "letter.txt").read_text(encoding="utf-8").count("\n") == 2
+
+
+def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeypatch):
+    """Ctrl-C leaves nothing half written; what was read is not read again."""
+    import drethtr.transcription.transcribe as room
+
+    read, out = [], tmp_path / "out"
+    real = room.read_found
+
+    def stopped(grey, *others):
+        if len(read) == 2:
+            raise KeyboardInterrupt
+        read.append(grey)
+        return real(grey, *others)
+
+    monkeypatch.setattr(room, "read_found", stopped)
+    assert transcribe(book, "--format", "txt", "--output", out).code != 0
+    assert [name for name in names(out) if not name.startswith(".")] == []
+    assert not list(out.rglob("*.unfinished"))
+    monkeypatch.setattr(room, "read_found", lambda *arguments: read.append(0) or real(*arguments))
+    assert transcribe(book, "--format", "txt", "--output", out).code == 0
+    assert len(read) == 3 and names(out) == ["book.txt"]
+    assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8
+
+
+def test_stopped_while_writing(transcribe, scans, tmp_path, monkeypatch):
+    from pathlib import Path
+
+    real = Path.write_bytes
+
+    def stopped(path, content):
+        real(path, content[:10])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_bytes", stopped)
+    assert transcribe(scans / "one.png", "--output", tmp_path / "out").code != 0
+    assert names(tmp_path / "out") == []
+
+
+BAD = {
+    "broken.png": b"\x89PNG\r\n\x1a\n",
+    "broken.pdf": b"%PDF-1.4 nothing",
+    "broken.xml": b"<PcGts",
+    "mets.xml": b"<mets/>",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_named_and_the_rest_is_read(transcribe, scans, name):
+    (scans / name).write_bytes(BAD[name])
+    outcome = transcribe(scans / name, scans / "one.png")
+    assert outcome.code == 1 and outcome.out.count("\n") == 3
+    assert name in outcome.err and outcome.err.count("\n") == 1
+    assert transcribe(scans / name).code == 2
+
+
+def test_an_encrypted_pdf_is_one_clear_line(transcribe, scans):
+    letter().image.save(scans / "plain.pdf")
+    with pikepdf.open(scans / "plain.pdf") as pdf:
+        pdf.save(scans / "secret.pdf", encryption=pikepdf.Encryption(user="word", owner="word"))
+    outcome = transcribe(scans / "secret.pdf")
+    assert outcome.code == 2 and "encrypted" in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_a_bad_page_of_a_book_is_named_and_the_others_are_written(transcribe, book, tmp_path, monkeypatch):
+    from drethtr.errors import DataError
+    from drethtr.images.page import PageSource
+
+    real = PageSource.grey
+
+    def grey(source):
+        if source.number == 2:
+            raise DataError(f"{source.name}: is damaged")
+        return real(source)
+
+    monkeypatch.setattr(PageSource, "grey", grey)
+    outcome = transcribe(book, "--format", "txt,page", "--output", tmp_path / "out")
+    assert outcome.code == 1 and "book.tif page 2: is damaged" in outcome.err
+    assert names(tmp_path / "out") == ["book.txt", "book_0001.page.xml", "book_0003.page.xml"]
+
+
+def test_nothing_that_is_read_is_overwritten(transcribe, tmp_path):
+    letter().image.save(tmp_path / "letter.pdf")
+    before = (tmp_path / "letter.pdf").read_bytes()
+    outcome = transcribe(tmp_path / "letter.pdf", "--format", "pdf", "--output", tmp_path, "--force")
+    assert outcome.code == 2 and "would be overwritten" in outcome.err
+    assert (tmp_path / "letter.pdf").read_bytes() == before
+
+
+@pytest.fixture
+def export(tmp_path):
+    """A folder as Transkribus exports it: images, and PAGE in a folder beside them."""
+    folder = tmp_path / "export"
+    put_page(folder / "a.png", folder / "page" / "a.xml", ["abc", ""])
+    return folder
+
+
+def test_given_lines(drethtr, export, tiny_path):
+    outcome = drethtr("transcribe", export / "page" / "a.xml", "--model", tiny_path, "--verbose", "--format", "json")
+    assert outcome.code == 0 and "2 lines given" in outcome.err
+    assert len(json.loads(outcome.out)["regions"][0]["lines"]) == 2
+
+
+def test_an_image_with_its_description_in_one_folder_is_read_once(drethtr, tmp_path, tiny_path):
+    folder = tmp_path / "pages"
+    put_page(folder / "a.png", folder / "a.xml", ["abc"])
+    put_page(folder / "b.png", folder / "other" / "b.xml", ["abc"])
+    (folder / "mets.xml").write_text("<mets/>")
+    drethtr("transcribe", folder, "--model", tiny_path, "--output", tmp_path / "out", "--format", "txt")
+    assert names(tmp_path / "out") == ["a.txt", "b.txt"]
+
+
+def test_lines_that_are_not_given(drethtr, scans, tiny_path):
+    outcome = drethtr("transcribe", scans, "--model", tiny_path, "--lines", "given")
+    assert outcome.code == 2 and outcome.err.count("gives no lines") == 2
+
+
+def test_update_writes_into_the_file_and_keeps_what_is_there(drethtr, export, tiny_path):
+    """Only the line without text gets one; with --force both are read anew."""
+    path = export / "page" / "a.xml"
+    before = path.read_text(encoding="utf-8")
+    assert drethtr("transcribe", path, "--model", tiny_path, "--update") == (0, "", "")
+    kept, added = read_page(path).lines
+    assert kept.text == "abc" and added.text
+    assert path.read_text(encoding="utf-8") != before
+    assert drethtr("transcribe", path, "--model", tiny_path, "--update", "--force").code == 0
+    assert read_page(path).lines[0].text != "abc"
+
+
+def test_update_of_a_copy(drethtr, export, tiny_path, tmp_path):
+    path = export / "page" / "a.xml"
+    before = path.read_bytes()
+    drethtr("transcribe", path, "--model", tiny_path, "--update", "--output", tmp_path / "out", "--format", "txt")
+    assert path.read_bytes() == before and names(tmp_path / "out") == ["a.txt", "a.xml"]
+
+
+def test_update_of_an_image(drethtr, scans, tiny_path):
+    outcome = drethtr("transcribe", scans / "one.png", "--model", tiny_path, "--update")
+    assert outcome.code == 2 and "neither PAGE nor ALTO" in outcome.err
+
+
+def test_doubtful_words_are_marked(transcribe, scans):
+    """A model with random weights doubts all it says."""
+    assert "[" in transcribe(scans / "one.png", "--doubts").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--lines", "kraken2"), "did you mean 'kraken'"),
+        (("--format", "tsv", "--lines", "projection"), "for pages take csv"),
+        (("--format", "txt,atlo"), "did you mean 'alto'"),
+    ],
+)
+def test_misspelt_choices(drethtr, scans, tiny_path, arguments, message):
+    outcome = drethtr("transcribe", scans, "--model", tiny_path, *arguments)
+    assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_an_empty_page_is_read_as_one(transcribe, tmp_path):
+    Image.fromarray(np.full((600, 500), 220, np.uint8)).save(tmp_path / "blank.png")
+    outcome = transcribe(tmp_path / "blank.png", "--format", ALL, "--output", tmp_path / "out")
+    assert outcome == (0, "", "") and (tmp_path / "out" / "blank.txt").read_text() == ""

@@ -1,0 +1,55 @@
+import pytest
+
+from drethtr.evaluation.end_to_end import compare_pages, match, to_json
+
+REFERENCE = ["the first line", "and the second", "at last a third"]
+
+
+def rates(read):
+    counts = compare_pages(REFERENCE, read)
+    return counts.ordered.cer, counts.matched.cer, counts.found_only.cer
+
+
+def test_what_is_read_as_it_stands_costs_nothing():
+    assert rates(REFERENCE) == (0, 0, 0)
+
+
+def test_the_order_of_lines_matters_only_in_order():
+    ordered, matched, found_only = rates(REFERENCE[::-1])
+    assert ordered > 0.5 and matched == found_only == 0
+
+
+def test_a_line_left_out_counts_as_deleted():
+    ordered, matched, found_only = rates(REFERENCE[:2])
+    assert matched == found_only == pytest.approx(15 / 43) and ordered == pytest.approx(16 / 45)
+
+
+def test_a_line_too_many_counts_as_inserted():
+    ordered, matched, found_only = rates([*REFERENCE, "a stamp"])
+    assert matched == pytest.approx(7 / 43) and ordered == pytest.approx(8 / 45) and found_only == 0
+
+
+def test_a_line_cut_in_two_costs_nothing_in_order():
+    ordered, matched, _ = rates(["the first", "line", *REFERENCE[1:]])
+    assert ordered == 0 and matched > 0.1
+
+
+def test_likest_lines_are_matched_first():
+    """A long line of other writing takes no reference away from the short line that reads it."""
+    pairs, left_out, invented = match(["de la lire"], ["a long printed line with much other text in it", "de la livre"])
+    assert (pairs, left_out, invented) == ([(0, 1)], [], [0])
+
+
+@pytest.mark.parametrize(("reference", "read"), [([], ["a"]), (["a"], []), ([], [])])
+def test_empty_pages(reference, read):
+    counts = compare_pages(reference, read)
+    assert (counts.lines, counts.read) == (len(reference), len(read))
+    assert counts.matched.edits == len(reference) + len(read)
+
+
+def test_figures_for_programs():
+    found = to_json({"a": compare_pages(REFERENCE, REFERENCE), "b": compare_pages(REFERENCE, REFERENCE[:2])})
+    assert [page["name"] for page in found["pages"]] == ["a", "b"]
+    assert (found["overall"]["lines"], found["overall"]["lines_read"]) == (6, 5)
+    low, high = found["overall"]["intervals"]["matched"]
+    assert low <= found["overall"]["cer_matched"] <= high

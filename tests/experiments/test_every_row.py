@@ -1,0 +1,21 @@
+"""Every row of every table runs."""
+
+import pytest
+
+from drethtr.experiments.reproduce import finished, reproduce, result_path
+from drethtr.experiments.result import CER, GIGABYTES, Result
+from drethtr.experiments.tables import TABLES
+
+ROWS = [(table, row) for table in TABLES.values() for row in table.rows]
+
+
+@pytest.mark.parametrize(("table", "row"), ROWS, ids=[f"{table.name}: {row.name}" for table, row in ROWS])
+def test_a_row_gives_what_the_paper_gives_and_is_not_run_again(table, row, conditions):
+    said = []
+    reproduce(table, [row], 1, conditions)
+    result = Result.load(result_path(conditions.folder, table, row, seed=0))
+    assert set(row.paper) <= {*result.outcome.figures, GIGABYTES}
+    assert bool(result.outcome.lines) == (CER in result.outcome.figures)
+    reproduce(table, [row], 1, conditions.telling(said.append))
+    assert said == []
+    assert finished(conditions.folder, table)[row.name] == [result]

@@ -1,0 +1,66 @@
+from dataclasses import replace
+
+import pytest
+
+from drethtr.errors import ConfigError
+from drethtr.experiments.material import Lines, Material
+from drethtr.experiments.reproduce import reproduce, result_path
+from drethtr.experiments.stage import FINISHED, carry_out
+from drethtr.experiments.tables import BACKBONES, GAMMA, MIXER, PRETRAINING
+from drethtr.training.loop import BEST, SNAPSHOT, train
+
+
+def stage_of(table, number, conditions, seed=0):
+    return table.rows[number].experiment.stage(conditions, seed)
+
+
+def test_rows_that_need_the_same_training_share_it(conditions):
+    assert stage_of(GAMMA, 0, conditions) == stage_of(MIXER, 0, conditions)
+    assert stage_of(GAMMA, 0, conditions).fingerprint == stage_of(MIXER, 0, conditions).fingerprint
+    others = [(GAMMA, 1, 0), (GAMMA, 0, 1), (BACKBONES, 2, 0), (PRETRAINING, 1, 0)]
+    prints = {stage_of(table, row, conditions, seed).fingerprint for table, row, seed in others}
+    assert len(prints) == len(others) and stage_of(GAMMA, 0, conditions).fingerprint not in prints
+
+
+def test_a_training_that_was_broken_off_goes_on(conditions):
+    stage = stage_of(GAMMA, 0, conditions, seed=7)
+    folder = conditions.folder / "trainings" / stage.fingerprint
+    train(stage.run, folder, workers=0, minutes=0)
+    assert (folder / SNAPSHOT).exists() and not (folder / BEST).exists()
+    carry_out(stage, conditions)
+    assert sorted(path.name for path in folder.iterdir() if path.suffix != ".0") == [BEST, "metrics.jsonl", FINISHED]
+
+
+def test_a_finished_training_is_not_repeated(conditions):
+    stage = stage_of(GAMMA, 0, conditions)
+    best = carry_out(stage, conditions)
+    said = []
+    assert carry_out(stage, conditions.telling(said.append)) == best and said == []
+
+
+def test_a_result_of_other_data_is_not_taken_for_this_one(conditions):
+    reproduce(GAMMA, GAMMA.rows[:1], 1, conditions)
+    lines = conditions.material.lines("iam")
+    other = Material({"iam": replace(lines, test=lines.validation)}, conditions.material.synthetic)
+    with pytest.raises(ConfigError, match="other settings, data"):
+        reproduce(GAMMA, GAMMA.rows[:1], 1, replace(conditions, material=other))
+
+
+def test_a_damaged_result_is_named(conditions):
+    reproduce(GAMMA, GAMMA.rows[1:2], 1, conditions)
+    path = result_path(conditions.folder, GAMMA, GAMMA.rows[1], 0)
+    whole = path.read_text()
+    path.write_text(whole[:100])
+    with pytest.raises(Exception, match=path.name):
+        reproduce(GAMMA, GAMMA.rows[1:2], 1, conditions)
+    path.write_text(whole)
+
+
+def test_lines_are_named_by_their_stems():
+    material = Material.given(["a/one", "b/two", "rimes=r"], None, ())
+    assert material.lines("iam") == Lines(
+        ("a/one.train.parquet", "b/two.train.parquet"),
+        ("a/one.val.parquet", "b/two.val.parquet"),
+        ("a/one.test.parquet", "b/two.test.parquet"),
+    )
+    assert material.lines("rimes").test == ("r.test.parquet",)

@@ -1,0 +1,70 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from conftest import TINY
+
+from drethtr.checkpoint import build_model
+from drethtr.errors import ConfigError
+from drethtr.experiments.start import FinishedImagePart, FrozenBackbone, InPieces
+from drethtr.images.prepare import Preparation
+from drethtr.model.backbones import Light
+from drethtr.text.tokenizer import EOS, PAD, Characters
+from drethtr.training.optimize import OptimizerConfig, make_optimizer
+from drethtr.training.start import FromModel
+
+
+def fresh(config, alphabet):
+    return build_model(config, Characters.learn([alphabet]), Preparation(height=48))
+
+
+def test_a_finished_image_part_is_taken_over_and_learns_no_more(tiny_model, tiny_path):
+    model = fresh(replace(TINY, width=32), "abxyz")
+    FinishedImagePart.of(tiny_path).apply(model.network, model.tokenizer)
+    theirs, ours = tiny_model.network.backbone.state_dict(), model.network.backbone.state_dict()
+    assert all(torch.equal(theirs[name], weight) for name, weight in ours.items())
+    learned = [p for group in make_optimizer(model.network, OptimizerConfig()).param_groups for p in group["params"]]
+    assert not {*map(id, learned)} & {*map(id, model.network.backbone.parameters())}
+
+
+def test_the_draft_writes_what_it_wrote_before(tiny_model, tiny_path):
+    """Characters keep their rows though their numbers change; an unknown one starts unlikely."""
+    model = fresh(TINY, "abxyz")
+    FinishedImagePart.of(tiny_path).apply(model.network, model.tokenizer)
+    draft, theirs = model.network.ctc.draft, tiny_model.network.ctc.draft
+    [ours_b], [their_b] = model.tokenizer.encode("b"), tiny_model.tokenizer.encode("b")
+    assert ours_b == their_b - 1  # there is a space before it
+    for ours, their in ((ours_b, their_b), (PAD, PAD), (EOS, EOS)):
+        assert torch.equal(draft.weight[ours], theirs.weight[their]) and draft.bias[ours] == theirs.bias[their]
+    assert draft.bias[model.tokenizer.encode("z")[0]] == -8
+
+
+def test_another_backbone_is_refused(tiny_path):
+    model = fresh(replace(TINY, backbone=Light(height=64)), "ab")
+    with pytest.raises(ConfigError, match="another than this run's"):
+        FinishedImagePart.of(tiny_path).apply(model.network, model.tokenizer)
+
+
+def test_two_versions_of_a_model_are_two_starts(tiny_path):
+    before = FinishedImagePart.of(tiny_path)
+    tiny_path.write_bytes(tiny_path.read_bytes() + b" ")
+    assert FinishedImagePart.of(tiny_path) != before
+    with pytest.raises(ConfigError, match="cannot be read"):
+        FinishedImagePart.of(tiny_path.with_name("gone.safetensors"))
+
+
+def test_a_frozen_backbone_starts_as_it_would(tiny_model, tiny_path):
+    start = FrozenBackbone(FromModel(str(tiny_path)))
+    model = build_model(TINY, start.tokenizer(), Preparation(height=48))
+    start.apply(model.network, model.tokenizer)
+    ours = model.network.state_dict()
+    assert all(torch.equal(ours[name], weight) for name, weight in tiny_model.network.state_dict().items())
+    assert {p.requires_grad for p in model.network.backbone.parameters()} == {False}
+    assert {p.requires_grad for p in model.network.blocks.parameters()} == {True}
+
+
+def test_pieces_are_learned_from_training_lines(conditions):
+    paths = conditions.material.lines("iam").train
+    tokenizer = InPieces(paths=paths, size=60).tokenizer()
+    assert tokenizer.size <= 60 and any(len(piece) > 1 for piece in tokenizer.vocabulary)
+    assert tokenizer == InPieces(paths=paths, size=60).tokenizer()

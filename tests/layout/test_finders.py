@@ -1,0 +1,78 @@
+import sys
+
+import numpy as np
+import pytest
+from made_pages import blank
+
+from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.layout.finder import Finder
+from drethtr.layout.finders import FINDERS, finder_named
+from drethtr.layout.kraken import Kraken
+from drethtr.layout.rapid import RapidDetector
+from drethtr.layout.whole import Whole
+
+
+@pytest.mark.parametrize("name", FINDERS)
+def test_finders_by_name(name):
+    assert isinstance(finder_named(name), Finder)
+
+
+def test_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'rapid'"):
+        finder_named("rapdi")
+
+
+PLUGGED = """
+class Nothing:
+    def find(self, page):
+        return []
+
+class NoFinder:
+    pass
+"""
+
+
+@pytest.fixture
+def plugged(tmp_path, monkeypatch):
+    """A package that offers finders by entry points, installed as pip would."""
+    (tmp_path / "plugged_finders.py").write_text(PLUGGED)
+    info = tmp_path / "plugged_finders-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged-finders\nVersion: 1.0\n")
+    points = "nothing = plugged_finders:Nothing\nno-finder = plugged_finders:NoFinder\n"
+    (info / "entry_points.txt").write_text(f"[drethtr.finders]\n{points}")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    sys.modules.pop("plugged_finders", None)
+
+
+@pytest.mark.usefixtures("plugged")
+def test_a_finder_of_another_package():
+    assert finder_named("nothing").find(blank().grey) == []
+    with pytest.raises(ConfigError, match="has no method `find`"):
+        finder_named("no-finder")
+    with pytest.raises(ConfigError, match="nothing"):
+        finder_named("unknown")
+
+
+def test_kraken_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "kraken", None)
+    with pytest.raises(ConfigError, match="pip install kraken"):
+        Kraken().find(blank().grey)
+
+
+def test_rapidocr_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr("drethtr.layout.rapid.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"drethtr\[page\]"):
+        RapidDetector().find(blank().grey)
+
+
+@pytest.mark.parametrize("settings", [{"side": 0}, {"side": 2000, "fine_side": 1000}])
+def test_settings_out_of_range(settings):
+    with pytest.raises(ConfigError, match="sides"):
+        RapidDetector(**settings)
+
+
+def test_whole():
+    [line] = Whole().find(np.zeros((40, 300), np.uint8))
+    assert line.polygon.max(0).tolist() == [300, 40] and line.baseline[:, 0].tolist() == [0, 300]

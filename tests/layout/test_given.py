@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from made_pages import TEXTS, blank, letter, overlap, write
+from PIL import Image
+
+from drethtr.layout.given import GivenLine, complete
+from drethtr.layout.turn import turn_points
+
+
+def baseline_of(box):
+    left, _, right, bottom = box
+    return np.array([(left, bottom - 10), ((left + right) / 2, bottom - 10), (right, bottom - 10)], float)
+
+
+def polygon_of(box):
+    left, top, right, bottom = box
+    return np.array([(left, top), (right, top), (right, bottom), (left, bottom)], float)
+
+
+@pytest.mark.parametrize("quarters", [0, 1, 2, 3])
+def test_polygons_from_baselines(quarters):
+    """Around the own ink, not around the neighbors', whichever way the page lies."""
+    page = letter()
+    width, height = page.image.size
+    turned = np.ascontiguousarray(np.rot90(page.grey, quarters))
+    given = [GivenLine(turn_points(baseline_of(line.box), quarters, width, height), None) for line in page.lines]
+    found = complete(turned, given)
+    for line, given_line, made in zip(found, given, page.lines, strict=True):
+        assert np.array_equal(line.baseline, given_line.baseline)
+        upright = turn_points(line.polygon, -quarters, *turned.shape[::-1])
+        assert overlap(made.box, upright) > 0.6
+
+
+def test_a_line_alone():
+    page = write(blank(700, 500), TEXTS[:1], top=200)
+    [line] = complete(page.grey, [GivenLine(baseline_of(page.lines[0].box), None)])
+    assert overlap(page.lines[0].box, line.polygon) > 0.5
+
+
+def test_baselines_from_polygons():
+    page = letter()
+    found = complete(page.grey, [GivenLine(None, polygon_of(line.box)) for line in page.lines])
+    for line, made in zip(found, page.lines, strict=True):
+        _, top, _, bottom = made.box
+        assert np.array_equal(line.polygon, polygon_of(made.box))
+        assert (line.baseline[:, 1] > (top + bottom) / 2).all() and (line.baseline[:, 1] < bottom).all()
+        assert line.baseline[0, 0] < line.baseline[-1, 0]
+
+
+def test_a_polygon_that_stands_upright_is_read_upward():
+    [line] = complete(blank().grey, [GivenLine(None, polygon_of((100, 200, 140, 700)))])
+    (first, last) = line.baseline[0], line.baseline[-1]
+    assert first[1] > last[1] and 120 < first[0] < 140
+
+
+def test_what_is_given_stays():
+    page = letter()
+    given = [GivenLine(baseline_of(line.box), polygon_of(line.box)) for line in page.lines]
+    found = complete(page.grey, given)
+    assert all(a is b for line, known in zip(found, given, strict=True) for a, b in zip(line, known, strict=True))
+    assert complete(page.grey, []) == []
+
+
+@pytest.mark.parametrize(
+    "baseline",
+    [[(-50, -50), (-20, -50)], [(5000, 10), (6000, 10)], [(0, 999), (900, 999)], [(3, 3), (4, 3)]],
+    ids=["above the page", "beside it", "at its foot", "tiny"],
+)
+def test_baselines_at_odd_places(baseline):
+    """Whatever comes out, nothing breaks; what lies off the page cannot be straightened, and that is said there."""
+    [line] = complete(np.asarray(Image.new("L", (900, 1000), 200)), [GivenLine(np.array(baseline, float), None)])
+    assert np.isfinite(line.polygon).all() and len(line.polygon) >= 3
+
+
+def test_two_thousand_lines():
+    """As many as a page of a register has cells."""
+    page = np.full((4100, 800), 225, np.uint8)
+    baselines = [np.array([(x, y), (x + 30, y)], float) for x in range(20, 800, 160) for y in range(20, 4020, 10)]
+    found = complete(page, [GivenLine(baseline, None) for baseline in baselines])
+    assert len(found) == 2000 and all(np.ptp(line.polygon[:, 1]) < 12 for line in found)

@@ -1,0 +1,107 @@
+"""Small changes of a model, kept in a file of their own."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import written
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from drethtr.checkpoint import (
+    ADAPTER,
+    Adapter,
+    holds_adapter,
+    load_adapted,
+    load_adapter,
+    load_model,
+    save_adapter,
+    save_model,
+    weights_hash,
+)
+from drethtr.errors import CheckpointError
+from drethtr.model.adapter import DOWN, UP, projections
+from drethtr.recognizer import Recognizer
+
+LINE = written("bad pig, moon")
+
+
+@pytest.fixture
+def adapter(tiny_path):
+    """Changes of the tiny model large enough to read otherwise."""
+    model = load_model(tiny_path)
+    torch.manual_seed(1)
+    changes = {}
+    for name, layer in projections(model.network).items():
+        changes[name + UP] = torch.randn(len(layer.weight), 2).half()
+        changes[name + DOWN] = torch.randn(2, layer.weight[0].numel()).half()
+    return Adapter(changes, weights_hash(model), tiny_path.name, {"name": "tiny, changed"})
+
+
+@pytest.fixture
+def adapter_path(adapter, tmp_path):
+    path = tmp_path / "small.safetensors"
+    save_adapter(adapter, path)
+    return path
+
+
+def reading(recognizer):
+    [found] = recognizer.read([LINE])
+    return found
+
+
+def test_an_adapter_comes_back_as_it_was(adapter, adapter_path, tiny_path):
+    loaded = load_adapter(adapter_path)
+    assert (loaded.base, loaded.beside, loaded.card) == (adapter.base, adapter.beside, adapter.card)
+    assert all(loaded.changes[name].equal(change) for name, change in adapter.changes.items())
+    assert holds_adapter(adapter_path) and not holds_adapter(tiny_path)
+
+
+def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
+    plain = reading(Recognizer.load(tiny_path))
+    named = Recognizer.load(tiny_path, adapter=adapter_path)
+    beside = Recognizer.load(adapter_path)
+    assert named.model.card == beside.model.card == adapter.card
+    assert reading(named) == reading(beside)
+    assert reading(named).text != plain.text
+    np.testing.assert_array_equal(
+        *(found.network.to_logits.weight.detach() for found in (named.model, load_adapted(adapter, [tiny_path])))
+    )
+
+
+def test_the_card_does_not_change_which_model_it_is(tiny_model, tiny_path, adapter_path):
+    save_model(replace(tiny_model, card={"name": "renamed"}), tiny_path)
+    assert Recognizer.load(adapter_path).model.card["name"] == "tiny, changed"
+
+
+def test_an_adapter_of_other_weights_is_refused(tiny_model, tiny_path, adapter, adapter_path):
+    with torch.no_grad():
+        tiny_model.network.to_logits.weight[5, 5] += 1
+    save_model(tiny_model, tiny_path)
+    for load in (lambda: Recognizer.load(adapter_path), lambda: Recognizer.load(tiny_path, adapter=adapter_path)):
+        with pytest.raises(CheckpointError, match=f"hash {adapter.base}.*tiny.safetensors.*is not it"):
+            load()
+
+
+def test_a_model_is_no_adapter_and_an_adapter_no_model(tiny_path, adapter_path):
+    with pytest.raises(CheckpointError, match="not an adapter"):
+        Recognizer.load(tiny_path, adapter=tiny_path)
+    with pytest.raises(CheckpointError, match="cannot do without its model"):
+        load_model(adapter_path)
+
+
+def test_an_adapter_of_another_version_is_said_to_be_one(adapter_path):
+    with safe_open(adapter_path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = json.loads(file.metadata()[ADAPTER])
+    save_file(tensors, adapter_path, {ADAPTER: json.dumps(header | {"format": 99})})
+    with pytest.raises(CheckpointError, match="adapter format 99"):
+        load_adapter(adapter_path)
+
+
+def test_a_damaged_adapter_is_refused(adapter_path):
+    adapter_path.write_bytes(adapter_path.read_bytes()[:-50])
+    with pytest.raises(CheckpointError, match="not a whole safetensors file"):
+        Recognizer.load(adapter_path)

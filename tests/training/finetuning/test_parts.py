@@ -1,0 +1,72 @@
+from collections import Counter
+from itertools import groupby
+
+import numpy as np
+import pytest
+from conftest import written
+
+from drethtr.data.sample import Sample, check_apart
+from drethtr.errors import DataError
+from drethtr.images.prepare import Preparation
+from drethtr.training.finetuning.parts import FEWEST, MOST, SHARE, narrow, part
+
+
+def lines(number, pages=0):
+    """Lines that all differ, on so many pages; 0: on unknown ones."""
+    return [
+        Sample(written(f"line {i}"), f"line {i}", set="mine", page=f"page {i % pages}" if pages else None)
+        for i in range(number)
+    ]
+
+
+def test_whole_pages_are_drawn():
+    parts = part(lines(100, pages=10))
+    assert parts.by_page
+    assert len(parts.train) + len(parts.validation) == 100 and not parts.left_out
+    assert SHARE * 100 <= len(parts.validation) <= MOST * 100
+    check_apart({"train": parts.train, "validation": parts.validation})
+
+
+def test_training_lines_come_page_by_page():
+    pages = [sample.page for sample in part(lines(100, pages=10)).train]
+    assert len([page for page, _ in groupby(pages)]) == len(set(pages))
+
+
+@pytest.mark.parametrize("pages", [0, 1, 2])
+def test_lines_are_drawn_where_there_are_too_few_pages(pages):
+    parts = part(lines(40, pages))
+    assert not parts.by_page and len(parts.validation) == round(SHARE * 40)
+    check_apart({"train": parts.train, "validation": parts.validation})
+
+
+def test_the_seed_decides():
+    first, again, other = (part(lines(60, pages=12), seed=seed).validation for seed in (1, 1, 2))
+    assert [s.text for s in first] == [s.text for s in again] != [s.text for s in other]
+
+
+def test_lines_to_choose_by_may_be_given():
+    parts = part(lines(30, pages=3), [Sample(written("other"), "other", set="theirs")])
+    assert len(parts.train) == 30 and [sample.text for sample in parts.validation] == ["other"]
+
+
+def test_what_cannot_be_used_is_counted():
+    odd = [
+        Sample(written("twice"), "twice"),
+        Sample(written("twice"), "twice"),
+        Sample(written("unsure"), "unsure", clean=False),
+        Sample(written("empty"), " "),
+    ]
+    parts = part([*lines(FEWEST), *odd])
+    assert len(parts.train) + len(parts.validation) == FEWEST + 1
+    assert Counter(parts.left_out.values()) == {1: 3}
+
+
+def test_too_few_lines_are_refused():
+    with pytest.raises(DataError, match=f"{FEWEST - 1} usable lines.*at least {FEWEST}"):
+        part(lines(FEWEST - 1))
+
+
+def test_lines_that_are_too_wide_do_not_train():
+    wide = Sample(np.full((40, 900), 255, np.uint8), "wide")
+    parts = narrow(part([*lines(FEWEST), wide], lines(1)), Preparation(height=40), 800)
+    assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}

@@ -1,0 +1,65 @@
+from pathlib import Path
+
+import pytest
+
+from drethtr import config
+from drethtr.checkpoint import load_model
+from drethtr.errors import ConfigError
+from drethtr.recognizer import SHIPPED
+from drethtr.text.tokenizer import Characters
+from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
+from drethtr.training.run import RunConfig
+from drethtr.training.tuning import LowRank, Whole
+
+AMOUNTS = (50, 200, 1000, 5000)
+
+
+def run(model, tokenizer=None, lines=200, **wishes):
+    plan = Plan(data=("mine",), **wishes)
+    return run_of(plan, model, tokenizer or model.tokenizer, lines, Path("[mine].parquet"), Path("val.parquet"))
+
+
+def test_fewer_lines_come_more_often_but_more_lines_are_more_work():
+    samples = [Pace.of(lines, adapter=False).samples for lines in AMOUNTS]
+    rounds = [number / lines for number, lines in zip(samples, AMOUNTS, strict=True)]
+    assert samples == sorted(samples) and rounds == sorted(rounds, reverse=True)
+
+
+def test_the_image_embedding_stays_where_lines_are_few(tiny_model):
+    assert run(tiny_model, lines=50).tuning == Whole(("backbone.",))
+    assert run(tiny_model, lines=1000).tuning == Whole() and run(tiny_model, lines=1000).optimizer.backbone_scale < 1
+
+
+def test_the_model_decides_what_is_built_and_a_run_is_only_a_config(tiny_model):
+    wanted = run(tiny_model)
+    assert wanted.network == tiny_model.network.config and wanted.preparation == tiny_model.preparation
+    assert config.from_dict(RunConfig, config.to_dict(wanted)) == wanted
+
+
+def test_old_data_get_their_share(tiny_model):
+    own, old = run(tiny_model, old_data=("old.parquet",), old_share=0.25).train
+    assert (own.weight, old.weight) == (0.75, 0.25)
+
+
+def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
+    assert run(tiny_model).start.characters is None
+    assert run(tiny_model, Characters("abc")).start.characters == "abc"
+
+
+def test_brackets_in_a_name_are_no_pattern(tiny_model):
+    assert run(tiny_model).train[0].paths == ("[[]mine].parquet",)
+
+
+def test_an_adapter_is_as_large_as_its_file_may_be(tiny_model):
+    assert run(tiny_model, adapter=True).tuning == LowRank(rank_of(tiny_model))
+
+
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
+def test_an_adapter_of_the_shipped_model_has_a_useful_rank():
+    assert rank_of(load_model(SHIPPED)) >= 4
+
+
+@pytest.mark.parametrize("wishes", [{"old_share": 1.0}, {"adapter": True, "drop_unused": True}])
+def test_senseless_wishes_are_refused(wishes):
+    with pytest.raises(ConfigError):
+        Plan(data=("mine",), **wishes)

@@ -1,0 +1,44 @@
+import pytest
+import torch
+from conftest import TINY
+
+from drethtr.errors import ConfigError
+from drethtr.model.network import DRetHTR
+from drethtr.training.optimize import OptimizerConfig, make_optimizer
+from drethtr.training.tuning import LowRank, Whole
+
+
+def learning(network):
+    return {name for name, parameter in network.named_parameters() if parameter.requires_grad}
+
+
+def test_frozen_parts_are_not_optimized():
+    network = DRetHTR(TINY, 12)
+    Whole(("backbone.", "embed.")).begin(network)
+    assert learning(network) and not [name for name in learning(network) if name.startswith(("backbone.", "embed."))]
+    optimized = [p for group in make_optimizer(network, OptimizerConfig()).param_groups for p in group["params"]]
+    assert {id(p) for p in optimized} == {id(p) for p in network.parameters() if p.requires_grad}
+
+
+def test_all_of_it_learns_unless_told_otherwise():
+    network = DRetHTR(TINY, 12)
+    Whole().begin(network)
+    assert learning(network) == {name for name, _ in network.named_parameters()}
+    assert Whole().ended(network) is network
+
+
+def test_a_part_that_is_not_there_is_named():
+    with pytest.raises(ConfigError, match="begins with 'backbon\\.'"):
+        Whole(("backbon.",)).begin(DRetHTR(TINY, 12))
+
+
+def test_a_network_with_additions_is_saved_as_a_plain_one():
+    torch.manual_seed(0)
+    plain, network = DRetHTR(TINY, 12), DRetHTR(TINY, 12)
+    LowRank(2).begin(network)
+    plain.load_state_dict(LowRank(2).ended(network).state_dict())
+
+
+def test_a_rank_below_one_is_refused():
+    with pytest.raises(ConfigError, match="at least 1"):
+        LowRank(0)
