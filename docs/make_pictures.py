@@ -2,14 +2,19 @@
 
 from pathlib import Path
 
+from PIL import Image
+
 from drethtr import Recognizer
 from drethtr.images.line import load_line
 from drethtr.pictures.explained_line import explained_line
+from drethtr.pictures.explained_page import explained_page
 from drethtr.pictures.explanation import draw, explain
 from drethtr.pictures.reliability import reliability_chart
+from drethtr.transcription import transcribe_page
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "samples" / "000003.png"
+PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
 
 IMAGES.mkdir(exist_ok=True)
@@ -17,5 +22,7 @@ line, recognizer = load_line(SAMPLE), Recognizer.load()
 [reading] = recognizer.read([line])
 explained_line(line, reading).save(IMAGES / "reading.png")
 draw(explain(recognizer, line)).save(IMAGES / "explanation.png")
+with Image.open(PAGE) as scan:
+    explained_page(scan, transcribe_page(PAGE, recognizer)).save(IMAGES / "page.png")
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")

@@ -1,5 +1,6 @@
 """Every recipe is a run, and the published ones are what was published."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,15 @@ def recipe(name):
 
 def test_compact_can_be_read():
     assert recipe("compact").samples > 0
+
+
+def test_the_base_of_fine_tuning_differs_from_compact_in_three_hands_only():
+    compact, base = recipe("compact"), recipe("finetune_base")
+    real, made = base.train
+    left_out = {factor.set for factor in real.factors if factor.factor == 0} - {"csafe_en"}
+    assert left_out == {"hooker_en", "leopold_de", "peraire_fr"}
+    kept = tuple(factor for factor in real.factors if factor.set not in left_out)
+    assert replace(base, train=(replace(real, factors=kept), made)) == compact
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

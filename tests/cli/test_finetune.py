@@ -17,6 +17,7 @@ from drethtr.recognizer import Recognizer
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
+SHORT = ("--samples", 48, "--workers", 0, "--device", "cpu")
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
 
 def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
-    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--workers", 0, "--device", "cpu")
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0 and "before," in outcome.out and "drethtr evaluate" in outcome.out
     model = load_model(output)
     assert "ő" in model.tokenizer.characters and not model.trust.calibrations
@@ -68,7 +69,7 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
 
 def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "small.safetensors"
-    wishes = ("--adapter", "--learning-curve", "--workers", 0, "--device", "cpu")
+    wishes = ("--adapter", "--learning-curve", *SHORT)
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *wishes)
     assert outcome.code == 0 and "an adapter adds none" in outcome.out
     assert "Twice the lines, 60, would lower the CER by about" in outcome.out
@@ -80,7 +81,7 @@ def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
 
 
 def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
-    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu")
+    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 240)
     assert drethtr("finetune", *wishes, "--output", tmp_path / "whole.safetensors").code == 0
     killed = tmp_path / "killed.safetensors"
     snapshot = tmp_path / "killed.run" / "30_lines" / "snapshot.safetensors"

@@ -46,19 +46,19 @@ def test_names_are_unique_and_figures_known():
     ],
 )
 def test_the_runs_are_those_of_the_recipes(name, run):
-    """But for the network, here SMALL without image prior; the start; the canvas; and the 8 processes of the paper."""
+    """But for the network, here SMALL without image prior, and where a run computes."""
     recipe = config.load(RunConfig, RECIPES / f"{name}.toml")
-    backbone = replace(recipe.network.backbone, canvas=None)
     validation = replace(run.validation, lines=recipe.validation.lines)
-    assert replace(
-        recipe, network=replace(recipe.network, backbone=backbone), start=run.start, batches_per_step=8
-    ) == replace(run, network=replace(BASE, backbone=backbone, prior=Multiplied()), validation=validation)
+    network = replace(BASE, backbone=replace(recipe.network.backbone, canvas=None), prior=Multiplied())
+    assert network == replace(recipe.network, backbone=network.backbone)
+    elsewhere = {"start": recipe.start, "bfloat16": recipe.bfloat16, "batches_per_step": recipe.batches_per_step}
+    assert replace(run, network=recipe.network, validation=validation, **elsewhere) == recipe
 
 
 @pytest.mark.parametrize(
-    ("table", "row"), [(t, r) for t, r in ROWS if PARAMETERS in r.paper and "pieces" not in r.name], ids=str
+    "row", [row for _, row in ROWS if PARAMETERS in row.paper and "pieces" not in row.name], ids=lambda row: row.name
 )
-def test_the_published_number_of_parameters(table, row):
+def test_the_published_number_of_parameters(row):
     run = row.experiment.change(Full().fit(training(LINES)))
     with torch.device("meta"):
         network = DRetHTR(run.network, Characters(IAM_ALPHABET).size)

@@ -35,6 +35,9 @@ def finetune(
     learning_curve: Annotated[
         bool, typer.Option("--learning-curve", help="Also train on a quarter and a half, to see what more would bring.")
     ] = False,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Lines to see in a training, round after round; else as many as suit.")
+    ] = None,
     minimum_count: Annotated[
         int, typer.Option(min=1, help="How often a new character must occur to be added to the alphabet.")
     ] = 2,
@@ -62,6 +65,7 @@ def finetune(
         minimum_count=minimum_count,
         drop_unused=drop_unused,
         learning_curve=learning_curve,
+        samples=samples,
         seed=seed,
     )
     chosen = device_named(device)

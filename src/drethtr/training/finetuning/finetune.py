@@ -23,7 +23,7 @@ from drethtr.training.finetuning.judge import edits, pages_of, with_trust
 from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import rank_of, run_of
-from drethtr.training.loop import LATEST, SNAPSHOT, train
+from drethtr.training.loop import LATEST, train
 
 PLAN = "plan.json"
 VALIDATION = "validation.parquet"
@@ -116,7 +116,9 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
             lines,
             place.folder / VALIDATION,
         )
-        train(run, folder, resume=True, device=place.device, workers=place.workers).replace(best)
+        found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
+        effort = load_model(folder / LATEST).card  # the best ones were found before that
+        save_model(replace(found, card=effort), best)
     return load_model(best, place.device)
 
 
@@ -142,7 +144,7 @@ def curve_of(material: Material, after: list[Counts], place: Workplace) -> Learn
 
 def clear(folder: Path) -> None:
     """Remove weights that nobody needs any more; the lines and the figures of the runs stay."""
-    for path in (*folder.glob("*.safetensors"), *folder.glob(f"*/{SNAPSHOT}"), *folder.glob(f"*/{LATEST}")):
+    for path in folder.rglob("*.safetensors"):
         path.unlink()
 
 

@@ -44,6 +44,7 @@ class Plan:
     minimum_count   how often a new character must occur to be added
     drop_unused     take characters away that no text has
     learning_curve  also train on a quarter and on half of the lines, to see what more would bring
+    samples         lines seen in a training, round after round; else as many as suit their number
     """
 
     data: tuple[str, ...]
@@ -55,6 +56,7 @@ class Plan:
     minimum_count: int = 2
     drop_unused: bool = False
     learning_curve: bool = False
+    samples: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -93,7 +95,8 @@ class Pace:
 def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Path, validation: Path) -> RunConfig:
     """The run that fine-tunes `model` on the `lines` lines of the file `train`."""
     pace = Pace.of(lines, adapter=plan.adapter)
-    every = max(pace.samples // VALIDATIONS, 1)
+    samples = plan.samples or pace.samples
+    every = max(samples // VALIDATIONS, 1)
     own: Source = Real(paths=(escape(str(train)),), weight=1 - plan.old_share)
     old: tuple[Source, ...] = (Real(paths=plan.old_data, weight=plan.old_share),) if plan.old_data else ()
     return RunConfig(
@@ -105,17 +108,17 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
             at_start=True,
             decoder=default_decoder(model.network),
         ),
-        samples=pace.samples,
+        samples=samples,
         network=model.network.config,
         preparation=model.preparation,
         batches=BatchConfig(
-            pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=256
+            pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
         ),
         start=FromModel(plan.model, characters_of(tokenizer) if tokenizer != model.tokenizer else None),
         tuning=tuning_of(plan, pace, model),
         optimizer=OptimizerConfig(
             learning_rate=pace.learning_rate,
-            warm_up=pace.samples // 10,
+            warm_up=samples // 10,
             backbone_scale=pace.backbone or 1.0,
             average=0.99,
         ),

@@ -1,0 +1,57 @@
+"""Write a letter that nobody wrote, as a scan: the page of the README. Used by `make pictures`."""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from drethtr.data.fonts import Face
+from drethtr.data.paper import FINE, FLOW, SLOW, texture
+from drethtr.data.writing import Pen, write
+from drethtr.images.fields import blur
+
+ROOT = Path(__file__).parents[1]
+FACE = ROOT / "tests" / "fonts" / "cedarville-cursive.ttf"
+
+WIDTH, HEIGHT, LINE_HEIGHT, PITCH = 1240, 1500, 84, 86
+PEN = Pen(slant=1.0, wobble=0.7, stretch=0.02, spacing=0.03, drift=0.04, gap=(0.7, 0.8), stroke=(0.12, 0.13))
+LETTER = (
+    (700, 90, "Whitby, 4 March 1905"),
+    (150, 250, "My dear Eleanor,"),
+    (230, 350, "your parcel arrived on Thursday,"),
+    (150, 436, "and with it the seeds you promised."),
+    (150, 522, "I have sown half of them under glass"),
+    (150, 608, "and shall keep the rest for the wall"),
+    (150, 694, "behind the kitchen. The ferry left at"),
+    (150, 780, "six, an hour before the fog came down"),
+    (150, 866, "over the harbour, and we counted the"),
+    (150, 952, "lamps along the quay until there were"),
+    (150, 1038, "none left to count."),
+    (230, 1124, "Do write soon, and tell me how"),
+    (150, 1210, "the garden does."),
+    (640, 1330, "Your loving sister, Anne"),
+)
+"""Left and top of each line in pixels, and what it says."""
+
+
+def make_page(seed: int = 7) -> Image.Image:
+    """The letter on grey-yellow paper, a little uneven, its lower corner in shadow."""
+    chance = np.random.default_rng(seed)
+    ink = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
+    face = Face(FACE)
+    for left, top, text in LETTER:
+        line = write(text, face, PEN, LINE_HEIGHT, chance).ink.astype(np.float32) / 255
+        height, width = line.shape
+        window = ink[top : top + height, left : left + width]
+        np.maximum(window, line[: window.shape[0], : window.shape[1]], out=window)
+    shape = ink.shape
+    ground = 226 + 3 * blur(texture(SLOW, shape, chance), 4) + 1.5 * texture(FINE, shape, chance)
+    rows, columns = np.linspace(-1, 1, HEIGHT)[:, None], np.linspace(-1, 1, WIDTH)
+    ground = ground - 14 * np.clip(rows + columns, 0, None) ** 2
+    flow = ink * (0.8 + 0.06 * texture(FLOW, shape, chance)).clip(0.6, 0.92)
+    tones = [(ground * tint * (1 - flow) + dark * flow) for tint, dark in ((1.0, 40), (0.97, 38), (0.88, 60))]
+    return Image.fromarray(np.stack(tones, axis=2).clip(0, 255).astype(np.uint8))
+
+
+if __name__ == "__main__":
+    make_page().save(ROOT / "samples" / "page" / "letter.jpg", quality=80, optimize=True)

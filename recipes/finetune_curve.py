@@ -1,0 +1,99 @@
+"""How far fine-tuning gets with 50, 200 and 1,000 lines of hands that a model has never seen.
+
+drethtr train recipes/finetune_base.toml --output runs/without_three
+python recipes/finetune_curve.py runs/without_three/best.safetensors lines runs/curve hooker_en leopold_de peraire_fr
+
+For each set, FOLDER/SET.train.parquet gives the lines to learn from, whole pages drawn by chance; of these, fine-tuning
+keeps its own part to choose the best weights by, as it does for everybody. FOLDER/SET.test.parquet is measured. Runs
+that were finished are not repeated, and interrupted ones go on. The table is printed and written to OUT/curve.md.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from drethtr.data.selection import clean_lines
+from drethtr.data.sources import open_all
+from drethtr.data.store import store_parquet
+from drethtr.evaluation.evaluate import evaluate
+from drethtr.recognizer import Recognizer
+from drethtr.training.finetuning import Plan, finetune, gather
+from drethtr.training.finetuning.parts import in_chance_order, joined
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one fine-tuning brought; rates are of test lines."""
+
+    set: str
+    lines: int
+    adapter: bool
+    cer: float
+    cer_low: float
+    cer_high: float
+    minutes: float
+
+
+def measured(recognizer: Recognizer, folder: Path, name: str, lines: int, *, adapter: bool = False) -> Row:
+    """A model on the test lines of a set."""
+    rates = evaluate(recognizer, open_all([str(folder / f"{name}.test.parquet")])).overall
+    minutes = recognizer.model.card["fine_tuned"]["minutes"] if lines else 0.0
+    return Row(name, lines, adapter, rates.cer, rates.cer_low, rates.cer_high, minutes)
+
+
+def learned(model: Path, folder: Path, out: Path, name: str, lines: int, *, adapter: bool) -> Row:
+    """Fine-tune on so many lines of a set and measure; from the files of an earlier time if they are there."""
+    result = out / f"{name}_{lines}{'_adapter' if adapter else ''}.safetensors"
+    row = result.with_suffix(".json")
+    if not result.exists():
+        data = out / f"{name}_{lines}.parquet"
+        samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
+        store_parquet(joined(in_chance_order(samples, seed=0))[:lines], data)
+        finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
+    if not row.exists():
+        recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
+        found = measured(recognizer, folder, name, lines, adapter=adapter)
+        row.write_text(json.dumps(asdict(found)), encoding="utf-8")
+    return Row(**json.loads(row.read_text(encoding="utf-8")))
+
+
+def rows(model: Path, folder: Path, out: Path, names: Sequence[str], amounts: Sequence[int]) -> Iterator[Row]:
+    """All that is measured, set by set."""
+    for name in names:
+        yield measured(Recognizer.load(model), folder, name, 0)
+        for lines in amounts:
+            for adapter in (False, True):
+                yield learned(model, folder, out, name, lines, adapter=adapter)
+
+
+def table(found: Sequence[Row]) -> str:
+    """Rows as Markdown."""
+    lines = ["| set | lines | way | CER % | 95 % interval | minutes |", "|---|---|---|---|---|---|"]
+    for row in found:
+        way = "adapter" if row.adapter else "whole model" if row.lines else "before"
+        interval = f"{100 * row.cer_low:.1f} to {100 * row.cer_high:.1f}"
+        lines.append(f"| {row.set} | {row.lines:,} | {way} | {100 * row.cer:.1f} | {interval} | {row.minutes:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure and write the table, anew after each row."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path, help="a model that has never seen these sets")
+    parser.add_argument("folder", type=Path, help="where SET.train.parquet and SET.test.parquet lie")
+    parser.add_argument("out", type=Path, help="a folder for models and the table")
+    parser.add_argument("sets", nargs="+")
+    parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])
+    wanted = parser.parse_args()
+    wanted.out.mkdir(parents=True, exist_ok=True)
+    found: list[Row] = []
+    for row in rows(wanted.model, wanted.folder, wanted.out, wanted.sets, wanted.lines):
+        found.append(row)
+        (wanted.out / "curve.md").write_text(table(found), encoding="utf-8")
+    print(table(found))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
