@@ -13,23 +13,23 @@ from drethtr.images.fields import blur
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "tests" / "fonts" / "cedarville-cursive.ttf"
 
-WIDTH, HEIGHT, LINE_HEIGHT, PITCH = 1240, 1500, 84, 86
+WIDTH, HEIGHT, LINE_HEIGHT, FONT_SIZE = 1240, 1500, 84, 62
 PEN = Pen(slant=1.0, wobble=0.7, stretch=0.02, spacing=0.03, drift=0.04, gap=(0.7, 0.8), stroke=(0.12, 0.13))
 LETTER = (
-    (700, 90, "Whitby, 4 March 1905"),
-    (150, 250, "My dear Eleanor,"),
-    (230, 350, "your parcel arrived on Thursday,"),
-    (150, 436, "and with it the seeds you promised."),
-    (150, 522, "I have sown half of them under glass"),
-    (150, 608, "and shall keep the rest for the wall"),
-    (150, 694, "behind the kitchen. The ferry left at"),
-    (150, 780, "six, an hour before the fog came down"),
-    (150, 866, "over the harbour, and we counted the"),
-    (150, 952, "lamps along the quay until there were"),
-    (150, 1038, "none left to count."),
-    (230, 1124, "Do write soon, and tell me how"),
-    (150, 1210, "the garden does."),
-    (640, 1330, "Your loving sister, Anne"),
+    (660, 90, "Whitby, 4 March 1905"),
+    (110, 250, "My dear Eleanor,"),
+    (190, 350, "your parcel arrived on Thursday,"),
+    (110, 436, "and with it the seeds you promised."),
+    (110, 522, "I have sown half of them under glass"),
+    (110, 608, "and shall keep the rest for the wall"),
+    (110, 694, "behind the kitchen. The ferry left at"),
+    (110, 780, "six, an hour before the fog came down"),
+    (110, 866, "over the harbour, and we counted the"),
+    (110, 952, "lamps along the quay until there were"),
+    (110, 1038, "none left to count."),
+    (190, 1124, "Do write soon, and tell me how"),
+    (110, 1210, "the garden does."),
+    (600, 1330, "Your loving sister, Anne"),
 )
 """Left and top of each line in pixels, and what it says."""
 
@@ -40,7 +40,9 @@ def make_page(seed: int = 7) -> Image.Image:
     ink = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     face = Face(FACE)
     for left, top, text in LETTER:
-        line = write(text, face, PEN, LINE_HEIGHT, chance).ink.astype(np.float32) / 255
+        written = write(text, face, PEN, LINE_HEIGHT, chance)
+        size = tuple(round(length * FONT_SIZE / written.font.size) for length in reversed(written.ink.shape))
+        line = np.asarray(Image.fromarray(written.ink).resize(size, Image.Resampling.LANCZOS), dtype=np.float32) / 255
         height, width = line.shape
         window = ink[top : top + height, left : left + width]
         np.maximum(window, line[: window.shape[0], : window.shape[1]], out=window)

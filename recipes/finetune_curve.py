@@ -1,7 +1,7 @@
-"""How far fine-tuning gets with 50, 200 and 1,000 lines of hands that a model has never seen.
+"""How far fine-tuning gets with 50, 200 and 1,000 lines of sets that a model has never seen.
 
 drethtr train recipes/finetune_base.toml --output runs/without_three
-python recipes/finetune_curve.py runs/without_three/best.safetensors lines runs/curve hooker_en leopold_de peraire_fr
+python recipes/finetune_curve.py runs/without_three/best.safetensors lines runs/curve hooker_en leopold_de cremma19_fr
 
 For each set, FOLDER/SET.train.parquet gives the lines to learn from, whole pages drawn by chance; of these, fine-tuning
 keeps its own part to choose the best weights by, as it does for everybody. FOLDER/SET.test.parquet is measured. Runs
@@ -17,6 +17,7 @@ from pathlib import Path
 from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
 from drethtr.data.store import store_parquet
+from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
@@ -50,6 +51,8 @@ def learned(model: Path, folder: Path, out: Path, name: str, lines: int, *, adap
     if not result.exists():
         data = out / f"{name}_{lines}.parquet"
         samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
+        if len(samples) < lines:
+            raise DataError(f"{name} has only {len(samples):,} lines to learn from, not {lines:,}")
         store_parquet(joined(in_chance_order(samples, seed=0))[:lines], data)
         finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
     if not row.exists():

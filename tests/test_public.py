@@ -10,7 +10,7 @@ import drethtr
 import drethtr.decoding
 
 PROMISES = {
-    "drethtr": ["Character", "Reading", "Recognizer", "__version__"],
+    "drethtr": ["Character", "Page", "Reading", "Recognizer", "__version__", "read_page", "transcribe_page"],
     "drethtr.decoding": [
         "CTC",
         "Beam",

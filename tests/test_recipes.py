@@ -24,11 +24,11 @@ def test_compact_can_be_read():
     assert recipe("compact").samples > 0
 
 
-def test_the_base_of_fine_tuning_differs_from_compact_in_three_hands_only():
+def test_the_base_of_fine_tuning_differs_from_compact_in_three_sets_only():
     compact, base = recipe("compact"), recipe("finetune_base")
     real, made = base.train
     left_out = {factor.set for factor in real.factors if factor.factor == 0} - {"csafe_en"}
-    assert left_out == {"hooker_en", "leopold_de", "peraire_fr"}
+    assert left_out == {"hooker_en", "leopold_de", "cremma19_fr"}
     kept = tuple(factor for factor in real.factors if factor.set not in left_out)
     assert replace(base, train=(replace(real, factors=kept), made)) == compact
 

@@ -1,4 +1,4 @@
-"""A cache is a value: what it remembers stays, whatever is done with other caches that came from it."""
+"""What a cache remembers stays, whatever is done with others that came from it; or it says that it is gone."""
 
 import pytest
 import torch
@@ -71,3 +71,19 @@ def test_a_step_moves_nothing_while_there_is_room():
         cache = cache.followed_by(draw(1))
         assert cache.tokens.keys.data_ptr() == place
     assert cache.followed_by(draw(1)).tokens.keys.data_ptr() != place
+
+
+def test_a_cache_whose_rows_have_changed_places_is_gone():
+    cache = begun(draw(2)).followed_by(draw(1))
+    select_rows(cache, torch.tensor([2, 0, 1])).followed_by(draw(1))
+    with pytest.raises(AssertionError, match="changed places since"):
+        cache.followed_by(draw(1))
+    with pytest.raises(AssertionError, match="changed places since"):
+        _ = cache.tokens
+
+
+def test_changed_places_need_no_second_copy():
+    cache = begun(draw(1)).followed_by(draw(1))
+    place = cache.tokens.keys.data_ptr()
+    cache = select_rows(cache, torch.tensor([1, 1, 0])).followed_by(draw(1))
+    assert cache.tokens.keys.data_ptr() == place

@@ -1,5 +1,6 @@
 """`drethtr transcribe` for pages: each file is one document, written in every format that is asked for."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -85,10 +86,15 @@ def transcribe_pages(
     if not waiting:
         return Count(done, failed)
     recognizer, provenance = load(), provenance_of(model)
+
+    def report_beside_bar(error: DataError) -> None:
+        with tqdm.external_write_mode():
+            report(error)
+
     with tqdm(total=sum(len(work.originals) for work in waiting), unit="page", disable=None) as bar:
         read = reader(recognizer, options, bar.update)
         for work in waiting:
-            sheets = read_sheets(work, read, provenance, report)
+            sheets = read_sheets(work, read, provenance, report_beside_bar)
             failed += sheets.count(None)
             there = [sheet for sheet in sheets if sheet is not None]
             try:
@@ -96,7 +102,7 @@ def transcribe_pages(
                     finish(work, sheets, provenance, options, alone=alone)
                     done += 1
             except DataError as error:
-                report(error)
+                report_beside_bar(error)
                 failed += 1
     return Count(done, failed)
 
@@ -130,6 +136,8 @@ def open_work(file: Path, options: PageOptions, report: Callable[[DataError], No
 
 def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[], object]) -> ReadPage:
     """What reads a page as a person chose."""
+    from tqdm import tqdm
+
     from drethtr.transcription.transcribe import transcribe
 
     def read(original: "Original") -> "Page":

@@ -96,6 +96,8 @@ def transcribe(
         report_all(errors)
         count = transcribe_lines(files, load, show)
     else:
+        if alternatives:
+            raise ConfigError("--alternatives are given for images of single lines, not for pages")
         options = PageOptions(names, output, lines, update=update, doubts=doubts, force=force, verbose=verbose)
         report_all(errors)
         count = transcribe_pages(files, load, model, options, report, alone=alone)

@@ -83,9 +83,3 @@ def ctc_scores(scores: CTCScores, line: int, texts: Sequence[Hypothesis]) -> lis
     steps = torch.full((len(texts),), len(log_probabilities))
     found: list[float] = ctc_log_likelihood(copies, steps, [text.tokens for text in texts], PAD).tolist()
     return found
-
-
-def joint_gains(text: Hypothesis, ctc_gains: Sequence[float], ctc_weight: float) -> tuple[float, ...]:
-    """Log-probability of each token, by both readers: what it counts in `Scored.quality`."""
-    gains = zip(ctc_gains, text.token_log_probabilities[: len(text.tokens)], strict=True)
-    return tuple(ctc_weight * ctc + (1 - ctc_weight) * decoder for ctc, decoder in gains)

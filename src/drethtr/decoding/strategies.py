@@ -162,10 +162,10 @@ class Joint(Decoder):
         passes: How often a draft is read back to find the decoder's own text; 0 does without.
     """
 
-    candidates: int = 6
+    candidates: int = 4
     ctc_weight: float = 0.7
     length_exponent: float = 0.0
-    passes: int = 8
+    passes: int = 6
 
     needs_ctc: ClassVar[bool] = True
 

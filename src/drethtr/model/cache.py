@@ -1,8 +1,8 @@
 """What a softmax mixer remembers: keys and values of every text token, with room for those to come.
 
 A step writes its token behind the others, in place. That the rows of a search changed places is only noted, and done
-when the next token comes, in one pass over what is written. A cache is a value all the same: what an older one still
-holds is never overwritten.
+when the next token comes, in place as well. Two texts may go on from the same cache; only one whose rows have changed
+places since then is gone, and says so.
 
 Shapes, everywhere in this file: keys and values (R, H, room, K), of which the first tokens are written.
 """
@@ -19,13 +19,17 @@ ROOM = 128
 
 
 class Store:
-    """Keys and values of some rows, `order` their numbers; the newest cache that uses them has `written` tokens."""
+    """Keys and values of some rows, `order` their numbers.
 
-    __slots__ = ("order", "parts", "written")
+    The newest cache that uses them has `written` tokens; so many `turns` have put the rows into another order.
+    """
+
+    __slots__ = ("order", "parts", "turns", "written")
 
     def __init__(self, parts: KeyValue, written: int) -> None:
         self.parts = parts
         self.written = written
+        self.turns = 0
         self.order = torch.arange(parts.keys.shape[0], device=parts.keys.device)
 
     def moved(self, rows: Tensor, tokens: int, room: int) -> "Store":
@@ -37,6 +41,15 @@ class Store:
             torch.index_select(part[:, :, :tokens], 0, rows, out=there[:, :, :tokens])
             parts.append(there)
         return Store(KeyValue(*parts), tokens)
+
+    def turn(self, rows: Tensor) -> None:
+        """Put these rows, as many as there are, into the places of all."""
+        self.turns += 1
+        for part in self.parts:
+            written = part[:, :, : self.written]
+            # Head by head, a processor never has two copies of all; a GPU would spend its time on so many small steps.
+            for heads in torch.split(written, written.shape[1] if rows.is_cuda else 1, dim=1):
+                heads.copy_(heads.index_select(0, rows))
 
     def write(self, text: KeyValue, at: int) -> None:
         """Put further tokens where there is room."""
@@ -50,34 +63,47 @@ class Store:
 
 
 class TextCache(NamedTuple):
-    """The text of each row: the first `length` tokens in row number `rows` (R,) of the store."""
+    """The text of each row: the first `length` tokens in row number `rows` (R,) of the store, after so many `turns`."""
 
     rows: Tensor
     length: int
     store: Store
+    turns: int
+
+    @classmethod
+    def all_of(cls, store: Store) -> Self:
+        """All that is written in a store."""
+        return cls(store.order, store.written, store, store.turns)
 
     @classmethod
     def empty(cls, like: KeyValue) -> Self:
         """Before the first token, for as many rows as `like` has."""
-        store = Store(KeyValue(*(part[:, :, :0] for part in like)), 0)
-        return cls(store.order, 0, store)
+        return cls.all_of(Store(KeyValue(*(part[:, :, :0] for part in like)), 0))
 
     def followed_by(self, text: KeyValue, room: int = ROOM) -> "TextCache":
         """The text with N further tokens, their keys and values (R, H, N, K); `room` for so many is made at first."""
         length = self.length + text.keys.shape[2]
         if not self.length:
-            store = Store(text, length)
-        else:
-            store, there = self.store, self.store.parts.keys.shape[2]
-            # A token behind this text would overwrite that of a newer cache with the same store.
-            if length > there or store.written > self.length or not store.holds(self.rows):
-                store = store.moved(self.rows, self.length, room_for(length, room))
-            store.write(text, self.length)
-        return TextCache(store.order, length, store)
+            return TextCache.all_of(Store(text, length))
+        store = self.with_room(length, room)
+        store.write(text, self.length)
+        return TextCache.all_of(store)
+
+    def with_room(self, length: int, room: int) -> Store:
+        """A store with this text, its rows in order, and room for a longer one."""
+        assert self.turns == self.store.turns, "the rows of this cache have changed places since it was made"
+        # A token behind this text would overwrite that of a newer cache with the same store.
+        is_newest = self.store.written == self.length
+        if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
+            return self.store.moved(self.rows, self.length, room_for(length, room))
+        if not self.store.holds(self.rows):
+            self.store.turn(self.rows)
+        return self.store
 
     @property
     def tokens(self) -> KeyValue:
         """Keys and values of all tokens, (R, H, length, K)."""
+        assert self.turns == self.store.turns, "the rows of this cache have changed places since it was made"
         parts = (part[:, :, : self.length] for part in self.store.parts)
         in_order = self.store.holds(self.rows)
         return KeyValue(*(part if in_order else part.index_select(0, self.rows) for part in parts))

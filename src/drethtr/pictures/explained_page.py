@@ -1,9 +1,10 @@
-"""A page beside its text: where lines and words were found, every line of text level with the writing, doubts in color."""
+"""A page beside its text: where lines were found, what each of them says, and doubts in color."""
 
 from PIL import Image, ImageDraw
 
 from drethtr.documents.page import Page, TextLine, Word
 from drethtr.pictures.canvas import Canvas, Photo, Rectangle, Words
+from drethtr.pictures.contact_sheet import caption_font
 from drethtr.pictures.explained_line import color_of
 
 HEIGHT = 760
@@ -26,8 +27,8 @@ def explained_page(scan: Image.Image, page: Page) -> Canvas:
     for line in page.lines:
         for word in line.words:
             if word.doubtful and (box := word.box) is not None:
-                edges = (edge * scale for edge in box)
-                shapes.append(Rectangle(*edges, color_of(word.confidence or 0.0), 0.25))
+                left, top, right, bottom = (edge * scale for edge in box)
+                shapes.append(Rectangle(left, top, right, bottom, color_of(word.confidence or 0.0), 0.25))
         shapes += written(line, scale, width, pixels)
     return Canvas(round((1 + TEXT_WIDTH) * width) + 2 * GAP, HEIGHT, tuple(shapes))
 
@@ -53,10 +54,11 @@ def written(line: TextLine, scale: float, left: float, pixels: int) -> list[Phot
     box = line.box
     if box is None:
         return []
+    font = caption_font(pixels)
     x = left + GAP + TEXT_WIDTH * box.left * scale * 0.6
     y = (box.top + box.bottom) / 2 * scale + 0.35 * pixels
     shapes: list[Photo | Rectangle | Words] = []
     for word in line.words or (Word(line.text),):
         shapes.append(Words(x, y, word.text, pixels, color_of(1.0 if word.confidence is None else word.confidence)))
-        x += (len(word.text) + 0.8) * 0.52 * pixels
+        x += font.getlength(word.text + " ")
     return shapes

@@ -1,0 +1,59 @@
+"""When a run begins, ends, and goes on."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from drethtr import config
+from drethtr.checkpoint import load_model, read_tensors, write_tensors
+from drethtr.errors import CheckpointError, ConfigError
+from drethtr.training.loop import LATEST, SNAPSHOT, train
+from drethtr.training.run import RunConfig, ValidationConfig
+
+STILL = "optimizer.learning_rate=1e-12"
+
+
+def run(data, monkeypatch, *settings):
+    monkeypatch.chdir(data)
+    return config.load(RunConfig, data / "run.toml", ["samples=32", "bfloat16=false", *settings])
+
+
+def validations(folder):
+    """At how many samples the validation lines were read."""
+    records = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
+    return [record["samples"] for record in records if record["kind"] == "validation"]
+
+
+def test_a_run_without_progress_ends_when_patience_does(data, monkeypatch):
+    wanted = run(data, monkeypatch, STILL, "samples=96", "validation.every=8", "validation.at_start=true", "patience=2")
+    best = train(wanted, data / "out", workers=0)
+    assert len(validations(data / "out")) == 3 and validations(data / "out")[0] == 0
+    assert load_model(best).card["samples"] == 0
+    assert load_model(data / "out" / LATEST).card["samples"] < 96
+
+
+def test_without_patience_a_run_goes_to_its_end(data, monkeypatch):
+    train(run(data, monkeypatch, STILL, "validation.every=8"), data / "out", workers=0)
+    assert 0 not in validations(data / "out")
+    assert load_model(data / "out" / LATEST).card["samples"] >= 32
+
+
+def test_a_run_saved_before_a_setting_was_there_goes_on(data, monkeypatch):
+    wanted = run(data, monkeypatch)
+    train(wanted, data / "out", workers=0)
+    snapshot = data / "out" / SNAPSHOT
+    tensors, metadata = read_tensors(snapshot)
+    header = json.loads(metadata["drethtr-run"])
+    del header["run"]["tuning"], header["run"]["patience"], header["progress"]["stale"]
+    write_tensors(tensors, snapshot, {"drethtr-run": json.dumps(header)})
+    before = load_model(data / "out" / LATEST).card["samples"]
+    train(wanted, data / "out", resume=True, workers=0)
+    assert load_model(data / "out" / LATEST).card["samples"] > before
+    with pytest.raises(CheckpointError, match=r"other settings \(seed\)"):
+        train(replace(wanted, seed=1), data / "out", resume=True, workers=0)
+
+
+def test_patience_is_at_least_one():
+    with pytest.raises(ConfigError, match="patience must be at least 1"):
+        RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1, patience=0)
