@@ -74,6 +74,7 @@ def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
     assert outcome.code == 0 and "an adapter adds none" in outcome.out
     assert "Twice the lines, 60, would lower the CER by about" in outcome.out
     assert output.stat().st_size <= 1_000_000
+    assert "fine tuned" in drethtr("info", output).out
     recognizer = Recognizer.load(output)
     assert recognizer.model.card["fine_tuned"]["from"].startswith("tiny ")
     assert recognizer.model.tokenizer == load_model(tiny_path).tokenizer

@@ -34,7 +34,7 @@ def test_runs_a_row_prints_it_beside_the_paper_and_reports(drethtr, tmp_path):
         (["gamma", "--data", "iams=lines"], "has no data set 'iams'; it has iam, rimes, read2016, bentham"),
         (["gamma", "--fonts", "fonts"], "both --fonts FOLDER and --text FILE"),
         (["pretraining", "--data", "lines"], "give --fonts FOLDER --text FILE"),
-        (["gamma", "--data", "nothing"], "nothing.test.parquet: matches no file"),
+        (["gamma", "--data", "nothing"], "nothing.train.parquet: matches no file"),
         (["--report", "report.html"], "holds no results yet"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

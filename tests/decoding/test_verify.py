@@ -1,19 +1,26 @@
 """Verified drafts write what greedy decoding writes, whatever the draft."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from noise import VOCABULARY, network, noise_lines
 
+from drethtr import Recognizer
+from drethtr.data.sources import open_all
 from drethtr.decoding import verify as module
 from drethtr.decoding.scorer import NetworkScorer, text_limits
 from drethtr.decoding.search import greedy
 from drethtr.decoding.strategies import Greedy, VerifiedDrafts
 from drethtr.decoding.verify import verify
 from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.recognizer import SHIPPED
 from drethtr.text.tokenizer import EOS
+
+ROOT = Path(__file__).parents[2]
+LINES = ROOT.parent / "shared" / "data" / "lines"
 
 
 @dataclass
@@ -109,3 +116,27 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
     found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, end=EOS, passes=1000)
     expected = greedy(scorer, made.initial_state(memory), scorer.first_tokens(), end=EOS, limit=limits)
     assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]
+
+
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
+@pytest.mark.parametrize("batch", [1, 8])
+def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
+    recognizer = Recognizer.load()
+    made = recognizer.model.network
+    prepared = [recognizer.prepare(0, sample.line())[0].prepared for sample in handwriting()]
+    for start in range(0, len(prepared), batch):
+        memory = recognizer.encode(prepared[start : start + batch])
+        expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
+        assert [line.tokens for line in found] == [line.tokens for line in expected]
+
+
+def handwriting():
+    """The samples of the project, and some real lines where they are."""
+    samples = open_all([str(ROOT / "samples")])
+    if LINES.is_dir():
+        samples += [
+            sample
+            for name in ("peraire_fr", "leopold_de")
+            for sample in open_all([str(LINES / f"{name}.val.parquet")])[:9]
+        ]
+    return samples

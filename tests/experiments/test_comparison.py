@@ -17,7 +17,10 @@ class Nothing(Experiment):
     def fingerprint(self, conditions, seed):
         return ""
 
-    def run(self, conditions, seed):
+    def prepare(self, conditions, seed):
+        raise NotImplementedError
+
+    def measure(self, conditions, seed):
         raise NotImplementedError
 
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    PrecisionName,
+    decoder_named,
+    device_named,
+    precision_named,
+)
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.files import write_text
 from drethtr.cli.pages import AUTO
@@ -25,6 +32,7 @@ def evaluate(
     ],
     model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
     decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
     confidence: Annotated[
@@ -50,16 +58,17 @@ def evaluate(
     from drethtr.recognizer import Recognizer
 
     chosen = decoder_named(decoder) if decoder is not None else None
+    exactness = precision_named(precision)
     if json_file is not None and not json_file.parent.is_dir():
         raise DataError(f"{json_file}: there is no folder {json_file.parent}")
     if end_to_end:
         pages = open_references(data)
-        recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
+        recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device), precision=exactness)
         found = to_json(read_and_compare(recognizer, pages, lines))
         deliver(page_table(found), found, json_file)
         return
     samples = open_all(data)
-    recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
+    recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device), precision=exactness)
     number = len(measure.to_read(samples, limit, seed))
     with tqdm(total=number, unit="line", disable=None) as bar:
         scores = measure.evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)

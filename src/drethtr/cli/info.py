@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 
 def info(
-    model: Annotated[Path | None, typer.Argument(help="A model file; the one inside the package if left out.")] = None,
+    model: Annotated[
+        Path | None, typer.Argument(help="A model or adapter; the model inside the package if left out.")
+    ] = None,
 ) -> None:
     """Describe a model: its size, alphabet, training data, measured error rates and licence."""
-    from drethtr.checkpoint import load_model
-    from drethtr.recognizer import SHIPPED
+    from drethtr.recognizer import SHIPPED, Recognizer
 
     path = model if model is not None else SHIPPED
-    for line in description(load_model(path), path):
+    for line in description(Recognizer.load(path).model, path):
         typer.echo(line)
 
 

@@ -43,7 +43,10 @@ class PageOptions:
 
     def __post_init__(self) -> None:
         from drethtr.documents.formats import FORMATS
+        from drethtr.layout.finders import finder_named
 
+        if self.lines not in (AUTO, GIVEN):
+            finder_named(self.lines)  # refuses an unknown name before a model is loaded
         if of_lines := set(self.names) - FORMATS.keys():
             raise ConfigError(f"{min(of_lines)} is a table of line images; for pages take csv")
         if self.output is None and (len(self.names) > 1 or set(self.names) & NOT_ON_SCREEN):
@@ -151,9 +154,8 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
         if options.verbose:
             given = original.given is not None and original.given.lines
             origin = "given" if given else f"found by {finder}"
-            typer.echo(
-                f"{original.name}: {page.width} x {page.height} pixels, {len(page.lines)} lines {origin}", err=True
-            )
+            told = f"{original.name}: {page.width} x {page.height} pixels, {len(page.lines)} lines {origin}"
+            tqdm.write(told, file=sys.stderr)
         return page
 
     return read

@@ -19,7 +19,7 @@ def reproduce(
     table: Annotated[
         str | None, typer.Argument(metavar="TABLE", help="Which table; without it, all are listed.")
     ] = None,
-    row: Annotated[str | None, typer.Option(metavar="NAME", help="Only this row.")] = None,
+    row: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this row; repeatable.")] = None,
     scale: Annotated[
         str,
         typer.Option(
@@ -61,7 +61,7 @@ def reproduce(
     size = scale_named(scale)
     if table is not None:
         chosen = table_named(table)
-        rows = chosen.chosen(row)
+        rows = chosen.chosen(row or ())
         given = Material.given(data or (), fonts, text or ())
         conditions = with_material(
             Conditions(size, given, output, device_named(device), workers, lambda words: typer.echo(words, err=True))

@@ -140,7 +140,7 @@ class VerifiedDrafts(Writer):
     A line that needs more than `passes`, or where rounding could decide between two tokens, is left to `Greedy`.
     """
 
-    passes: int = 12
+    passes: int = 16
 
     needs_ctc: ClassVar[bool] = True
 

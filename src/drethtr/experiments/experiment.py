@@ -18,5 +18,9 @@ class Experiment(ABC):
         """
 
     @abstractmethod
-    def run(self, conditions: Conditions, seed: int) -> Outcome:
-        """Do it, or what of it is not done yet."""
+    def prepare(self, conditions: Conditions, seed: int) -> None:
+        """Train what is not trained yet; of several processes, all do this together."""
+
+    @abstractmethod
+    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+        """Measure what was prepared; of several processes, one does this."""

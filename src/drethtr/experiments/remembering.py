@@ -49,7 +49,7 @@ def weights_of(mixer: nn.Module, *given: Any) -> Tensor:
 
 @weights_of.register
 def of_retention(mixer: RetentiveMixer, x: Tensor, q: Tensor, text: KeyValue, *_: Any) -> Tensor:
-    fade = mixer.decay(x).float().cumsum(-1)
+    fade: Tensor = mixer.decay(x).float().cumsum(-1)
     distance = fade[..., :, None] - fade[..., None, :]
     decay = distance.masked_fill(future(q.shape[2], q.device), -torch.inf).exp()
     if mixer.normalize:
@@ -81,7 +81,8 @@ def faded(fade: FadedWeights | None, weights: Tensor) -> Tensor:
 
 def scores(q: Tensor, keys: Tensor) -> Tensor:
     """Scaled dot products."""
-    return q.float() @ keys.float().mT * q.shape[-1] ** -0.5
+    dots: Tensor = q.float() @ keys.float().mT
+    return dots * q.shape[-1] ** -0.5
 
 
 def future(tokens: int, device: torch.device) -> Tensor:

@@ -55,9 +55,10 @@ def is_finished(table: Table, row: Row, seed: int, conditions: Conditions) -> bo
 
 def run_row(table: Table, row: Row, seed: int, conditions: Conditions) -> None:
     """Run a row and keep its result; of several processes, one measures and the others wait."""
-    outcome = row.experiment.run(conditions, seed)
+    row.experiment.prepare(conditions, seed)
     devices = Devices.open(conditions.device)
     if devices.leads:
+        outcome = row.experiment.measure(conditions, seed)
         fingerprint = row.experiment.fingerprint(conditions, seed)
         result = Result(
             table=table.name, row=row.name, seed=seed, fingerprint=fingerprint, outcome=outcome, machine=machine()

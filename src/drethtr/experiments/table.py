@@ -1,6 +1,6 @@
 """A table of the paper: rows, and what was published for each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from drethtr.config import hint
@@ -27,15 +27,16 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    def chosen(self, name: str | None) -> tuple[Row, ...]:
-        """The row of a name, or all.
+    def chosen(self, names: Sequence[str]) -> tuple[Row, ...]:
+        """The rows of some names, or all if there are none.
 
         Raises:
-            ConfigError: if there is none.
+            ConfigError: if there is no such row.
         """
-        if name is None:
-            return self.rows
         known = {row.name: row for row in self.rows}
-        if name not in known:
-            raise ConfigError(f"table {self.name} has no row {name!r}{hint(name, known)}; it has: {'; '.join(known)}")
-        return (known[name],)
+        for name in names:
+            if name not in known:
+                raise ConfigError(
+                    f"table {self.name} has no row {name!r}{hint(name, known)}; it has: {'; '.join(known)}"
+                )
+        return tuple(known[name] for name in names) or self.rows

@@ -52,7 +52,10 @@ class Timed(Experiment):
         sizes = [task.batch, task.beams, task.characters, task.pixels, conditions.device.type]
         return digest([config.to_dict(task.config), sizes])
 
-    def run(self, conditions: Conditions, seed: int) -> Outcome:
+    def prepare(self, conditions: Conditions, seed: int) -> None:
+        """Nothing: the weights are random."""
+
+    def measure(self, conditions: Conditions, seed: int) -> Outcome:
         task, scale = self.task(conditions), conditions.scale
         conditions.say(f"decoding {task}")
         contender = Contender("ours", partial(prepare_ours, task, task.config.mixer))

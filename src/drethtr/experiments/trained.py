@@ -68,19 +68,22 @@ class Trained(Experiment):
         test = list(conditions.material.lines(self.lines).test)
         return digest([self.stage(conditions, seed).settings, config.to_dict(self.reader(conditions)), test])
 
-    def run(self, conditions: Conditions, seed: int) -> Outcome:
+    def prepare(self, conditions: Conditions, seed: int) -> None:
         lines = conditions.material.lines(self.lines)
-        test = open_all(lines.test)
-        check_apart({"training": open_all(lines.train), "test": test})
+        check_apart({"training": open_all(lines.train), "test": open_all(lines.test)})
+        carry_out(self.stage(conditions, seed), conditions)
+
+    def measure(self, conditions: Conditions, seed: int) -> Outcome:
         path = carry_out(self.stage(conditions, seed), conditions)
         recognizer = Recognizer(load_model(path, conditions.device), self.reader(conditions))
-        samples = to_read(test)
+        files = conditions.material.lines(self.lines).test
+        samples = to_read(open_all(files))
         conditions.say(f"reading {len(samples):,} test lines with {recognizer.decoder!r}")
         begun = time.monotonic()
         readings = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
         figures, read = measured(recognizer.model, samples, readings)
-        return Outcome(figures=figures | {SECONDS: seconds}, lines=read, files=lines.test, model=str(path))
+        return Outcome(figures=figures | {SECONDS: seconds}, lines=read, files=files, model=str(path))
 
 
 def measured(

@@ -149,7 +149,6 @@ def clear(folder: Path) -> None:
 
 
 def forget(output: Path) -> None:
-    """Remove a result and what an earlier run left beside it."""
-    output.unlink(missing_ok=True)
+    """Remove what an earlier run left beside a result."""
     if (folder_of(output) / PLAN).exists():
         rmtree(folder_of(output))
