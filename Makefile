@@ -1,4 +1,4 @@
-.PHONY: check lint format pictures
+.PHONY: bench check lint format pictures
 
 check: lint
 	pytest
@@ -14,3 +14,6 @@ format:
 
 pictures:
 	python docs/make_pictures.py
+
+bench:
+	drethtr bench all samples --output docs/speed

@@ -145,7 +145,7 @@ def test_jsonl_beside_its_images(draw, tmp_path):
         ("gt.jsonl", '{"name": "a.png"}', "line 1: no file and no text"),
         ("gt.jsonl", '{"file": "a.png", "text": 7}', "line 1: text is 7, expected str"),
         ("gt.jsonl", '{"file": "gone.png", "text": ""}', "line 1: image .*gone.png does not exist"),
-        ("gt.csv", "", "unknown form '.csv'; known: .parquet, .tsv, .jsonl and folders"),
+        ("gt.csv", "", "unknown form '.csv'; known: .parquet, .tsv, .jsonl, .xml and folders"),
     ],
 )
 def test_table_that_cannot_be_used(tmp_path, name, content, message):

@@ -97,7 +97,7 @@ def cells(one: Measured, first: Measured, shown: Sequence[str], table: Table) ->
     for measure in shown:
         found.append(ours(one, measure))
         if published(measure, table):
-            found.append(number(one.row.paper[measure], measure) if measure in one.row.paper else "")
+            found.append(f"{one.row.paper[measure]:g}" if measure in one.row.paper else "")
         if measure == CER:
             found.append(difference_text(one, first))
     return found

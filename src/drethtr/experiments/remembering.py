@@ -5,6 +5,7 @@ For softmax these are its weights; for retention, the size of the score times th
 Shapes, everywhere in this file: H heads, N tokens of one text, I image tokens.
 """
 
+import math
 from contextlib import ExitStack
 from functools import singledispatch
 from typing import Any
@@ -81,8 +82,7 @@ def faded(fade: FadedWeights | None, weights: Tensor) -> Tensor:
 
 def scores(q: Tensor, keys: Tensor) -> Tensor:
     """Scaled dot products."""
-    dots: Tensor = q.float() @ keys.float().mT
-    return dots * q.shape[-1] ** -0.5
+    return q.float() @ keys.float().mT / math.sqrt(q.shape[-1])
 
 
 def future(tokens: int, device: torch.device) -> Tensor:
