@@ -16,6 +16,7 @@ from drethtr.decoding.search import greedy
 from drethtr.decoding.strategies import Greedy, VerifiedDrafts
 from drethtr.decoding.verify import verify
 from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.model.precision import Precision
 from drethtr.recognizer import SHIPPED
 from drethtr.text.tokenizer import EOS
 
@@ -40,7 +41,7 @@ def _no_gradients():
 
 
 @pytest.mark.parametrize("mixer", [Retentive(), SplitSoftmax(), JointSoftmax()], ids=lambda mixer: type(mixer).__name__)
-@pytest.mark.parametrize(("lines", "batches"), [(1, 16), (7, 8), (64, 2)])
+@pytest.mark.parametrize(("lines", "batches"), [(1, 8), (7, 4), (64, 1)])
 def test_the_text_is_that_of_greedy_decoding(mixer, lines, batches):
     """Hundreds of lines, most of whose drafts are quite wrong; also with few passes, when greedy decoding must help."""
     made = network(mixer=mixer)
@@ -121,7 +122,7 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
 @pytest.mark.parametrize("batch", [1, 8])
 def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
-    recognizer = Recognizer.load()
+    recognizer = Recognizer.load(precision=Precision.BFLOAT16)
     made = recognizer.model.network
     prepared = [recognizer.prepare(0, sample.line())[0].prepared for sample in handwriting()]
     for start in range(0, len(prepared), batch):
@@ -132,11 +133,5 @@ def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
 
 def handwriting():
     """The samples of the project, and some real lines where they are."""
-    samples = open_all([str(ROOT / "samples")])
-    if LINES.is_dir():
-        samples += [
-            sample
-            for name in ("peraire_fr", "leopold_de")
-            for sample in open_all([str(LINES / f"{name}.val.parquet")])[:9]
-        ]
-    return samples
+    real = sorted(LINES.glob("[hlp]*.val.parquet"))
+    return open_all([str(ROOT / "samples")]) + [open_all([str(path)])[0] for path in real]
