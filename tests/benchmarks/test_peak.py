@@ -2,9 +2,9 @@ from functools import partial
 
 import pytest
 import torch
-from hungry import dying, filling
+from hungry import dying, fill, filling
 
-from drethtr.benchmarks.peak import PeakMemory, can_measure, memory_race
+from drethtr.benchmarks.peak import MEGABYTE, PeakMemory, can_measure, memory_race
 from drethtr.benchmarks.race import Contender
 from drethtr.errors import ConfigError
 
@@ -29,6 +29,12 @@ def test_counts_what_work_takes_at_once_and_nothing_before():
 def test_names_the_contender_that_did_not_survive():
     with pytest.raises(ConfigError, match=r"work: the greedy one was ended by the system.*smaller batch"):
         memory_race("work", [Contender("the greedy one", dying)], CPU, {})
+
+
+@measurable
+def test_peaks_before_do_not_count():
+    fill(300)
+    assert PeakMemory(CPU).taken() < 100 * MEGABYTE
 
 
 def test_says_where_it_cannot_measure():

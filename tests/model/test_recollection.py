@@ -70,3 +70,9 @@ def test_nothing_written_is_an_empty_memory(inputs):
     _, k, v, _ = inputs
     memory, mass = Recollection.empty(KeyValue(k, v)).settled()
     assert memory.shape == (ROWS, HEADS, WIDTH, WIDTH) and not memory.any() and not mass.any()
+
+
+@pytest.mark.parametrize("width", [2, 64, 128])
+def test_those_who_wait_take_the_room_of_the_memory(width):
+    keys_and_values, memory = 2 * waiting(width) * width, width * width
+    assert keys_and_values == memory

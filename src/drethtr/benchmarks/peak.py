@@ -87,12 +87,13 @@ def memory_race(work: str, contenders: Sequence[Contender], device: torch.device
 
 
 def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
-    """Bytes that the work of a contender takes, made ready before."""
+    """Bytes that the work of a contender takes, made ready and warmed up before."""
     if sys.platform == "linux":
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     run = contender.prepare()
+    run()
     peak = PeakMemory(device)
     run()
     return peak.taken()

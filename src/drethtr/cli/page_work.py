@@ -67,7 +67,7 @@ def refuse_overwriting(works: Sequence[Work], folder: Path) -> None:
     for work in works:
         for target in (target for paths in work.targets.values() for target in paths):
             claim(owners, target, work.path)
-            if False:
+            if target.resolve() in read:
                 raise DataError(f"{target} is read, and would be overwritten; choose another --output")
 
 
