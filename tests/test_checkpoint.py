@@ -1,13 +1,19 @@
 """A model file gives back what was put in, and refuses what it is not."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from drethtr.checkpoint import load_model, read_tensors, save_model
+from drethtr.checkpoint import Model, load_model, read_tensors, save_model
+from drethtr.decoding.strategies import Greedy
 from drethtr.errors import CheckpointError
+from drethtr.images.prepare import Preparation
+from drethtr.recognizer import Recognizer
+from drethtr.text.tokenizer import Characters
+from drethtr.trust.error_rate import ErrorRate
 from drethtr.trust.trust import Trust
 
 
@@ -89,3 +95,46 @@ def test_a_file_of_other_tensors_is_refused(tmp_path) -> None:
     save_file({"x": torch.zeros(1)}, tmp_path / "x.safetensors")
     with pytest.raises(CheckpointError, match="header is missing"):
         load_model(tmp_path / "x.safetensors")
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_the_hash_is_the_same_wherever_a_model_is_stored(half, tiny_path, tmp_path) -> None:
+    model, path = load_model(tiny_path), tmp_path / "again.safetensors"
+    save_model(model, path, half=half)
+    loaded = load_model(path)
+    assert (loaded.hash == model.hash) is not half, "weights in float16 are other weights"
+    save_model(loaded, path, half=half)
+    assert load_model(path).hash == loaded.hash == Recognizer.load(path).model_hash
+
+
+def test_the_hash_does_not_depend_on_the_order_of_the_file_or_the_card(tiny_model, tiny_path) -> None:
+    tensors, metadata = read_tensors(tiny_path)
+    save_file(dict(reversed(tensors.items())), tiny_path, metadata)
+    rewritten(tiny_path, card={"name": "renamed"})
+    assert load_model(tiny_path).hash == tiny_model.hash
+
+
+def other_weights(model: Model) -> Model:
+    with torch.no_grad():
+        model.network.to_logits.weight[0, 0] += 1e-6
+    return replace(model)
+
+
+OTHERS = {
+    "weights": other_weights,
+    "alphabet": lambda model: replace(model, tokenizer=Characters(model.tokenizer.characters.replace("p", "q"))),
+    "preparation": lambda model: replace(model, preparation=Preparation(height=48, stretch=1.1)),
+    "trust": lambda model: replace(model, trust=Trust(error_rates=(ErrorRate(Greedy(), 1.0, 0.1, 1.0, 3),))),
+}
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_what_decides_a_reading_changes_the_hash(change, tiny_model) -> None:
+    before = tiny_model.hash
+    assert change(tiny_model).hash != before
+
+
+def test_a_model_is_named_by_its_card_and_hash(tiny_model) -> None:
+    assert tiny_model.identity == f"tiny {tiny_model.hash[:12]}"
+    assert replace(tiny_model, card={}).identity == tiny_model.hash[:12]
+    assert replace(tiny_model, card={"name": "two\nlines"}).identity.startswith("two lines ")

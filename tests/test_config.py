@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from drethtr.config import from_dict, load, to_dict
+from drethtr.config import essence, from_dict, load, to_dict
 from drethtr.errors import ConfigError
 from drethtr.model.architecture import EncoderDecoder
 from drethtr.model.attention import Added, NoPrior
@@ -178,6 +178,16 @@ MISTAKES = {
         "^network.mixer.normalize: no such setting in JointSoftmax$",
     ),
 }
+
+
+def test_the_essence_is_what_is_not_by_default():
+    """It survives a version that knows more settings, and the trip to disk, where 30 becomes 30.0."""
+    house = House(street="a", number=1, owner=Dog("Rex", weight=30), animals=(Cat(), Cat(3)))
+    found = {"kind": "House", "street": "a", "animals": [{"kind": "Cat"}, {"kind": "Cat", "lives": 3.0}]}
+    assert essence(house) == found
+    heavy = replace(house, owner=Dog("Rex", weight=40))
+    assert json.dumps(essence(heavy)) == json.dumps(essence(from_dict(House, to_dict(heavy))))
+    assert essence(heavy)["owner"] == {"kind": "Dog", "name": "Rex", "weight": 40.0}
 
 
 @pytest.mark.parametrize(("data", "message"), MISTAKES.values(), ids=MISTAKES.keys())

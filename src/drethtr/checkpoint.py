@@ -7,7 +7,8 @@ that holds small changes of a model only, and the hash of the weights that it ch
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from drethtr.trust.trust import Trust
 FORMAT = 1
 """Version of the header; raised when an older reader would misunderstand it."""
 
-ADAPTER = "drethtr-adapter"
-"""Where the header of an adapter stands among the metadata of its file."""
+MODEL, ADAPTER = "drethtr", "drethtr-adapter"
+"""Where the header of a model or of an adapter stands among the metadata of its file."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,22 @@ class Model:
     preparation: Preparation
     card: Mapping[str, Any] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of all that decides a reading: weights, alphabet, preparation and trust, but not the card.
+
+        However the model is stored, it stays the same; computed when first asked for, so ask when training is over.
+        """
+        settings = (self.network.config, self.tokenizer, self.preparation, self.trust)
+        decides = [weights_hash(self), *map(config.essence, settings)]
+        return sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def identity(self) -> str:
+        """Its name, if the card has one, and the first 12 digits of its hash: what every output names it by."""
+        name = " ".join(str(self.card.get("name", "")).split())
+        return f"{name} {self.hash[:12]}".lstrip()
 
 
 def build_model(
@@ -67,7 +84,7 @@ def save_model(model: Model, path: Path, *, half: bool = False) -> None:
         name: (tensor.half() if half and tensor.is_floating_point() else tensor).detach().cpu().contiguous()
         for name, tensor in model.network.state_dict().items()
     }
-    write_tensors(tensors, path, {"drethtr": json.dumps(header, ensure_ascii=False)})
+    write_tensors(tensors, path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
 def save_trust(source: Path, trust: Trust, path: Path) -> None:
@@ -78,7 +95,19 @@ def save_trust(source: Path, trust: Trust, path: Path) -> None:
     """
     tensors, metadata = read_tensors(source)
     header = read_header(source, metadata) | {"trust": config.to_dict(trust)}
-    write_tensors(tensors, path, metadata | {"drethtr": json.dumps(header, ensure_ascii=False)})
+    write_tensors(tensors, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+
+
+def save_card(path: Path, card: Mapping[str, Any]) -> None:
+    """Give the model or adapter in a file another card; its weights keep their bytes.
+
+    Raises:
+        CheckpointError: if the file cannot be used.
+    """
+    tensors, metadata = read_tensors(path)
+    kind = ADAPTER if ADAPTER in metadata else MODEL
+    header = parse_header(path, metadata, kind) | {"card": dict(card)}
+    write_tensors(tensors, path, metadata | {kind: json.dumps(header, ensure_ascii=False)})
 
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str]) -> None:
@@ -108,16 +137,25 @@ def read_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     """The JSON header of a model file, its version checked."""
     if ADAPTER in metadata:
         raise CheckpointError(f"{path}: an adapter, which cannot do without its model; give the model here")
+    return parse_header(path, metadata, MODEL)
+
+
+def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[str, Any]:
+    """The JSON header of a model or adapter, whoever may have made the file; its version checked."""
+    what = "adapter" if place == ADAPTER else "model"
     try:
-        header = json.loads(metadata["drethtr"])
-    except (KeyError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path}: not a drethtr model: its header is missing") from error
-    if header.get("format") != FORMAT:
+        header = json.loads(metadata[place])
+    except (KeyError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path}: not a drethtr {what}: its header is missing") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        found = header.get("format") if isinstance(header, dict) else None
         raise CheckpointError(
-            f"{path}: model format {header.get('format')!r}, but this drethtr reads {FORMAT}; "
+            f"{path}: {what} format {found!r}, but this drethtr reads {FORMAT}; "
             "install the drethtr version that wrote it, or train it again"
         )
-    return dict(header)
+    if not isinstance(header.get("card"), dict):
+        raise CheckpointError(f"{path}: the {what}'s card is not understood: it is not a table")
+    return header
 
 
 def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
@@ -166,11 +204,11 @@ class Adapter:
 
 
 def weights_hash(model: Model) -> str:
-    """Hash of all weights as they read: the same for files that differ in card and trust only."""
-    digest = blake2b(digest_size=16)
+    """SHA-256 of all weights as they read: the same for files that differ in card and trust only."""
+    digest = sha256()
     for name, tensor in sorted(model.network.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     return digest.hexdigest()
 
 
@@ -205,13 +243,12 @@ def load_adapter(path: Path) -> Adapter:
     tensors, metadata = read_tensors(path)
     if ADAPTER not in metadata:
         raise CheckpointError(f"{path}: not an adapter")
+    header = parse_header(path, metadata, ADAPTER)
     try:
-        header = json.loads(metadata[ADAPTER])
-        if header["format"] != FORMAT:
-            raise CheckpointError(f"{path}: adapter format {header['format']!r}, but this drethtr reads {FORMAT}")
         trust = config.from_dict(Trust, header["trust"])
-        return Adapter(tensors, header["base"], header["beside"], header["card"], trust)
-    except (KeyError, ConfigError, json.JSONDecodeError) as error:
+        base, beside = str(header["base"]), Path(str(header["beside"])).name
+        return Adapter(tensors, base, beside, header["card"], trust)
+    except (KeyError, ConfigError) as error:
         raise CheckpointError(f"{path}: the adapter's header is not understood: {error}") from error
 
 

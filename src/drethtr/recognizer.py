@@ -24,6 +24,7 @@ from drethtr.images.prepare import Prepared
 from drethtr.model.network import ImageMemory
 from drethtr.model.precision import Precision
 from drethtr.reading import Alternative, Character, Evidence, Reading
+from drethtr.sharing.folder import locate, upload, write_folder
 from drethtr.trust.checks import Observation
 from drethtr.trust.evidence import LineEvidence, gather, impressions
 from drethtr.trust.ink import inked_columns
@@ -106,6 +107,40 @@ class Recognizer:
         """
         model = load_named(Path(path) if path is not None else SHIPPED, adapter, device)
         return cls(model, decoder, precision=precision, alternatives=alternatives, on_drift=on_drift)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        source: str | Path,
+        *,
+        revision: str | None = None,
+        decoder: Decoder | None = None,
+        device: torch.device | str = "cpu",
+        precision: Precision = Precision.FLOAT32,
+    ) -> Self:
+        """The model of a repository of the Hugging Face hub, `OWNER/NAME`, or in a folder or file on this machine.
+
+        Raises:
+            CheckpointError: if there is none, or it cannot be used; ConfigError and MissingExtraError as `load`.
+        """
+        return cls.load(locate(source, revision), decoder=decoder, device=device, precision=precision)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write into a folder what `push_to_hub` uploads: the model, and a README made from its card."""
+        write_folder(self.model, Path(folder))
+
+    def push_to_hub(self, repository: str, *, private: bool = False) -> str:
+        """Upload the model and its README to `OWNER/NAME` on the Hugging Face hub; returns the address of the commit.
+
+        Raises:
+            MissingExtraError: if huggingface_hub is not installed.
+        """
+        return upload(self.model, repository, private=private)
+
+    @property
+    def model_hash(self) -> str:
+        """SHA-256 of all of the model that decides a reading; however it is stored, it stays the same."""
+        return self.model.hash
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
         """Read line images: paths, encoded bytes, Pillow images or arrays; in the order given.

@@ -3,6 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from drethtr.checkpoint import load_model
 from drethtr.cli.compare import system
 from drethtr.decoding import CTC, Beam
 from drethtr.errors import CheckpointError, ConfigError
@@ -33,6 +34,7 @@ def test_two_decoders_of_a_model(drethtr, lines, tiny_path, tmp_path):
     assert outcome.code == 0 and "CER by length" in outcome.out and "paired bootstrap" in outcome.out
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert found["cer"]["lines"] == 2 and found["verdict"] == "too few pages to tell"
+    assert [found["made_by"][side]["model"] for side in "ab"] == [load_model(tiny_path).identity] * 2
     assert found["a"].endswith(":ctc") and found["sets"][0]["name"] == "lines"
     drawn = Page(page.read_text(encoding="utf-8"))
     assert drawn.open == [] and drawn.outside == []

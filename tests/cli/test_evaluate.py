@@ -2,6 +2,9 @@ import json
 
 import pytest
 
+from drethtr import __version__
+from drethtr.checkpoint import load_model
+
 RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]
 CUSTOMS = [f"{custom}{end}" for custom in ("wer_punctuation", "wer_unicode") for end in ("", "_low", "_high")]
 
@@ -20,6 +23,15 @@ def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_p
     assert of_set["cer_low"] <= of_set["cer"] <= of_set["cer_high"]
     assert found["convention"] in outcome.out and found["customs_convention"] in outcome.out
     assert f"{100 * of_set['cer']:.2f} [" in outcome.out
+
+
+def test_figures_say_what_was_measured(drethtr, lines, tiny_path, tmp_path):
+    figures = tmp_path / "figures.json"
+    said = drethtr("evaluate", lines, "--model", tiny_path, "--json", figures, "--decoder", "beam:2").out
+    found, model = json.loads(figures.read_text(encoding="utf-8")), load_model(tiny_path).identity
+    assert (found["made_by"]["model"], found["made_by"]["drethtr"]) == (model, __version__)
+    assert found["decoder"].startswith("Beam(2") or found["decoder"].startswith("Beam(beams=2")
+    assert f"Read by drethtr {__version__}, model {model}, decoder {found['decoder']}." in said
 
 
 def test_limit_takes_so_many_lines_of_each_set(drethtr, lines, tiny_path, tmp_path):

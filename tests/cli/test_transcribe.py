@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from drethtr import Recognizer
+from drethtr import Recognizer, __version__
+from drethtr.checkpoint import load_model
 
 
 def png_header(width, height):
@@ -70,7 +71,9 @@ def test_json_has_places_and_confidences(drethtr, lines, tiny_path):
         "alternatives",
         "characters",
         "words",
+        "made_by",
     ]
+    assert found["made_by"]["model"] == load_model(tiny_path).identity
     assert (found["file"], found["text"]) == (str(image), reading.text)
     assert found["confidence"] == pytest.approx(reading.confidence, abs=1e-4)
     assert "".join(character["text"] for character in found["characters"]) == reading.text
@@ -87,8 +90,9 @@ def test_json_of_several_lines_is_an_object_in_each_row(drethtr, lines, tiny_pat
 
 def test_table(drethtr, lines, tiny_path):
     header, *rows = drethtr("transcribe", lines, "--model", tiny_path, "--format", "tsv").out.splitlines()
-    assert header == "file\ttext\tconfidence\tflags"
-    assert [len(row.split("\t")) for row in rows] == [4, 4]
+    assert header == "file\ttext\tconfidence\tflags\tmade by"
+    maker = f"drethtr {__version__}, model {load_model(tiny_path).identity}"
+    assert [row.split("\t")[4:] for row in rows] == [[maker], [maker]]
 
 
 def test_a_folder_gets_a_file_for_each_image(drethtr, lines, tiny_path, tmp_path):

@@ -10,6 +10,7 @@ import typer
 
 from drethtr.cli.choices import DeviceName, decoder_named, device_named
 from drethtr.cli.files import write_text
+from drethtr.cli.provenance import provenance_of
 from drethtr.errors import CheckpointError, DataError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from drethtr.data.sample import Sample
     from drethtr.decoding.strategies import Decoder
+    from drethtr.documents.document import Provenance
     from drethtr.evaluation.compare import Comparison, Difference, OfConfidence
     from drethtr.reading import Reading
 
@@ -33,6 +35,18 @@ class System(NamedTuple):
     name: str
     model: Path | None
     decoder: "Decoder | None"
+
+
+class Side(NamedTuple):
+    """A or B when it has read: its name, what it turned out to be, and its readings."""
+
+    name: str
+    made_by: "Provenance"
+    decoder: str
+    readings: "list[Reading]"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.made_by}, {self.decoder})"
 
 
 def compare(
@@ -61,13 +75,13 @@ def compare(
         if path is not None and not path.parent.is_dir():
             raise DataError(f"{path}: there is no folder {path.parent}")
     samples = to_read(open_all(data), limit, seed)
-    found = compare_readings(samples, *(readings(each, samples, device) for each in systems))
-    names = a or "package", b or "package"
-    typer.echo(summary(found, *names))
+    sides = read(systems[0], samples, device), read(systems[1], samples, device)
+    found = compare_readings(samples, *(side.readings for side in sides))
+    typer.echo(summary(found, *sides))
     if html_file is not None:
-        write_text(html_file, comparison_page(found, *names, convention=CONVENTION, lines=lines_shown))
+        write_text(html_file, comparison_page(found, *sides, convention=CONVENTION, lines=lines_shown))
     if json_file is not None:
-        write_text(json_file, json.dumps(plain(found, *names), ensure_ascii=False, indent=1) + "\n")
+        write_text(json_file, json.dumps(plain(found, *sides), ensure_ascii=False, indent=1) + "\n")
 
 
 def system(spec: str) -> System:
@@ -87,8 +101,8 @@ def system(spec: str) -> System:
     raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
 
 
-def readings(which: System, samples: "Sequence[Sample]", device: str) -> "list[Reading]":
-    """What one of the two reads, showing how far it is."""
+def read(which: System, samples: "Sequence[Sample]", device: str) -> Side:
+    """Let one of the two read, showing how far it is."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_lines
@@ -96,10 +110,11 @@ def readings(which: System, samples: "Sequence[Sample]", device: str) -> "list[R
 
     recognizer = Recognizer.load(which.model, decoder=which.decoder, device=device_named(device))
     with tqdm(total=len(samples), unit="line", desc=which.name, disable=None) as bar:
-        return read_lines(recognizer, samples, bar.update)
+        found = read_lines(recognizer, samples, bar.update)
+    return Side(which.name or "package", provenance_of(recognizer), repr(recognizer.decoder), found)
 
 
-def summary(found: "Comparison", a: str, b: str) -> str:
+def summary(found: "Comparison", a: Side, b: Side) -> str:
     """What was found, for people."""
     rows = [found.cer, found.wer]
     parts = [f"A: {a}", f"B: {b}", "", *table("all lines", rows), "", *table("CER by set", found.sets)]
@@ -148,16 +163,17 @@ def shown(character: str) -> str:
     return {"": "(none)", " ": "(space)"}.get(character, character)
 
 
-def plain(found: "Comparison", a: str, b: str) -> dict[str, Any]:
+def plain(found: "Comparison", a: Side, b: Side) -> dict[str, Any]:
     """The comparison in plain values; rates are fractions."""
     return {
         "convention": CONVENTION,
-        "a": a,
-        "b": b,
+        "a": a.name,
+        "b": b.name,
         "verdict": found.cer.verdict,
         **{name: asdict(getattr(found, name)) for name in ("cer", "wer")},
         **{
             name: [asdict(row) for row in getattr(found, name)]
             for name in ("sets", "lengths", "confidences_a", "confidences_b", "confusions")
         },
+        "made_by": {name: side.made_by.to_json() | {"decoder": side.decoder} for name, side in (("a", a), ("b", b))},
     }

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.cli.compare import shown
+from drethtr.cli.compare import Side, shown
 from drethtr.data.sample import Sample
 from drethtr.evaluation.compare import CONFIDENCES, Comparison, Difference, Line, OfConfidence
 from drethtr.text.normalize import for_scoring
@@ -31,12 +31,14 @@ ins { background: #fde3b3; text-decoration: none; } .note { color: #555; max-wid
 """
 
 
-def comparison_page(found: Comparison, a: str, b: str, *, convention: str, lines: int) -> str:
+def comparison_page(found: Comparison, a: Side, b: Side, *, convention: str, lines: int) -> str:
     """The whole report; `lines` of those that A and B differ most in are shown."""
     differing = [line for line in found.lines if line.edits_a != line.edits_b]
+    title = f"{escape(a.name)} against {escape(b.name)}"
     parts = [
-        f"<h1>{escape(a)} against {escape(b)}</h1>",
-        f"<p>A is {escape(a)}, B is {escape(b)}; {found.cer.lines:,} lines. <b>CER: {found.cer.verdict}.</b></p>",
+        f"<h1>{title}</h1>",
+        f"<p>A is {escape(str(a))}.</p><p>B is {escape(str(b))}.</p>",
+        f"<p>{found.cer.lines:,} lines. <b>CER: {found.cer.verdict}.</b></p>",
         differences("All lines", (found.cer, found.wer)),
         f'<p class="note">{escape(convention)}</p>',
         "<h2>CER by set</h2>" + differences("set", found.sets),
@@ -47,7 +49,6 @@ def comparison_page(found: Comparison, a: str, b: str, *, convention: str, lines
         "<del>Red</del>: written, not read so. <ins>Yellow</ins>: read, not written so.</p>",
         *(line_part(line) for line in islice(differing, lines)),
     ]
-    title = f"{escape(a)} against {escape(b)}"
     head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 

@@ -18,12 +18,14 @@ from drethtr.cli.choices import (
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.files import write_text
 from drethtr.cli.pages import AUTO
+from drethtr.cli.provenance import provenance_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.evaluation.evaluate import Scores
+    from drethtr.recognizer import Recognizer
 
 
 def evaluate(
@@ -65,30 +67,32 @@ def evaluate(
         pages = open_references(data)
         recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device), precision=exactness)
         found = to_json(read_and_compare(recognizer, pages, lines))
-        deliver(page_table(found), found, json_file)
+        deliver(page_table(found), found, recognizer, json_file)
         return
     samples = open_all(data)
     recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device), precision=exactness)
     number = len(measure.to_read(samples, limit, seed))
     with tqdm(total=number, unit="line", disable=None) as bar:
         scores = measure.evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
-    text = summary(scores, repr(recognizer.decoder))
+    text = summary(scores, recognizer)
     if confidence:
         text += "\n\n" + trust_table(scores.to_json()["trust"])
-    deliver(text, scores.to_json(), json_file)
+    deliver(text, scores.to_json(), recognizer, json_file)
 
 
-def deliver(text: str, figures: Mapping[str, Any], json_file: Path | None) -> None:
-    """Show figures to people, and write them for programs if that is wanted."""
+def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
+    """Show figures to people, and write them for programs, with what read, if that is wanted."""
     typer.echo(text)
     if json_file is not None:
+        figures = {**figures, "made_by": provenance_of(recognizer).to_json(), "decoder": repr(recognizer.decoder)}
         write_text(json_file, json.dumps(figures, ensure_ascii=False, indent=1) + "\n")
 
 
-def summary(scores: "Scores", decoder: str) -> str:
+def summary(scores: "Scores", recognizer: "Recognizer") -> str:
     """What was measured, for people."""
     found = scores.to_json()
-    parts = [table_of(found), "", found["convention"], found["customs_convention"], f"Decoder: {decoder}."]
+    parts = [table_of(found), "", found["convention"], found["customs_convention"]]
+    parts.append(f"Read by {provenance_of(recognizer)}, decoder {recognizer.decoder!r}.")
     if scores.left_out:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")

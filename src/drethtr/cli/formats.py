@@ -6,44 +6,52 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from drethtr.documents.document import Provenance
     from drethtr.reading import Reading
-
 
 DOUBTFUL = 0.5
 """Words less sure than this are marked where a person asks for doubts."""
+
+
+class Entry(NamedTuple):
+    """What there is to write: the reading of an image file, and who made it."""
+
+    path: Path
+    reading: "Reading"
+    made_by: "Provenance"
 
 
 class Format(NamedTuple):
     """How readings are written.
 
     header  the first row of the screen or file, if there is one
-    row     the reading of a file as one row, for a table of several
+    row     an entry as one row, for a table of several
     file    the same, for a file or screen of its own
     """
 
     header: str
-    row: Callable[[Path, "Reading"], str]
-    file: Callable[[Path, "Reading"], str]
+    row: Callable[[Entry], str]
+    file: Callable[[Entry], str]
 
 
-def text_row(path: Path, reading: "Reading") -> str:
+def text_row(entry: Entry) -> str:
     """`file<TAB>text`."""
-    return f"{path}\t{one_line(reading.text)}\n"
+    return f"{entry.path}\t{one_line(entry.reading.text)}\n"
 
 
-def text_file(path: Path, reading: "Reading") -> str:
+def text_file(entry: Entry) -> str:
     """The text alone."""
-    return f"{reading.text}\n"
+    return f"{entry.reading.text}\n"
 
 
-def doubts_row(path: Path, reading: "Reading") -> str:
+def doubts_row(entry: Entry) -> str:
     """`file<TAB>text`, doubts marked."""
-    return f"{path}\t{one_line(with_doubts(reading))}\n"
+    return f"{entry.path}\t{one_line(with_doubts(entry.reading))}\n"
 
 
-def doubts_file(path: Path, reading: "Reading") -> str:
+def doubts_file(entry: Entry) -> str:
     """The text alone, doubts marked."""
-    return f"{with_doubts(reading)}\n"
+    return f"{with_doubts(entry.reading)}\n"
 
 
 def with_doubts(reading: "Reading") -> str:
@@ -52,29 +60,31 @@ def with_doubts(reading: "Reading") -> str:
     return " ".join([*words, *(f"[!{flag.kind}: {flag.reason}]" for flag in reading.flags)])
 
 
-def table_row(path: Path, reading: "Reading") -> str:
-    """`file<TAB>text<TAB>confidence<TAB>flags`."""
+def table_row(entry: Entry) -> str:
+    """As `TABLE` names the cells."""
+    path, reading, made_by = entry
     flags = "; ".join(f"{flag.kind}: {flag.reason}" for flag in reading.flags)
-    return f"{path}\t{one_line(reading.text)}\t{reading.confidence:.4f}\t{one_line(flags)}\n"
+    return f"{path}\t{one_line(reading.text)}\t{reading.confidence:.4f}\t{one_line(flags)}\t{made_by}\n"
 
 
-def json_row(path: Path, reading: "Reading") -> str:
+def json_row(entry: Entry) -> str:
     """All that is known, as an object in one row."""
-    return json.dumps(to_json(path, reading), ensure_ascii=False) + "\n"
+    return json.dumps(to_json(entry), ensure_ascii=False) + "\n"
 
 
-def json_file(path: Path, reading: "Reading") -> str:
+def json_file(entry: Entry) -> str:
     """The same, for reading."""
-    return json.dumps(to_json(path, reading), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(to_json(entry), ensure_ascii=False, indent=1) + "\n"
 
 
-def to_json(path: Path, reading: "Reading") -> dict[str, Any]:
+def to_json(entry: Entry) -> dict[str, Any]:
     """A reading in plain values: edges in pixels from the left of the image, confidences from 0 to 1.
 
     Confidences are probabilities to be right where `calibrated` is true, else only the decoder's own opinion.
     """
+    reading = entry.reading
     return {
-        "file": str(path),
+        "file": str(entry.path),
         "text": reading.text,
         "confidence": round(reading.confidence, 4),
         "calibrated": reading.calibrated,
@@ -91,6 +101,7 @@ def to_json(path: Path, reading: "Reading") -> dict[str, Any]:
             placed(word.text, word.confidence, word.characters[0].left, word.characters[-1].right)
             for word in reading.words()
         ],
+        "made_by": entry.made_by.to_json(),
     }
 
 
@@ -104,10 +115,12 @@ def one_line(text: str) -> str:
     return text.replace("\t", " ").replace("\n", " ")
 
 
+TABLE = "file\ttext\tconfidence\tflags\tmade by\n"
+
 FORMATS: Mapping[str, Format] = {
     "txt": Format("", text_row, text_file),
     "json": Format("", json_row, json_file),
-    "tsv": Format("file\ttext\tconfidence\tflags\n", table_row, table_row),
+    "tsv": Format(TABLE, table_row, table_row),
 }
 
 TEXT_WITH_DOUBTS = Format("", doubts_row, doubts_file)

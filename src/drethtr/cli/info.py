@@ -1,6 +1,6 @@
-"""`drethtr info`: what a model is, what it was trained on, how well it reads."""
+"""`drethtr info`: what a model is, what it was trained on, how well it reads, and what its card does not tell."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,21 +16,68 @@ def info(
     model: Annotated[
         Path | None, typer.Argument(help="A model or adapter; the model inside the package if left out.")
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say what its card lacks before it should be shared.")
+    ] = False,
+    add: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Put entries of a TOML file, or figures of evaluate --json, on the card."),
+    ] = None,
 ) -> None:
-    """Describe a model: its size, alphabet, training data, measured error rates and licence."""
+    """Describe a model: its size, alphabet, training data, measured error rates and license.
+
+    With --check the exit code is 1 if the card lacks something.
+    """
     from drethtr.recognizer import SHIPPED, Recognizer
 
     path = model if model is not None else SHIPPED
-    for line in description(Recognizer.load(path).model, path):
+    if add:
+        extend_card(path, add)
+    found = Recognizer.load(path).model
+    if check:
+        report_gaps(found, path)
+        return
+    for line in description(found, path):
         typer.echo(line)
+
+
+def extend_card(path: Path, files: Sequence[Path]) -> None:
+    """Add the entries of some files to the card of a model."""
+    from drethtr.checkpoint import save_card
+    from drethtr.recognizer import Recognizer
+    from drethtr.sharing.card import read_additions, with_entries
+
+    additions = [read_additions(file) for file in files]
+    card = Recognizer.load(path).model.card
+    for entries in additions:
+        card = with_entries(card, entries)
+    save_card(path, card)
+
+
+def report_gaps(model: "Model", path: Path) -> None:
+    """Say what a card lacks, and how to add it; the exit code is 1 if it lacks something."""
+    from drethtr.sharing.card import gaps
+
+    found = gaps(model)
+    if not found:
+        typer.echo(f"{path}: the card is complete")
+        return
+    typer.echo(f"{path}: the card does not tell")
+    for gap in found:
+        typer.echo(f"- {gap.what}: {gap.remedy}")
+    typer.echo(f"Write entries into a TOML file and add them: drethtr info {path} --add card.toml")
+    raise typer.Exit(1)
 
 
 def description(model: "Model", path: Path) -> list[str]:
     """What is known of a model, line by line."""
+    from drethtr.sharing.card import alphabet
+
     config, tokenizer = model.network.config, model.tokenizer
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
     lines = [
         f"{path}: {path.stat().st_size / 1e6:.1f} MB, {parameters:,} parameters",
+        f"hash: {model.hash}",
         f"network: {type(config.architecture).__name__}, {config.layers} layers of width {config.width}, "
         f"{config.heads} heads, backbone {type(config.backbone).__name__}, {type(config.mixer).__name__} text, "
         f"{'with' if config.ctc else 'without'} CTC head",
@@ -44,11 +91,6 @@ def description(model: "Model", path: Path) -> list[str]:
     if evaluation is not None:
         lines += ["measured on lines it never saw:", table_of(evaluation), evaluation["convention"]]
     return lines
-
-
-def alphabet(model: "Model") -> str:
-    """Everything that the model writes, token after token."""
-    return model.tokenizer.decode(range(model.tokenizer.size))
 
 
 def entry(name: str, value: Any) -> list[str]:

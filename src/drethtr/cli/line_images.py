@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
 from drethtr.cli.files import write_text
-from drethtr.cli.formats import Format
+from drethtr.cli.formats import Entry, Format
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.images.line import Line
     from drethtr.reading import Reading
     from drethtr.recognizer import Recognizer
+
+Show: TypeAlias = Callable[[Entry], None]
 
 READ_TOGETHER = 64
 
@@ -43,13 +45,13 @@ def load(recognizer: "Recognizer", image: Path) -> "Line | DataError":
     return line
 
 
-def to_screen(format: Format, *, alone: bool) -> "Callable[[Path, Reading], None]":
+def to_screen(format: Format, *, alone: bool) -> Show:
     """Print readings as they come: of a single image what a file would hold, else rows that name the image."""
     typer.echo(format.header, nl=False)
     write = format.file if alone else format.row
-    return lambda image, reading: typer.echo(write(image, reading), nl=False)
+    return lambda entry: typer.echo(write(entry), nl=False)
 
 
-def to_files(format: Format, outputs: Mapping[Path, Path]) -> "Callable[[Path, Reading], None]":
+def to_files(format: Format, outputs: Mapping[Path, Path]) -> Show:
     """Write each reading to its file."""
-    return lambda image, reading: write_text(outputs[image], format.header + format.file(image, reading))
+    return lambda entry: write_text(outputs[entry.path], format.header + format.file(entry))

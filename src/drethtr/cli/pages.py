@@ -3,16 +3,14 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-import drethtr
 from drethtr.cli.files import write_bytes
 from drethtr.cli.page_work import ReadPage, Work, on_screen, plan, read_sheets, refuse_overwriting, write_all
+from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -70,7 +68,6 @@ class Count(NamedTuple):
 def transcribe_pages(
     files: Sequence[Path],
     load: "Callable[[], Recognizer]",
-    model: Path | None,
     options: PageOptions,
     report: Callable[[DataError], None],
     *,
@@ -88,7 +85,8 @@ def transcribe_pages(
         typer.echo(f"{done} of {len(files)} files were done before; --force reads them again", err=True)
     if not waiting:
         return Count(done, failed)
-    recognizer, provenance = load(), provenance_of(model)
+    recognizer = load()
+    provenance = provenance_of(recognizer)
 
     def report_beside_bar(error: DataError) -> None:
         with tqdm.external_write_mode():
@@ -108,17 +106,6 @@ def transcribe_pages(
                 report_beside_bar(error)
                 failed += 1
     return Count(done, failed)
-
-
-def provenance_of(model: Path | None) -> "Provenance":
-    """Who reads: the version of the package, the model in the file, and when."""
-    from drethtr.documents.document import Provenance
-    from drethtr.recognizer import SHIPPED
-
-    path = model or SHIPPED
-    return Provenance(
-        drethtr.__version__, f"{path.stem} {sha256(path.read_bytes()).hexdigest()[:12]}", datetime.now(UTC)
-    )
 
 
 def open_work(file: Path, options: PageOptions, report: Callable[[DataError], None]) -> Work | None:

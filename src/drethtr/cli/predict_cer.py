@@ -8,6 +8,7 @@ import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
 from drethtr.cli.files import write_text
+from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def predict_cer(
     else:
         report = predicted(known_rate(recognizer), pairs)
     if json_file is not None:
+        report |= {"made_by": provenance_of(recognizer).to_json()}
         write_text(json_file, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
 
 

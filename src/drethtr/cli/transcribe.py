@@ -15,14 +15,14 @@ from drethtr.cli.choices import (
     precision_named,
 )
 from drethtr.cli.files import find_images, plan_outputs
-from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS
-from drethtr.cli.line_images import read_all, to_files, to_screen
+from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry
+from drethtr.cli.line_images import Show, read_all, to_files, to_screen
 from drethtr.cli.pages import AUTO, WHOLE, Count, PageOptions, transcribe_pages
+from drethtr.cli.provenance import provenance_of
 from drethtr.config import hint
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from drethtr.reading import Reading
     from drethtr.recognizer import Recognizer
 
 
@@ -100,7 +100,7 @@ def transcribe(
             raise ConfigError("--alternatives are given for images of single lines, not for pages")
         options = PageOptions(names, output, lines, update=update, doubts=doubts, force=force, verbose=verbose)
         report_all(errors)
-        count = transcribe_pages(files, load, model, options, report, alone=alone)
+        count = transcribe_pages(files, load, options, report, alone=alone)
     if check_drift:
         report_drift(max(drifts))
     if failed := count.failed + len(errors):
@@ -167,15 +167,16 @@ def report_drift(drift: float) -> None:
         )
 
 
-def transcribe_lines(
-    images: Sequence[Path], load: "Callable[[], Recognizer]", show: "Callable[[Path, Reading], None]"
-) -> Count:
+def transcribe_lines(images: Sequence[Path], load: "Callable[[], Recognizer]", show: Show) -> Count:
     """Read images of single lines and show what they say."""
-    done = 0
-    for image, result in read_all(load(), images) if images else ():
+    if not images:
+        return Count(0, 0)
+    recognizer, done = load(), 0
+    made_by = provenance_of(recognizer)
+    for image, result in read_all(recognizer, images):
         if isinstance(result, DataError):
             report(result)
         else:
-            show(image, result)
+            show(Entry(image, result, made_by))
             done += 1
     return Count(done, len(images) - done)

@@ -12,7 +12,7 @@ from drethtr.documents.page import Page
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who made a document: drethtr of a version, with the model of a hash, at a time."""
+    """Who made a document: drethtr of a version, with a model, named by its `Model.identity`, at a time."""
 
     version: str
     model: str
@@ -20,6 +20,10 @@ class Provenance:
 
     def __str__(self) -> str:
         return f"drethtr {self.version}, model {self.model}"
+
+    def to_json(self) -> dict[str, str]:
+        """The same in plain values."""
+        return {"drethtr": self.version, "model": self.model, "created": self.timestamp}
 
     @property
     def timestamp(self) -> str:

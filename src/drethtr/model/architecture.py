@@ -11,6 +11,9 @@ from drethtr.errors import ConfigError
 from drethtr.model.block import Block, CrossBlock, EncoderLayer, FusedBlock, Shape
 from drethtr.model.decay import Place
 
+MAX_LAYERS = 1000
+"""More can only be a mistake, or a file made to exhaust memory."""
+
 
 class ArchitectureConfig(ABC):
     """Which layers a network has."""
@@ -47,9 +50,10 @@ class EncoderDecoder(ArchitectureConfig):
     hidden: int = 3072
 
     def __post_init__(self) -> None:
-        if self.layers < 1 or self.hidden < 1:
+        if not 1 <= self.layers <= MAX_LAYERS or self.hidden < 1:
             raise ConfigError(
-                f"an encoder needs at least 1 layer and 1 hidden channel, not {self.layers}, {self.hidden}"
+                f"an encoder has 1 to {MAX_LAYERS} layers and 1 hidden channel or more, "
+                f"not {self.layers}, {self.hidden}"
             )
 
     def encoder(self, shape: Shape) -> Sequence[EncoderLayer]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from drethtr.errors import ConfigError
-from drethtr.model.architecture import ArchitectureConfig, DecoderOnly, EncoderDecoder
+from drethtr.model.architecture import MAX_LAYERS, ArchitectureConfig, DecoderOnly, EncoderDecoder
 from drethtr.model.attention import Added, KeyValue, Multiplied, NoPrior, PriorConfig
 from drethtr.model.backbones import PPOCR, BackboneConfig, EfficientNetV2S
 from drethtr.model.block import Block, EncoderLayer, Shape
@@ -43,10 +43,6 @@ class DecoderState(NamedTuple):
 
     length: int
     layers: tuple[Any, ...]
-
-
-MAX_LAYERS = 1000
-"""More can only be a mistake, or a file made to exhaust memory."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -160,7 +160,8 @@ def learn(
             (parts.total * devices.processes).backward()  # type: ignore[no-untyped-call]  # for they are averaged
         losses += torch.stack(parts).detach()
     nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
-    learner.optimizer.step()
+    with devices.precision(progress.bfloat16):
+        learner.optimizer.step()
     learner.average.follow(learner.network, progress.step + 1)
     return Losses(*devices.total(losses))
 

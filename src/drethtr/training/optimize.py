@@ -5,12 +5,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import nn
 
 from drethtr.errors import ConfigError
+from drethtr.training.muon import Muon
 
 
 class Schedule(ABC):
@@ -48,15 +49,56 @@ class Cosine(Schedule):
         return self.final_share + (1 - self.final_share) * (1 + math.cos(math.pi * turn)) / 2
 
 
+class Method(ABC):
+    """How a gradient moves a weight."""
+
+    @abstractmethod
+    def group(self, matrices: bool) -> dict[str, float]:
+        """What a group of parameters says of itself: inner matrices of the network, or others."""
+
+    @abstractmethod
+    def make(self, groups: list[dict[str, Any]], betas: tuple[float, float]) -> torch.optim.AdamW:
+        """The optimizer of these groups."""
+
+
+@dataclass(frozen=True)
+class AdamW(Method):
+    """Each weight by its own."""
+
+    def group(self, matrices: bool) -> dict[str, float]:
+        return {}
+
+    def make(self, groups: list[dict[str, Any]], betas: tuple[float, float]) -> torch.optim.AdamW:
+        return torch.optim.AdamW(groups, betas=betas)
+
+
+@dataclass(frozen=True)
+class Orthogonal(Method):
+    """Inner matrices as a whole, see `muon.py`; the rest as AdamW does."""
+
+    momentum: float = 0.95
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.momentum < 1:
+            raise ConfigError(f"optimizer.method.momentum must be in [0, 1), not {self.momentum}")
+
+    def group(self, matrices: bool) -> dict[str, float]:
+        return {"momentum": self.momentum} if matrices else {}
+
+    def make(self, groups: list[dict[str, Any]], betas: tuple[float, float]) -> torch.optim.AdamW:
+        return Muon(groups, betas=betas)
+
+
 @dataclass(frozen=True, kw_only=True)
 class OptimizerConfig:
-    """AdamW with warm-up, counted in samples, and a schedule.
+    """A method with warm-up, counted in samples, and a schedule.
 
     `backbone_scale` slows the backbone, so that what it knows from before is not forgotten. `decay_all` lets weight
     decay fall on biases, norms and embeddings, too. `clip` is the longest gradient; `inf` clips none. `average` is the
     decay of the moving average of the weights, which is what is validated and saved; 0 keeps the weights themselves.
     """
 
+    method: Method = field(default_factory=AdamW)
     learning_rate: float = 1e-3
     schedule: Schedule = field(default_factory=Cosine)
     warm_up: int = 2000
@@ -77,24 +119,34 @@ class OptimizerConfig:
 
 
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.AdamW:
-    """AdamW over up to four groups: backbone or not, decayed (matrices) or not (biases, norms, embeddings)."""
-    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    """The method over up to six groups: backbone or not, decayed (matrices) or not (biases, norms), inner or not."""
+    groups: dict[tuple[bool, bool, bool], list[nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
         if parameter.requires_grad:
             decayed = config.decay_all or (parameter.ndim > 1 and not name.startswith("embed."))
-            groups.setdefault((name.startswith("backbone."), decayed), []).append(parameter)
-    return torch.optim.AdamW(
+            groups.setdefault((name.startswith("backbone."), decayed, inner(name, parameter)), []).append(parameter)
+    return config.method.make(
         [
             {
                 "params": parameters,
+                "lr": config.learning_rate,
                 "scale": config.backbone_scale if in_backbone else 1.0,
                 "weight_decay": config.weight_decay if decayed else 0.0,
+                **config.method.group(matrices),
             }
-            for (in_backbone, decayed), parameters in sorted(groups.items())
+            for (in_backbone, decayed, matrices), parameters in sorted(groups.items())
         ],
-        lr=config.learning_rate,
-        betas=config.betas,
+        config.betas,
     )
+
+
+OUTER = ("embed.", "to_logits.", "ctc.")
+"""Where names of weights begin whose rows stand for tokens: each row learns by its own."""
+
+
+def inner(name: str, parameter: nn.Parameter) -> bool:
+    """Whether a weight is a matrix, or a kernel that mixes channels, between hidden features."""
+    return parameter.ndim > 1 and parameter.shape[1] > 1 and not name.startswith(OUTER)
 
 
 def learning_rate(config: OptimizerConfig, seen: int, total: int) -> float:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from glob import glob
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from drethtr.data.sample import Sample
 from drethtr.data.sources.folder import read_folder
 from drethtr.data.sources.pages import page_files, read_page_lines
 from drethtr.data.sources.parquet import read_parquet
 from drethtr.data.sources.table import read_jsonl, read_tsv
+from drethtr.data.storage import find_files, is_url
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -18,11 +19,13 @@ READERS = {".parquet": read_parquet, ".tsv": read_tsv, ".jsonl": read_jsonl, ".x
 def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
     """All samples of a Parquet, TSV or JSONL file, of a page as PAGE or ALTO, or of a folder of lines or such pages.
 
-    They keep their order, and none is left out.
+    They keep their order, and none is left out. Of Parquet, a URL will do.
 
     Raises:
         DataError: if there is nothing at `path`, or what is there cannot be used.
     """
+    if is_url(str(path)):
+        return read_url(str(path), spelling)
     path = Path(path)
     if path.is_dir():
         tables = sorted(found for found in path.iterdir() if found.suffix in (".tsv", ".jsonl"))
@@ -41,6 +44,13 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
     return READERS[path.suffix](path, spelling)
 
 
+def read_url(url: str, spelling: Spelling) -> list[Sample]:
+    """All samples of a Parquet file elsewhere."""
+    if PurePosixPath(url).suffix != ".parquet":
+        raise DataError(f"{url}: only .parquet is read from a URL; fetch other files first")
+    return read_parquet(url, spelling)
+
+
 def open_all(patterns: Sequence[str]) -> list[Sample]:
     """The samples of every path that matches one of the patterns (`lines/*.train.parquet`), sorted within each.
 
@@ -49,7 +59,8 @@ def open_all(patterns: Sequence[str]) -> list[Sample]:
     """
     paths: list[str] = []
     for pattern in patterns:
-        matches = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - patterns may be absolute
+        # noqa below: patterns may be absolute
+        matches = find_files(pattern) if is_url(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207
         if not matches:
             raise DataError(f"{pattern}: matches no file or folder")
         if twice := set(paths).intersection(matches):

@@ -1,24 +1,49 @@
 """Samples from Parquet files, with images as Hugging Face `datasets` stores them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drethtr.data.sample import Sample
+from drethtr.data.storage import beside, is_url, open_file
 from drethtr.errors import DataError, MissingExtraError
 from drethtr.text.normalize import Spelling, nfc
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 REQUIRED = ("image", "text")
 OPTIONAL = ("set", "lang", "page", "hand", "clean")
 
+READ_AHEAD = 1 << 20
+"""Bytes of a column that are fetched at a time; else whole row groups would be."""
 
-def read_parquet(path: Path, spelling: Spelling = nfc) -> list[Sample]:
-    """One sample per row; the encoded images stay in memory.
 
-    The column `image` is binary or `struct{bytes, path}`; where `bytes` is null, `path` is relative to the file.
+def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
+    """One sample per row of a file or URL; the encoded images stay in memory.
+
+    The column `image` is binary, `struct{bytes, path}` or a path; paths are relative to the file.
     `text` is required; `set` (else the file's name), `lang`, `page`, `hand` and `clean` are used where present.
 
     Raises:
         DataError: for a file that is not Parquet, a missing column, or a row without image or text.
+    """
+    name = str(path)
+    with open_parquet(name) as file:
+        present = file.schema_arrow.names
+        if missing := [column for column in REQUIRED if column not in present]:
+            raise DataError(f"{name}: no column {', '.join(missing)}; it has {', '.join(present)}")
+        rows = file.read([*REQUIRED, *(column for column in OPTIONAL if column in present)]).to_pylist()
+    return [sample_of(row, name, number, spelling) for number, row in enumerate(rows)]
+
+
+@contextmanager
+def open_parquet(name: str) -> Iterator["ParquetFile"]:
+    """A Parquet file at a path or URL; whatever goes wrong while it is read is said in a `DataError`.
+
+    Raises:
+        MissingExtraError: without pyarrow.
     """
     try:
         import pyarrow
@@ -26,26 +51,22 @@ def read_parquet(path: Path, spelling: Spelling = nfc) -> list[Sample]:
     except ImportError as error:
         raise MissingExtraError("pyarrow", "train") from error
     try:
-        with ParquetFile(path) as file:
-            present = file.schema_arrow.names
-            if missing := [name for name in REQUIRED if name not in present]:
-                raise DataError(f"{path}: no column {', '.join(missing)}; it has {', '.join(present)}")
-            rows = file.read([*REQUIRED, *(name for name in OPTIONAL if name in present)]).to_pylist()
+        with open_file(name) as stream, ParquetFile(stream, buffer_size=READ_AHEAD, pre_buffer=False) as file:
+            yield file
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
-    return [sample_of(row, path, number, spelling) for number, row in enumerate(rows)]
+        raise DataError(f"{name}: cannot be read as Parquet: {error}") from error
 
 
-def sample_of(row: dict[str, Any], path: Path, number: int, spelling: Spelling) -> Sample:
+def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -> Sample:
     """Make a sample of one row, counted from 0."""
-    key = f"{path} row {number}"
+    key = f"{file} row {number}"
     if not isinstance(row["text"], str):
         raise DataError(f"{key}: text is {row['text']!r}, not a string")
     clean = row.get("clean")
     return Sample(
-        image=image_of(row["image"], path.parent, key),
+        image=image_of(row["image"], file, key),
         text=spelling(row["text"]),
-        set=row.get("set") or path.stem,
+        set=row.get("set") or Path(file).stem,
         language=row.get("lang"),
         page=row.get("page"),
         hand=row.get("hand"),
@@ -54,15 +75,31 @@ def sample_of(row: dict[str, Any], path: Path, number: int, spelling: Spelling) 
     )
 
 
-def image_of(cell: Any, folder: Path, key: str) -> bytes | Path:
-    """The encoded image in a cell, or the file that the cell names."""
+def image_of(cell: Any, file: str, key: str) -> bytes | Path:
+    """The encoded image in a cell of a file, or what `image_at` gives for the one that the cell names."""
     encoded = cell.get("bytes") if isinstance(cell, dict) else cell
     if isinstance(encoded, bytes):
         return encoded
-    name = cell.get("path") if isinstance(cell, dict) else None
+    name = cell.get("path") if isinstance(cell, dict) else cell
     if not name:
         raise DataError(f"{key}: no image")
-    path = folder / str(name)
-    if not path.is_file():
-        raise DataError(f"{key}: image {path} does not exist")
-    return path
+    return image_at(beside(file, str(name)), key)
+
+
+def image_at(place: str, key: str) -> bytes | Path:
+    """The path of an image file; from a URL, its content.
+
+    Raises:
+        DataError: if there is no such file.
+        OSError: if a URL cannot be read now.
+    """
+    if not is_url(place):
+        path = Path(place)
+        if not path.is_file():
+            raise DataError(f"{key}: image {path} does not exist")
+        return path
+    try:
+        with open_file(place) as stream:
+            return stream.read()
+    except FileNotFoundError as error:
+        raise DataError(f"{key}: image {place} does not exist") from error

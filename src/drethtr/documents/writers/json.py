@@ -13,10 +13,9 @@ VERSION = 1
 def write_json(document: Document) -> bytes:
     """The only page of a document."""
     [page] = document.pages
-    provenance = document.provenance
     content = {
         "format": f"drethtr page {VERSION}",
-        "made_by": {"drethtr": provenance.version, "model": provenance.model, "created": provenance.timestamp},
+        "made_by": document.provenance.to_json(),
         "image": page.image,
         "width": page.width,
         "height": page.height,

@@ -1,0 +1,124 @@
+"""A job: what is to be read, how, and what of it is there already."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import drethtr
+from drethtr import config
+from drethtr.bulk.engine import Engine
+from drethtr.bulk.output import JOB, Output, columns
+from drethtr.bulk.plan import Columns, Part, Plan, make_plan
+from drethtr.bulk.reader import Outcome, Work
+from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.recognizer import Recognizer
+
+ROWS_PER_PART = 1000
+
+MEANINGS = {
+    "model": "model",
+    "drethtr": "version of drethtr",
+    "decoder": "decoder",
+    "precision": "precision",
+    "rows_per_part": "rows per part",
+    "carry": "carried columns",
+    "inputs": "inputs",
+}
+"""What decides the results, in words."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All parts, and those that are left to read."""
+
+    output: Output
+    parts: tuple[Part, ...]
+    left: tuple[Part, ...]
+    model: str
+
+    @property
+    def rows(self) -> int:
+        """Rows of all inputs."""
+        return sum(part.rows.count for part in self.parts)
+
+    @property
+    def rows_left(self) -> int:
+        """Rows of the parts that are left."""
+        return sum(part.rows.count for part in self.left)
+
+    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[Outcome]:
+        """Read what is left; `load` makes each worker's recognizer, like that of the job.
+
+        Raises:
+            DrethtrError: if no worker can begin, or results cannot be written.
+        """
+        return engine.run(self.left, Work(load, self.output, self.model, drethtr.__version__))
+
+
+def open_job(
+    inputs: Sequence[str],
+    output: str,
+    recognizer: Recognizer,
+    which: Columns,
+    *,
+    rows_per_part: int = ROWS_PER_PART,
+    force: bool = False,
+) -> Job:
+    """Begin a job, or go on with one: the folder `output` then holds what was asked for.
+
+    Args:
+        inputs: Paths, URLs and patterns of Parquet files, of line images, and of folders of either.
+        output: A folder, by path or URL; if several machines read, all must reach it.
+        recognizer: Says what the workers' recognizers are like.
+        force: Throw away what another job has written there, or this one.
+
+    Raises:
+        DataError: if an input cannot be used.
+        ConfigError: if the folder holds the results of other inputs or settings, or something else.
+        MissingExtraError: without pyarrow.
+    """
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "batch") from error
+    plan = make_plan(inputs, which)
+    if taken := sorted(set(which.carry).intersection(columns(pyarrow.schema([])).names)):
+        raise ConfigError(f"column {taken[0]!r} cannot be carried along: the output has one of its own")
+    folder = Output(output, columns(plan.carried))
+    settings = settings_of(plan, recognizer, which, rows_per_part)
+    if force:
+        folder.clear(everything=True)
+    check_same(folder, settings)
+    folder.clear(everything=False)
+    folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
+    parts, there = tuple(plan.cut(rows_per_part)), folder.parts()
+    left = tuple(part for part in parts if part.name not in there)
+    return Job(folder, parts, left, recognizer.model.hash)
+
+
+def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
+    """Everything that decides the results, as plain values."""
+    return {
+        "model": recognizer.model.hash,
+        "drethtr": drethtr.__version__,
+        "decoder": config.to_dict(recognizer.decoder),
+        "precision": recognizer.precision.name.lower(),
+        "rows_per_part": rows_per_part,
+        "carry": list(which.carry),
+        "inputs": [rows.identity() for rows in plan.inputs],
+    }
+
+
+def check_same(folder: Output, settings: dict[str, Any]) -> None:
+    """Refuse a folder of other results."""
+    before = folder.job()
+    if before is None:
+        if folder.parts():
+            raise ConfigError(f"{folder.folder} holds Parquet files that are no results; choose another --output")
+        return
+    if other := [words for name, words in MEANINGS.items() if before.get(name) != settings[name]]:
+        raise ConfigError(
+            f"{folder.folder} holds results of another {', another '.join(other)}; choose another --output, "
+            "or give --force to throw them away and begin anew"
+        )

@@ -1,0 +1,155 @@
+"""Parts read by processes of this machine."""
+
+import signal
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from typing import NamedTuple
+
+from drethtr.bulk.engine import TRIES, Engine
+from drethtr.bulk.plan import Part
+from drethtr.bulk.reader import Outcome, Work, lost
+from drethtr.data.stream import begin_worker
+from drethtr.errors import ConfigError, DrethtrError
+
+
+class Attempt(NamedTuple):
+    """A part that is begun for the first time, or again."""
+
+    part: Part
+    number: int = 1
+
+
+class Ready(NamedTuple):
+    """A worker has loaded its model."""
+
+
+class Refusal(NamedTuple):
+    """A worker cannot go on, and no other could."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Killed(Exception):
+    """A worker ended without an answer."""
+
+    code: int | None
+
+    def __str__(self) -> str:
+        if self.code is not None and self.code < 0:
+            return f"killed by {signal.Signals(-self.code).name}"
+        return f"exit code {self.code}"
+
+
+class Worker:
+    """A process that reads parts; `attempt` is what it is at, nothing while it loads its model."""
+
+    def __init__(self, work: Work) -> None:
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, work), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.attempt: Attempt | None = None
+
+    def give(self, attempt: Attempt) -> None:
+        """Let it begin a part. If it was killed meanwhile, its next answer tells."""
+        self.attempt = attempt
+        with suppress(OSError):
+            self.pipe.send(attempt.part)
+
+    def answer(self) -> Ready | Outcome:
+        """What it has to say; waits for it.
+
+        Raises:
+            Killed: if it is no more.
+            DrethtrError: if no worker could go on.
+        """
+        try:
+            message: Ready | Outcome | Refusal = self.pipe.recv()
+        except (EOFError, OSError) as error:
+            self.process.join()
+            raise Killed(self.process.exitcode) from error
+        if isinstance(message, Refusal):
+            raise DrethtrError(message.reason)
+        return message
+
+    def dismiss(self) -> None:
+        """Let it end."""
+        self.pipe.close()
+        self.process.join()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        self.dismiss()
+
+
+def serve(pipe: Connection, work: Work) -> None:
+    """What a worker does from begin to end; it ends with the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the run ends the workers, too
+    begin_worker(0)
+    with suppress(EOFError):
+        try:
+            reader = work.begin()
+            pipe.send(Ready())
+            while True:
+                pipe.send(reader.read(pipe.recv()))
+        except DrethtrError as error:
+            pipe.send(Refusal(str(error)))
+
+
+@dataclass(frozen=True)
+class Local(Engine):
+    """So many processes, each with a model of its own that computes on one processor."""
+
+    workers: int
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise ConfigError(f"at least one worker is needed, not {self.workers}")
+
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+        waiting = deque(Attempt(part) for part in parts)
+        crew = [Worker(work) for _ in range(min(self.workers, len(parts)))]
+        try:
+            while crew:
+                ready = wait([worker.pipe for worker in crew])
+                for worker in [worker for worker in crew if worker.pipe in ready]:
+                    try:
+                        answer = worker.answer()
+                    except Killed as end:
+                        crew.remove(worker)
+                        yield from self.bury(worker, end, waiting)
+                        crew += [Worker(work)] if waiting else []
+                        continue
+                    if isinstance(answer, Outcome):
+                        yield answer
+                    if waiting:
+                        worker.give(waiting.popleft())
+                    else:
+                        crew.remove(worker)
+                        worker.dismiss()
+        finally:
+            for worker in crew:
+                worker.kill()
+
+    def bury(self, worker: Worker, end: Killed, waiting: deque[Attempt]) -> Iterator[Outcome]:
+        """Let the part that a killed worker was at wait again, unless it was begun too often.
+
+        Raises:
+            DrethtrError: if the worker had not even begun one.
+        """
+        if worker.attempt is None:
+            raise DrethtrError(
+                f"a worker ended while it loaded the model ({end}); is there memory for {self.workers} of them?"
+            )
+        part, number = worker.attempt
+        if number < TRIES:
+            waiting.appendleft(Attempt(part, number + 1))
+        else:
+            yield lost(part, f"{TRIES} workers ended over it ({end})")

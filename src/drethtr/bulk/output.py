@@ -1,0 +1,136 @@
+"""The folder where results go: Parquet files that are whole or not there, and what could not be read.
+
+Programs that read a folder of Parquet files pass over names that begin with `_` or `.`, so the folder is one table.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from drethtr.data.storage import Location, locate
+from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from pyarrow import Schema
+
+JOB = "_job.json"
+QUARANTINE = "_quarantine"
+
+
+def columns(carried: "Schema") -> "Schema":
+    """The columns of the output.
+
+    input, row      which row of which input this is: every one is there once
+    text            what was read, empty if there is an error
+    confidence      expected share of right characters; null if there is an error
+    calibrated      whether confidences are probabilities, and not only the decoder's own opinion
+    flags           doubts about the line, with their places in pixels from the left
+    error           why the row could not be read; null if it was
+    model, drethtr  hash of the model, version of the program
+    """
+    import pyarrow as pa
+
+    flag = pa.struct([("kind", pa.string()), ("reason", pa.string()), ("left", pa.float32()), ("right", pa.float32())])
+    own = [
+        ("input", pa.string()),
+        ("row", pa.int64()),
+        ("text", pa.string()),
+        ("confidence", pa.float64()),
+        ("calibrated", pa.bool_()),
+        ("flags", pa.list_(flag)),
+        ("error", pa.string()),
+        ("model", pa.string()),
+        ("drethtr", pa.string()),
+    ]
+    return pa.schema([*own, *carried])
+
+
+@dataclass(frozen=True)
+class Output:
+    """A folder, by path or URL, and the columns of the table in it."""
+
+    folder: str
+    schema: "Schema"
+
+    def at(self, *names: str) -> Location:
+        """The folder, or something in it."""
+        system, path = locate(self.folder)
+        return Location(system, "/".join((path.rstrip("/"), *names)))
+
+    def write_part(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write a part, what is bad first: where there is a part, all its bad rows are known.
+
+        Raises:
+            DataError: if it cannot be written.
+        """
+        import pyarrow as pa
+        from pyarrow.parquet import write_table
+
+        table = BytesIO()
+        write_table(pa.Table.from_pylist(list(rows), self.schema), table)
+        bad = [{"input": row["input"], "row": row["row"], "error": row["error"]} for row in rows if row["error"]]
+        if bad:
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in bad)
+            self.write(lines.encode(), QUARANTINE, f"{name}.jsonl")
+        self.write(table.getvalue(), f"{name}.parquet")
+
+    def write(self, content: bytes, *names: str) -> None:
+        """Write a file in one step; of two that write the same one at a time, one succeeds after the other."""
+        system, path = self.at(*names)
+        folder, _, name = path.rpartition("/")
+        unfinished = f"{folder}/.{name}.{uuid4().hex}.unfinished"
+        try:
+            system.makedirs(folder, exist_ok=True)
+            system.pipe_file(unfinished, content)
+            system.mv(unfinished, path)
+        except OSError as error:
+            raise DataError(f"cannot write {path}: {error}") from error
+
+    def names(self, *below: str) -> list[str]:
+        """The names of the files in the folder, or in one of its own."""
+        system, path = self.at(*below)
+        system.invalidate_cache()
+        try:
+            return [str(entry).rpartition("/")[2] for entry in system.ls(path, detail=False)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise DataError(f"{path}: cannot be listed: {error}") from error
+
+    def parts(self) -> set[str]:
+        """The names of the parts that are there."""
+        return {name.removesuffix(".parquet") for name in self.names() if name.endswith(".parquet")}
+
+    def job(self) -> dict[str, Any] | None:
+        """What was asked for when the folder was begun; nothing if there is nothing yet.
+
+        Raises:
+            DataError: if it is damaged.
+        """
+        if JOB not in self.names():
+            return None
+        system, path = self.at(JOB)
+        try:
+            found: dict[str, Any] = json.loads(system.cat_file(path))
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from error
+        return found
+
+    def quarantined(self) -> int:
+        """How many rows of the parts that are there could not be read."""
+        there = self.parts()
+        system, path = self.at(QUARANTINE)
+        kept = (name for name in self.names(QUARANTINE) if name.removesuffix(".jsonl") in there)
+        return sum(system.cat_file(f"{path}/{name}").count(b"\n") for name in kept)
+
+    def clear(self, *, everything: bool) -> None:
+        """Remove what killed workers left, or `everything` that a job has written; nothing else."""
+        for below in ((), (QUARANTINE,)):
+            system, path = self.at(*below)
+            for name in self.names(*below):
+                written = name == JOB or (name.startswith("part-") and name.endswith((".parquet", ".jsonl")))
+                if name.endswith(".unfinished") or (everything and written):
+                    system.rm_file(f"{path}/{name}")

@@ -1,0 +1,135 @@
+"""From what a person names to parts: the inputs found, looked at, and cut."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from drethtr.bulk.rows import ImageRows, ParquetRows, Rows
+from drethtr.config import hint
+from drethtr.data.sources.folder import IMAGES
+from drethtr.data.sources.parquet import open_parquet
+from drethtr.data.storage import find_files
+from drethtr.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from pyarrow import DataType, Schema
+
+PARQUET = ".parquet"
+IMAGE_COLUMNS = ("image", "im", "path", "file")
+"""What the column with the images may be called, if nobody says; the first that is there."""
+
+
+class Part(NamedTuple):
+    """What a worker reads in one go, and writes as one file."""
+
+    number: int
+    rows: Rows
+
+    @property
+    def name(self) -> str:
+        """What its files are called, before their endings."""
+        return f"part-{self.number:06}"
+
+
+class Columns(NamedTuple):
+    """Columns of Parquet files.
+
+    image  where the images are; one of `IMAGE_COLUMNS` if empty
+    carry  what goes into the output as it is
+    """
+
+    image: str = ""
+    carry: tuple[str, ...] = ()
+
+
+class Plan(NamedTuple):
+    """The inputs as they are now, and the types of the columns that are carried along."""
+
+    inputs: tuple[Rows, ...]
+    carried: "Schema"
+
+    def cut(self, rows: int) -> Iterator[Part]:
+        """All parts, of `rows` rows where the input has so many left."""
+        number = 0
+        for given in self.inputs:
+            for first in range(0, given.count, rows):
+                yield Part(number, given.part(first, min(rows, given.count - first)))
+                number += 1
+
+
+def make_plan(names: Sequence[str], columns: Columns) -> Plan:
+    """Find and look at the inputs: paths, URLs and patterns of Parquet files, of line images, and of folders of either.
+
+    Raises:
+        DataError: if there is nothing at a name, a file is given twice or is of another kind, or one lacks a column.
+    """
+    import pyarrow
+
+    inputs: list[Rows] = []
+    carried: Schema | None = None
+    for of_images, group in groupby(files_of(names), is_image):
+        if of_images:
+            inputs.append(ImageRows(tuple(group)))
+            continue
+        for file in group:
+            rows, types = look_at(file, columns)
+            if carried is not None and types != carried:
+                raise DataError(f"{file}: {', '.join(columns.carry)} are of other types than in the files before")
+            inputs, carried = [*inputs, rows], types
+    if columns.carry and any(isinstance(rows, ImageRows) for rows in inputs):
+        raise ConfigError(f"images have no columns such as {columns.carry[0]!r} to carry; give Parquet files alone")
+    return Plan(tuple(inputs), pyarrow.schema([]) if carried is None else carried)
+
+
+def files_of(names: Sequence[str]) -> list[str]:
+    """All files that are meant, in the order of the names."""
+    found: dict[str, str] = {}
+    for name in names:
+        files = find_files(name)
+        usable = [file for file in files if is_image(file) or ending(file) == PARQUET]
+        if not usable:
+            raise DataError(f"{name}: neither Parquet files nor line images ({', '.join(sorted(IMAGES))})")
+        for file in usable:
+            if (other := found.setdefault(file, name)) != name:
+                raise DataError(f"{file} is meant by {other} and by {name}; each row is read once")
+    return list(found)
+
+
+def is_image(file: str) -> bool:
+    """Whether a file is an image, as its name says."""
+    return ending(file) in IMAGES
+
+
+def ending(file: str) -> str:
+    """The ending of a path or URL, in small letters."""
+    return PurePosixPath(file).suffix.lower()
+
+
+def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
+    """The rows of a Parquet file and the types of the carried columns; only its footer is read."""
+    import pyarrow
+
+    with open_parquet(file) as opened:
+        schema, count = opened.schema_arrow, opened.metadata.num_rows
+        size = sum(opened.metadata.row_group(group).total_byte_size for group in range(opened.num_row_groups))
+    image = columns.image or next((name for name in IMAGE_COLUMNS if name in schema.names), IMAGE_COLUMNS[0])
+    for name in (image, *columns.carry):
+        if name not in schema.names:
+            present = ", ".join(schema.names)
+            raise DataError(f"{file}: no column {name!r}{hint(name, schema.names)}; it has {present}")
+    if not may_hold_images(schema.field(image).type):
+        raise DataError(f"{file}: column {image!r} is {schema.field(image).type}; expected images or their paths")
+    carried = pyarrow.schema([schema.field(name) for name in columns.carry])
+    return ParquetRows(file, image, columns.carry, count, size), carried
+
+
+def may_hold_images(kind: "DataType") -> bool:
+    """Whether a column of this type can hold encoded images or paths."""
+    from pyarrow import types
+
+    if types.is_struct(kind):
+        return any(kind.get_field_index(name) >= 0 for name in ("bytes", "path"))
+    inner = kind.value_type if types.is_dictionary(kind) else kind
+    known = (types.is_binary, types.is_large_binary, types.is_string, types.is_large_string)
+    return any(is_known(inner) for is_known in known)

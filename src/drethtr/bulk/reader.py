@@ -1,0 +1,143 @@
+"""What a worker does: hold a model, read parts, write them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import drethtr
+from drethtr.bulk.output import Output
+from drethtr.bulk.plan import Part
+from drethtr.bulk.rows import Row
+from drethtr.errors import DataError, DrethtrError
+from drethtr.images.line import Line, load_line
+from drethtr.reading import Reading
+from drethtr.recognizer import Recognizer
+
+ROWS_TOGETHER = 256
+PIXELS_TOGETHER = 100_000_000
+"""What is decoded at a time: many lines, so that there are some of like width, but never more than memory has."""
+
+
+class Outcome(NamedTuple):
+    """What became of the part of this number: its rows, how many of them are bad, or why it is not there."""
+
+    number: int
+    rows: int
+    bad: int = 0
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Work:
+    """All that a worker must know; it travels to other processes and machines.
+
+    load            makes the recognizer anew, and can be pickled
+    model, version  hash of the model and version of this package that all workers must have
+    """
+
+    load: Callable[[], Recognizer]
+    output: Output
+    model: str
+    version: str
+
+    def begin(self) -> "PartReader":
+        """Load the model.
+
+        Raises:
+            DrethtrError: if it cannot be loaded, or is another one than that of the job.
+        """
+        recognizer = self.load()
+        for what, found, wanted in (
+            ("model", recognizer.model.hash, self.model),
+            ("drethtr", drethtr.__version__, self.version),
+        ):
+            if found != wanted:
+                raise DrethtrError(f"a worker has {what} {found}, but the job is for {wanted}; install the same there")
+        return PartReader(recognizer, self.output)
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Reads parts, one after another."""
+
+    recognizer: Recognizer
+    output: Output
+
+    def read(self, part: Part) -> Outcome:
+        """Read a part and write it.
+
+        Raises:
+            DataError: if it cannot be written. That it cannot be read is in the outcome.
+        """
+        try:
+            found = [result for group in together(self.lines(part)) for result in self.results(group)]
+        except (DataError, OSError) as error:
+            return lost(part, str(error))
+        if len(found) != part.rows.count:
+            return lost(part, f"only {len(found)} of them are there; the file has changed")
+        self.output.write_part(part.name, found)
+        return Outcome(part.number, len(found), bad=sum(row["error"] is not None for row in found))
+
+    def lines(self, part: Part) -> Iterator[tuple[Row, Line | DataError]]:
+        """Each row with its line if the model can take it, else with the reason why not."""
+        for row in part.rows.read():
+            yield row, row.image if isinstance(row.image, DataError) else self.line(row)
+
+    def line(self, row: Row) -> Line | DataError:
+        """The line of a row that has an image."""
+        assert not isinstance(row.image, DataError)
+        try:
+            line = load_line(row.image)
+            self.recognizer.model.preparation.columns(line.shape[1], line.shape[0])
+        except DataError as error:
+            return error
+        return line
+
+    def results(self, group: list[tuple[Row, Line | DataError]]) -> list[dict[str, Any]]:
+        """The output rows of some rows."""
+        readings = iter(self.recognizer.read([line for _, line in group if not isinstance(line, DataError)]))
+        return [
+            self.row(row, refused(line) if isinstance(line, DataError) else told(next(readings))) for row, line in group
+        ]
+
+    def row(self, row: Row, values: Mapping[str, Any]) -> dict[str, Any]:
+        """An output row."""
+        stamp = {"model": self.recognizer.model.hash, "drethtr": drethtr.__version__}
+        return {"input": row.input, "row": row.number, **values, **stamp, **row.carried}
+
+
+def lost(part: Part, reason: str) -> Outcome:
+    """The outcome of a part that is not there."""
+    return Outcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
+
+
+def told(reading: Reading) -> dict[str, Any]:
+    """What is known of a line that was read."""
+    return {
+        "text": reading.text,
+        "confidence": reading.confidence,
+        "calibrated": reading.calibrated,
+        "flags": [asdict(flag) for flag in reading.flags],
+        "error": None,
+    }
+
+
+def refused(error: DataError) -> dict[str, Any]:
+    """What is known of a line that could not be read."""
+    return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": str(error)}
+
+
+def together(
+    lines: Iterable[tuple[Row, Line | DataError]],
+) -> Iterator[list[tuple[Row, Line | DataError]]]:
+    """The same in groups that fit into memory."""
+    group: list[tuple[Row, Line | DataError]] = []
+    pixels = 0
+    for row, line in lines:
+        group.append((row._replace(image=b""), line))  # the encoded image is not needed any more
+        pixels += 0 if isinstance(line, DataError) else line.size
+        if len(group) == ROWS_TOGETHER or pixels > PIXELS_TOGETHER:
+            yield group
+            group, pixels = [], 0
+    if group:
+        yield group

@@ -1,0 +1,142 @@
+"""Rows of an input: where each comes from, and its image. Whole inputs and parts of them are the same kind of thing."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from drethtr.data.sources.parquet import image_at, image_of, open_parquet
+from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+    from pyarrow.parquet import ParquetFile
+
+FETCHED = 32
+"""Rows of a Parquet file that are in memory together."""
+
+
+class Row(NamedTuple):
+    """One row of an input.
+
+    input    the file it is in
+    number   its place there, from 0
+    image    an encoded image, an image file, or why there is neither
+    carried  values of other columns, as Arrow scalars
+    """
+
+    input: str
+    number: int
+    image: bytes | Path | DataError
+    carried: Mapping[str, Any]
+
+
+class Rows(ABC):
+    """Some rows, in the order of the input; what they are is known without reading them."""
+
+    count: int
+
+    @abstractmethod
+    def read(self) -> Iterator[Row]:
+        """Each of the rows; not all are in memory at the same time.
+
+        Raises:
+            DataError: if the input cannot be read any more. A row without a usable image is no reason.
+        """
+
+    @abstractmethod
+    def part(self, first: int, count: int) -> "Rows":
+        """`count` of these rows, from the one at place `first` on."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What they are, for messages."""
+
+    @abstractmethod
+    def identity(self) -> dict[str, object]:
+        """What tells this input from others, and from itself if it was changed."""
+
+
+@dataclass(frozen=True)
+class ParquetRows(Rows):
+    """Rows of a Parquet file.
+
+    column   where the images are: binary, `struct{bytes, path}` or paths
+    carry    other columns that are wanted
+    first    number of the first row
+    size     bytes of all its row groups, as its footer says
+    """
+
+    file: str
+    column: str
+    carry: tuple[str, ...]
+    count: int
+    size: int
+    first: int = 0
+
+    def read(self) -> Iterator[Row]:
+        wanted = range(self.first, self.first + self.count)
+        with open_parquet(self.file) as file:
+            for number, group in groups(file, wanted):
+                for batch in file.iter_batches(FETCHED, row_groups=[group], columns=[self.column, *self.carry]):
+                    for place in range(batch.num_rows):
+                        if number + place in wanted:
+                            yield self.row(number + place, batch.slice(place, 1))
+                    number += batch.num_rows
+
+    def row(self, number: int, cells: "RecordBatch") -> Row:
+        """The row of this number."""
+        carried = {name: cells[name][0] for name in self.carry}
+        try:
+            image = image_of(cells[self.column][0].as_py(), self.file, f"{self.file} row {number}")
+        except DataError as error:
+            return Row(self.file, number, error, carried)
+        return Row(self.file, number, image, carried)
+
+    def part(self, first: int, count: int) -> "ParquetRows":
+        return replace(self, first=self.first + first, count=count)
+
+    def describe(self) -> str:
+        return f"rows {self.first} to {self.first + self.count - 1} of {self.file}"
+
+    def identity(self) -> dict[str, object]:
+        return {"file": self.file, "column": self.column, "rows": self.count, "bytes": self.size}
+
+
+def groups(file: "ParquetFile", wanted: range) -> Iterator[tuple[int, int]]:
+    """The row groups that hold wanted rows, each as the number of its first row and its own."""
+    after = 0
+    for group in range(file.num_row_groups):
+        first, after = after, after + file.metadata.row_group(group).num_rows
+        if first < wanted.stop and after > wanted.start:
+            yield first, group
+
+
+@dataclass(frozen=True)
+class ImageRows(Rows):
+    """Image files, each a row of its own: row 0 of the input that it is."""
+
+    files: tuple[str, ...]
+    count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", len(self.files))
+
+    def read(self) -> Iterator[Row]:
+        for file in self.files:
+            try:
+                yield Row(file, 0, image_at(file, file), {})
+            except DataError as error:
+                yield Row(file, 0, error, {})
+
+    def part(self, first: int, count: int) -> "ImageRows":
+        return ImageRows(self.files[first : first + count])
+
+    def describe(self) -> str:
+        return f"{self.files[0]} to {self.files[-1]}, {self.count} images"
+
+    def identity(self) -> dict[str, object]:
+        names = blake2b("\n".join(self.files).encode(), digest_size=16).hexdigest()
+        return {"images": self.count, "first": self.files[0], "last": self.files[-1], "names": names}

@@ -1,0 +1,17 @@
+"""Who made an output: what every file that a command writes says of its maker."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import drethtr
+
+if TYPE_CHECKING:
+    from drethtr.documents.document import Provenance
+    from drethtr.recognizer import Recognizer
+
+
+def provenance_of(recognizer: "Recognizer") -> "Provenance":
+    """The package in its version, with the model of a recognizer, now."""
+    from drethtr.documents.document import Provenance
+
+    return Provenance(drethtr.__version__, recognizer.model.identity, datetime.now(UTC))

@@ -1,0 +1,97 @@
+"""Files by name: a path on this machine, or a URL of any kind that fsspec knows (s3://, gs://, hf://, https://)."""
+
+from glob import glob, has_magic
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from drethtr.errors import DataError, MissingExtraError
+
+
+class Location(NamedTuple):
+    """Where a file lies: a file system of fsspec, and the path in it."""
+
+    system: Any
+    path: str
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is a URL, and no path."""
+    return "://" in name
+
+
+def locate(name: str) -> Location:
+    """The file system that a URL or path is in.
+
+    Raises:
+        DataError: if it is of an unknown kind, or of one that needs a package that is not installed.
+        MissingExtraError: without fsspec.
+    """
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingExtraError("fsspec", "train") from error
+    try:
+        return Location(*url_to_fs(name))
+    except ImportError as error:
+        raise DataError(f"{name}: a package for this kind of URL is missing: {error}") from error
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from error
+
+
+def open_file(name: str) -> IO[bytes]:
+    """A file, open for reading.
+
+    Raises:
+        OSError: if it cannot be opened.
+        DataError: as `locate`.
+    """
+    if not is_url(name):
+        return Path(name).open("rb")
+    system, path = locate(name)
+    opened: IO[bytes] = system.open(path, "rb")
+    return opened
+
+
+def beside(file: str, name: str) -> str:
+    """What `name` means in a file: a URL or an absolute path is itself, all else is relative to the file's folder."""
+    if is_url(name) or Path(name).is_absolute():
+        return name
+    return f"{file.rpartition('/')[0]}/{name}" if is_url(file) else str(Path(file).parent / name)
+
+
+def find_files(name: str) -> list[str]:
+    """The files that a path, a URL or a pattern of them means: a file, all files below a folder, all that match.
+
+    Sorted; as paths or URLs as the name itself is. Hidden files in folders are passed over.
+
+    Raises:
+        DataError: if there are none, or as `locate`.
+    """
+    found = remote_files(name) if is_url(name) else local_files(name)
+    if not found:
+        raise DataError(f"{name}: {'matches no file' if has_magic(name) else 'no such file, or an empty folder'}")
+    return sorted(found)
+
+
+def local_files(name: str) -> list[str]:
+    """The same for a path, unsorted."""
+    path = Path(name)
+    if path.is_dir():
+        below = (file for file in path.rglob("*") if file.is_file())
+        return [str(file) for file in below if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if path.is_file() or not has_magic(name):
+        return [name] if path.is_file() else []
+    matches = glob(name, recursive=True)  # noqa: PTH207 - patterns may be absolute
+    return [match for match in matches if Path(match).is_file()]
+
+
+def remote_files(name: str) -> list[str]:
+    """The same for a URL, unsorted."""
+    system, path = locate(name)
+    try:
+        if has_magic(path):
+            return [system.unstrip_protocol(match) for match in system.glob(path) if system.isfile(match)]
+        # Of a file, `find` gives the file itself; of a web page, nothing.
+        return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
+    except OSError as error:
+        raise DataError(f"{name}: cannot be listed: {error}") from error

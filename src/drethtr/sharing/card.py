@@ -1,0 +1,143 @@
+"""What the card of a shared model must tell, what of that is missing, and how it gets there.
+
+A card is free JSON that came with the weights, perhaps from a stranger: nothing is taken for granted about its shape.
+"""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drethtr.checkpoint import Model
+from drethtr.errors import DataError
+
+NOT_STATED = "not stated"
+"""What `drethtr finetune` writes where only a person can know."""
+
+DATA = ("set", "license", "source")
+"""What is to be told of each set of lines that a model learned from; the source names those to thank."""
+
+RATE = ("cer_low", "cer", "cer_high")
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Something that a card does not tell, and how to add it."""
+
+    what: str
+    remedy: str
+
+
+def gaps(model: Model) -> list[Gap]:
+    """What is missing on the card of a model before it should be shared; nothing, if all is there."""
+    return [gap for find in (of_data, of_license, of_texts, of_rates, of_confidences) for gap in find(model)]
+
+
+def of_data(model: Model) -> Iterator[Gap]:
+    """Sets of lines without a name, license or source."""
+    entries = mappings(model.card.get("data"))
+    if not entries:
+        yield Gap("the data it learned from", "add a table [[data]] with set, license and source for each set")
+    for number, entry in enumerate(entries, 1):
+        name = str(entry.get("set") or f"number {number}")
+        if lacking := [key for key in DATA if not is_stated(entry.get(key))]:
+            yield Gap(
+                f"{' and '.join(lacking)} of the data {name!r}",
+                f"add a table [[data]] with set = {json.dumps(name, ensure_ascii=False)}, license and source",
+            )
+
+
+def of_license(model: Model) -> Iterator[Gap]:
+    """What others may do with the weights."""
+    if not is_stated(model.card.get("license")):
+        yield Gap("the license of the weights", 'add license = "CC BY 4.0", or what the licenses of the data allow')
+
+
+def of_texts(model: Model) -> Iterator[Gap]:
+    """What the model writes, and how texts were spelled that it learned from."""
+    if not alphabet(model).strip():
+        yield Gap("an alphabet", "train again on lines with text: this model can write nothing")
+    if not is_stated(model.card.get("normalization")):
+        yield Gap(
+            "the normalization of its texts",
+            'add normalization = "NFC; …", and what became of long s, abbreviations and hyphens',
+        )
+
+
+def of_rates(model: Model) -> Iterator[Gap]:
+    """Error rates on lines that the model never saw."""
+    evaluation = model.card.get("evaluation")
+    overall = evaluation.get("overall") if isinstance(evaluation, Mapping) else None
+    if not isinstance(overall, Mapping) or rate_of(overall) is None:
+        yield Gap(
+            "a character error rate with its interval",
+            "measure it with drethtr evaluate TEST… --model MODEL --json evaluation.json, and add evaluation.json",
+        )
+
+
+def of_confidences(model: Model) -> Iterator[Gap]:
+    """Whether confidences are probabilities."""
+    if not model.trust.calibrations:
+        yield Gap("a calibration of its confidences", "run drethtr calibrate MODEL VALIDATION…; then measure again")
+
+
+def is_stated(value: Any) -> bool:
+    """Whether an entry says something."""
+    return isinstance(value, str) and value.strip() not in ("", NOT_STATED)
+
+
+def alphabet(model: Model) -> str:
+    """Everything that the model writes, token after token."""
+    return model.tokenizer.decode(range(model.tokenizer.size))
+
+
+def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
+    """Those items of a list that are tables."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def rate_of(row: Mapping[str, Any], names: Sequence[str] = RATE) -> tuple[float, float, float] | None:
+    """The lower end, middle and upper end of a rate; None if they are not all there, or in another order."""
+    found = [row.get(name) for name in names]
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
+        return None
+    low, middle, high = map(float, found)  # type: ignore[arg-type]
+    return (low, middle, high) if low <= middle <= high else None
+
+
+def read_additions(path: Path) -> Mapping[str, Any]:
+    """Entries for a card: a TOML file of them, or what `drethtr evaluate --json` wrote as the one `evaluation`.
+
+    Raises:
+        DataError: if the file is neither.
+    """
+    kind = KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise DataError(f"{path}: entries for a card are in a .toml file, measured figures in a .json file")
+    try:
+        return kind(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be used: {error}") from error
+
+
+def evaluation_of(text: str) -> Mapping[str, Any]:
+    """Figures of `drethtr evaluate` as an entry for a card."""
+    found = json.loads(text)
+    if not isinstance(found, Mapping) or not {"convention", "sets", "overall"} <= found.keys():
+        raise ValueError("not what drethtr evaluate --json writes")
+    return {"evaluation": dict(found)}
+
+
+KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": tomllib.loads, ".json": evaluation_of}
+"""How entries are read from a file, by its ending."""
+
+
+def with_entries(card: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
+    """A card with entries added or replaced; of the data, those of the same set are replaced and the others stay."""
+    data = {str(entry.get("set")): entry for entry in mappings(card.get("data"))}
+    data |= {str(entry.get("set")): entry for entry in mappings(additions.get("data"))}
+    return {**card, **additions} | ({"data": list(data.values())} if data else {})

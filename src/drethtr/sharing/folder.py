@@ -1,0 +1,84 @@
+"""A shared model: a folder with one safetensors file and its README, on this machine or on the Hugging Face hub."""
+
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from drethtr.checkpoint import Model, save_model
+from drethtr.errors import CheckpointError, MissingExtraError
+from drethtr.sharing.readme import readme
+
+MODEL, README = "model.safetensors", "README.md"
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+def write_folder(model: Model, folder: Path, repository: str = "OWNER/NAME") -> None:
+    """Write a model, in float16 if that loses nothing, and a README made from its card."""
+    save_model(model, folder / MODEL, half=fits_half(model))
+    (folder / README).write_text(readme(model, repository), encoding="utf-8")
+
+
+def fits_half(model: Model) -> bool:
+    """Whether all weights are numbers of float16, as those of a model are that was stored so."""
+    weights = model.network.state_dict().values()
+    return all(weight.half().to(weight.dtype).equal(weight) for weight in weights if weight.is_floating_point())
+
+
+def locate(source: str | Path, revision: str | None = None) -> Path:
+    """The file of a model: `source` itself, in the folder `source`, or in the repository `source` of the hub.
+
+    Of a repository nothing but the one safetensors file is fetched, and nothing in it is executed.
+
+    Raises:
+        CheckpointError: if there is no such file, folder or repository, or no model in it.
+        MissingExtraError: if a repository is named and huggingface_hub is not installed.
+    """
+    path = Path(source)
+    if not path.exists():
+        if not REPOSITORY.fullmatch(str(source)):
+            raise CheckpointError(f"{source}: no such file or folder; a repository of the hub is named OWNER/NAME")
+        return fetch(str(source), revision)
+    if revision is not None:
+        raise CheckpointError(f"{source}: is here, and only repositories of the hub have revisions")
+    return in_folder(path) if path.is_dir() else path
+
+
+def in_folder(folder: Path) -> Path:
+    """The one model in a folder."""
+    found = sorted(folder.glob("*.safetensors"))
+    if folder / MODEL in found or len(found) == 1:
+        return folder / MODEL if folder / MODEL in found else found[0]
+    names = ", ".join(path.name for path in found) or "no safetensors file"
+    raise CheckpointError(f"{folder}: has {names}, but not {MODEL}; name the file")
+
+
+def fetch(repository: str, revision: str | None) -> Path:
+    """The model of a repository, fetched if it is not known here."""
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError as error:
+        raise MissingExtraError("huggingface_hub", "hub") from error
+    try:
+        return Path(hf_hub_download(repository, MODEL, revision=revision))
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{repository}: no file or folder here, nor to be had from the hub: {reason}") from error
+
+
+def upload(model: Model, repository: str, *, private: bool = False) -> str:
+    """Put a model into a repository of the hub, made if it is not there; the address of the commit.
+
+    Raises:
+        MissingExtraError: if huggingface_hub is not installed.
+    """
+    try:
+        from huggingface_hub import HfApi
+    except ImportError as error:
+        raise MissingExtraError("huggingface_hub", "hub") from error
+    api = HfApi()
+    api.create_repo(repository, private=private, exist_ok=True)
+    with TemporaryDirectory() as folder:
+        write_folder(model, Path(folder), repository)
+        return api.upload_folder(
+            repo_id=repository, folder_path=folder, commit_message=f"Model {model.identity}"
+        ).commit_url
