@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from drethtr.checkpoint import Model, load_model, read_tensors, save_model
+from drethtr.checkpoint import Model, load_model, read_tensors, save_card, save_model
 from drethtr.decoding.strategies import Greedy
 from drethtr.errors import CheckpointError
 from drethtr.images.prepare import Preparation
@@ -95,6 +95,26 @@ def test_a_file_of_other_tensors_is_refused(tmp_path) -> None:
     save_file({"x": torch.zeros(1)}, tmp_path / "x.safetensors")
     with pytest.raises(CheckpointError, match="header is missing"):
         load_model(tmp_path / "x.safetensors")
+
+
+def test_others_may_read_a_model_as_any_file(tiny_path, tmp_path) -> None:
+    (tmp_path / "any").touch()
+    assert tiny_path.stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+@pytest.mark.parametrize("header", [[], {"format": 1, "card": []}, "deep"])
+def test_a_header_of_another_shape_is_refused(header, tiny_path) -> None:
+    """It may come from a stranger."""
+    text = "[" * 100_000 if header == "deep" else json.dumps(header)
+    save_file(read_tensors(tiny_path)[0], tiny_path, {"drethtr": text})
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors"):
+        load_model(tiny_path)
+
+
+def test_a_card_can_be_replaced_alone(tiny_model, tiny_path) -> None:
+    save_card(tiny_path, {"name": "other", "license": "CC0"})
+    loaded = load_model(tiny_path)
+    assert loaded.card == {"name": "other", "license": "CC0"} and loaded.hash == tiny_model.hash
 
 
 @pytest.mark.parametrize("half", [False, True])

@@ -10,6 +10,7 @@ from drethtr.decoding.drift import TOLERANCE
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.pieces import Piece
+from drethtr.model import precision
 from drethtr.model.precision import Precision
 from drethtr.reading import Character, Reading
 from drethtr.recognizer import Recognizer, reading_of, stitch
@@ -100,12 +101,16 @@ def test_coarse_numbers_read_nearly_the_same(tiny_model) -> None:
     assert 0 < max(differences) < 0.1
 
 
-def test_memory_in_float32_whatever_read_the_image(tiny_model) -> None:
-    recognizer = Recognizer(tiny_model, precision=Precision.BFLOAT16)
-    with torch.inference_mode():
-        memory = recognizer.encode([recognizer.prepare(0, LINES[0])[0].prepared])
-    tensors = [*(part for layer in memory.layers for part in layer), memory.ctc.draft, memory.ctc.refined]
-    assert {tensor.dtype for tensor in tensors} == {torch.float32}
+@pytest.mark.parametrize("decoder", [CTC(), VerifiedDrafts(), Beam(3)], ids=repr)
+@pytest.mark.parametrize("least", [0, precision.WORTHWHILE], ids=["text, too", "image"])
+def test_coarse_answers_do_not_depend_on_neighbors(decoder: Decoder, least: int, tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr(precision, "WORTHWHILE", least)
+    recognizer = Recognizer(tiny_model, decoder, precision=Precision.BFLOAT16)
+    together = recognizer.read(LINES)
+    alone = [recognizer.read([line])[0] for line in LINES]
+    assert [reading.text for reading in together] == [reading.text for reading in alone]
+    confidences = [[reading.confidence for reading in readings] for readings in (together, alone)]
+    np.testing.assert_allclose(*confidences, atol=0.02)
 
 
 def test_too_little_memory_means_smaller_batches(tiny_model, monkeypatch) -> None:

@@ -54,10 +54,15 @@ def data(tmp_path: Path) -> Path:
 
 
 def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:
-    """`drethtr train` in a process group of its own, on the CPU; several processes are started by torchrun."""
+    """`drethtr train` on the CPU, in processes of its own."""
+    train = ["-m", "drethtr.cli.main", "train", "run.toml", "--output", output, "--device", "cpu", *options]
+    return launch(data, train, processes=processes)
+
+
+def launch(data: Path, program: list[str], *, processes: int) -> subprocess.Popen[bytes]:
+    """A program in Python in a process group of its own; several processes are started by torchrun."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    command = [sys.executable, *(torchrun if processes > 1 else []), "-m", "drethtr.cli.main", "train", "run.toml"]
-    command += ["--output", output, "--device", "cpu", *options]
+    command = [sys.executable, *(torchrun if processes > 1 else []), *program]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     return subprocess.Popen(command, cwd=data, env=environment, stderr=subprocess.PIPE, start_new_session=True)
 

@@ -114,7 +114,10 @@ def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[s
     """Write a safetensors file that is either whole or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
+    partial.touch()
+    mode = partial.stat().st_mode
     save_file(dict(tensors), partial, dict(metadata))
+    partial.chmod(mode)  # safetensors writes files that nobody else may read
     partial.replace(path)
 
 

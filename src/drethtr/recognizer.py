@@ -62,7 +62,7 @@ class Recognizer:
     Args:
         model: From `load_model`; its network is used as it is, on its device.
         decoder: How text is found, from `drethtr.decoding`; by default the most accurate the model has.
-        precision: In which numbers images are read; bfloat16 is faster on processors that compute with it.
+        precision: In which numbers the network computes; bfloat16 is faster on processors that compute with it.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece.
         on_drift: Told, after every batch, how far the parallel and the recurrent form are apart on its texts, see
             `drethtr.decoding.drift`; this takes longer than reading.
@@ -81,6 +81,7 @@ class Recognizer:
         self.decoder = decoder or default_decoder(model.network)
         self.decoder.check(model.network)
         self.precision = precision
+        self.networks = precision.prepare(model.network)
         self.alternatives = alternatives
         self.on_drift = on_drift
 
@@ -186,18 +187,17 @@ class Recognizer:
 
     def encode(self, lines: Sequence[Prepared]) -> ImageMemory:
         """Some prepared lines as the decoder sees them."""
-        network = self.model.network
-        device = next(network.parameters()).device
+        device = next(self.networks.image.parameters()).device
         images, widths = stack(lines)
-        return self.precision.encode(network, images.to(device), widths.to(device))
+        return self.networks.encode_image(images.to(device), widths.to(device))
 
     @torch.inference_mode()
     def decode(self, lines: Sequence[Prepared]) -> list[tuple[Decoded, LineEvidence]]:
         """Tokens of some prepared lines, as one batch, and what is known of them."""
         memory = self.encode(lines)
-        decoded = self.decoder.decode(self.model.network, memory, self.alternatives)
+        decoded = self.decoder.decode(self.networks.text, memory, self.alternatives)
         if self.on_drift is not None:
-            self.on_drift(max(text_drift(self.model.network, [line.tokens for line in decoded], memory)))
+            self.on_drift(max(text_drift(self.networks.text, [line.tokens for line in decoded], memory)))
         return list(zip(decoded, gather(memory, decoded), strict=True))
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:

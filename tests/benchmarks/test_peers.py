@@ -18,9 +18,10 @@ LINES = [Known(written("abc"), "abc"), Known(written("a longer line"), "a longer
 def test_trocr_has_the_published_sizes():
     with torch.device("meta"):
         sizes = [
-            sum(weight.numel() for weight in build().parameters()) for build in (peers.trocr_small, peers.trocr_base)
+            sum(weight.numel() for weight in build().parameters())
+            for build in (peers.trocr_small, peers.trocr_base, peers.trocr_large)
         ]
-    assert [round(size / 1e6) for size in sizes] == [62, 334]
+    assert [round(size / 1e6) for size in sizes] == [62, 334, 558]
 
 
 def test_trocr_sees_the_whole_line_as_a_square():

@@ -3,6 +3,8 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
+from drethtr.checkpoint import load_model
+
 
 @pytest.mark.parametrize("decoder", ["ctc", "greedy"])
 def test_explains_a_line_in_one_picture(drethtr, lines, tiny_path, tmp_path, decoder):
@@ -16,6 +18,7 @@ def test_explains_a_line_in_one_picture(drethtr, lines, tiny_path, tmp_path, dec
     assert (int(root.get("width")), int(root.get("height"))) == size
     words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "where it looked" in words and "layer 2" in words
+    assert any(load_model(tiny_path).identity in (word or "") for word in words)
     assert ("image alone" in words) == (decoder == "greedy")
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from safetensors import safe_open
 from safetensors.torch import save_file
+from sharing_examples import CARD, RATES, complete
 
-from drethtr.checkpoint import save_model
+from drethtr.checkpoint import load_model, save_model
 
 
 def with_header(path, change):
@@ -62,15 +63,30 @@ def test_another_version_is_said_to_be_one(drethtr, tiny_path):
 
 def test_info_tells_what_the_model_is(drethtr, tiny_model, tmp_path):
     path = tmp_path / "model.safetensors"
-    rates = {"lines": 7, "characters": 200, "cer": 0.1, "cer_low": 0.05, "cer_high": 0.2}
-    rates |= {"wer": 0.3, "wer_low": 0.25, "wer_high": 0.4}
-    card = {
-        "license": "CC BY 4.0",
-        "data": [{"set": "letters", "license": "CC0"}],
-        "evaluation": {"convention": "by hand", "sets": [{"name": "letters", **rates}], "overall": rates},
-    }
-    save_model(replace(tiny_model, card=card), path)
+    save_model(complete(tiny_model), path)
     outcome = drethtr("info", path)
     assert outcome.code == 0
-    for fact in ("parameters", "abcdefghij", "license: CC BY 4.0", "letters; CC0", "10.00 [5.00, 20.00]", "by hand"):
+    facts = ("parameters", "abcdefghij", "license: CC BY 4.0", "letters; CC0", "10.00 [5.00, 20.00]", "by hand")
+    for fact in (*facts, f"hash: {complete(tiny_model).hash}"):
         assert fact in outcome.out
+
+
+def test_a_complete_card_passes(drethtr, tiny_model, tmp_path):
+    save_model(complete(tiny_model), tmp_path / "model.safetensors")
+    outcome = drethtr("info", tmp_path / "model.safetensors", "--check")
+    assert outcome == (0, f"{tmp_path / 'model.safetensors'}: the card is complete\n", "")
+
+
+def test_what_a_card_lacks_can_be_added(drethtr, tiny_model, tmp_path):
+    path, entries, figures = (tmp_path / name for name in ("model.safetensors", "card.toml", "figures.json"))
+    save_model(replace(complete(tiny_model), card={"data": CARD["data"]}), path)
+    outcome = drethtr("info", path, "--check")
+    assert outcome.code == 1 and outcome.out.count("\n- ") == 3 and f"drethtr info {path} --add" in outcome.out
+    entries.write_text('license = "CC0"\nnormalization = "NFC"\n', encoding="utf-8")
+    figures.write_text(json.dumps(CARD["evaluation"]), encoding="utf-8")
+    before = path.read_bytes()
+    assert drethtr("info", path, "--check", "--add", entries, "--add", tmp_path / "gone.toml").code == 2
+    assert path.read_bytes() == before, "nothing is added if not all can be"
+    assert drethtr("info", path, "--check", "--add", entries, "--add", figures).code == 0
+    found = load_model(path)
+    assert found.card["evaluation"]["overall"] == RATES and found.hash == complete(tiny_model).hash

@@ -16,7 +16,7 @@ from drethtr.decoding.search import greedy
 from drethtr.decoding.strategies import Greedy, VerifiedDrafts
 from drethtr.decoding.verify import verify
 from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
-from drethtr.model.precision import Precision
+from drethtr.model.precision import Precision, rounded
 from drethtr.recognizer import SHIPPED
 from drethtr.text.tokenizer import EOS
 
@@ -56,6 +56,16 @@ def test_the_text_is_that_of_greedy_decoding(mixer, lines, batches):
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_allclose(one.confidences, other.confidences, atol=1e-4)
     assert written > 5 * lines * batches
+
+
+def test_in_bfloat16_the_text_is_still_that_of_greedy_decoding():
+    """Rounding is coarse there, and so is the doubt: where it could decide, greedy decoding does."""
+    made = rounded(network(), torch.bfloat16)
+    memory = noise_lines(made, 40)
+    assert NetworkScorer(made, memory).dtype == torch.bfloat16
+    expected, found = Greedy().decode(made, memory), VerifiedDrafts(1000).decode(made, memory)
+    assert [line.tokens for line in found] == [line.tokens for line in expected]
+    assert sum(len(line.tokens) for line in found) > 200
 
 
 def corrupted(tokens, chance):
@@ -123,7 +133,7 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
 @pytest.mark.parametrize("batch", [1, 8])
 def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
     recognizer = Recognizer.load(precision=Precision.BFLOAT16)
-    made = recognizer.model.network
+    made = recognizer.networks.text
     prepared = [recognizer.prepare(0, sample.line())[0].prepared for sample in handwriting()]
     for start in range(0, len(prepared), batch):
         memory = recognizer.encode(prepared[start : start + batch])

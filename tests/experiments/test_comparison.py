@@ -1,13 +1,14 @@
 """What is said of results is what they are."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.experiments.comparison import Measured, difference, sheet
 from drethtr.experiments.experiment import Experiment
-from drethtr.experiments.result import CER, LINES, Outcome, ReadLine, Result, mean_of_batches
+from drethtr.experiments.result import CER, LINES, NATS, Outcome, ReadLine, Result, mean_of_batches
 from drethtr.experiments.table import Row, Table
 
 TEXTS = ["abcdefghij"] * 20
@@ -41,6 +42,14 @@ def result(row, seed, wrong):
     )
 
 
+def surprised(found, nats):
+    """The same, with nats of each line."""
+    lines = tuple(replace(line, nats=of_line) for line, of_line in zip(found.outcome.lines, nats, strict=True))
+    mean = sum((line.surprise for line in lines), Counts()).cer / 1000
+    outcome = replace(found.outcome, lines=lines, figures=found.outcome.figures | {NATS: mean})
+    return replace(found, outcome=outcome)
+
+
 A, B, C = Row("a", Nothing(), {CER: 4.49}), Row("b", Nothing()), Row("c", Nothing())
 TABLE = Table("t", "A table", "Table 1", (A, B, C), ("A note.",))
 RESULTS = {
@@ -52,7 +61,7 @@ RESULTS = {
 def test_a_sheet_shows_mean_deviation_interval_and_difference():
     text = sheet(TABLE, RESULTS).markdown()
     rows = [re.split(r"\s*\|\s*", line) for line in text.splitlines() if line.startswith("|")]
-    assert rows[0][1:7] == ["", "seeds", "CER %", "paper", "CER less the first row's", "test lines"]
+    assert rows[0][1:7] == ["", "seeds", "CER %", "paper", "less the first row's", "test lines"]
     assert rows[2][1:7] == ["a", "2", "20.00 ± 14.14 [20.00, 20.00]", "4.49", "", "20"]
     assert rows[3][1:6] == ["b", "2", "15.00 ± 21.21 [15.00, 15.00]", "", "-5.00 [-5.00, -5.00]"]
     assert rows[4][1:] == ["c", "", "", "", "", "", ""]
@@ -61,9 +70,9 @@ def test_a_sheet_shows_mean_deviation_interval_and_difference():
 
 def test_a_difference_needs_the_same_lines_as_often():
     first = Measured(A, RESULTS["a"])
-    assert difference(Measured(B, RESULTS["b"][:1]), first) is None
-    assert difference(Measured(C, ()), first) is None
-    assert difference(Measured(B, RESULTS["b"]), first).difference == pytest.approx(-0.05)
+    assert difference(Measured(B, RESULTS["b"][:1]), first, CER) is None
+    assert difference(Measured(C, ()), first, CER) is None
+    assert difference(Measured(B, RESULTS["b"]), first, CER).difference == pytest.approx(-0.05)
 
 
 def test_the_interval_is_that_of_pages():
@@ -71,6 +80,16 @@ def test_the_interval_is_that_of_pages():
     one = Measured(A, [result("a", 0, wrong)])
     low, high = re.search(r"\[(.+), (.+)\]", sheet(TABLE, {"a": one.results}).rows[0][2]).groups()
     assert float(low) < 10 - 5 and float(high) > 10 + 5  # ten pages, not twenty lines
+
+
+def test_surprise_has_an_interval_too_and_lines_in_pieces_do_not_count():
+    """Eleven tokens a line with its end: 22 nats are 2 per character."""
+    results = {"a": [surprised(result("a", 0, [0] * 20), [11.0] * 20)]}
+    results["b"] = [surprised(result("b", 0, [0] * 20), [22.0] * 19 + [None])]
+    head, rows = sheet(TABLE, results).head, sheet(TABLE, results).rows
+    place = head.index(NATS)
+    assert [row[place] for row in rows] == ["1.000 [1.000, 1.000]", "2.000 [2.000, 2.000]", ""]
+    assert head[place + 1] == "less the first row's" and rows[1][place + 1].startswith("+")
 
 
 def test_a_page_shows_everything_and_escapes_it():

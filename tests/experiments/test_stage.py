@@ -39,7 +39,7 @@ def test_a_finished_training_is_not_repeated(conditions):
     stage = stage_of(GAMMA, 0, conditions)
     best = carry_out(stage, conditions)
     said = []
-    assert carry_out(stage, conditions.telling(said.append)) == best and said == []
+    assert carry_out(stage, replace(conditions, say=said.append)) == best and said == []
 
 
 def test_a_result_of_other_data_is_not_taken_for_this_one(conditions):

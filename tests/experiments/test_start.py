@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+import torch.nn.functional as F
 from conftest import TINY
 
 from drethtr.checkpoint import build_model
@@ -9,6 +10,7 @@ from drethtr.errors import ConfigError
 from drethtr.experiments.start import FinishedImagePart, FrozenBackbone, InPieces
 from drethtr.images.prepare import Preparation
 from drethtr.model.backbones import Light
+from drethtr.model.embedding import sinusoid
 from drethtr.text.tokenizer import EOS, PAD, Characters
 from drethtr.training.optimize import OptimizerConfig, make_optimizer
 from drethtr.training.start import FromModel
@@ -24,7 +26,21 @@ def test_a_finished_image_part_is_taken_over_and_learns_no_more(tiny_model, tiny
     theirs, ours = tiny_model.network.backbone.state_dict(), model.network.backbone.state_dict()
     assert all(torch.equal(theirs[name], weight) for name, weight in ours.items())
     learned = [p for group in make_optimizer(model.network, OptimizerConfig()).param_groups for p in group["params"]]
-    assert not {*map(id, learned)} & {*map(id, model.network.backbone.parameters())}
+    finished = [*model.network.backbone.parameters(), *model.network.ctc.draft.parameters()]
+    assert not {*map(id, learned)} & {*map(id, finished)}
+
+
+@torch.inference_mode()
+def test_at_first_image_tokens_are_their_place_and_what_the_draft_reads(tiny_path):
+    model = fresh(replace(TINY, width=32), "abxyz")
+    FinishedImagePart.of(tiny_path).apply(model.network, model.tokenizer)
+    [b] = model.tokenizer.encode("b")
+    draft = 50 * F.one_hot(torch.tensor([[PAD, b, PAD]]), model.tokenizer.size).float()
+    seen = model.network.to_width(torch.randn(1, 3, model.network.backbone.width))
+    tokens = model.network.ctc.informed(seen, draft)[0]
+    told = model.network.ctc.inform.weight[:, b]
+    expected = sinusoid(torch.tensor([0.0, 1.0, 1.0]), 32) + torch.stack([0 * told, told, 0 * told])
+    torch.testing.assert_close(tokens, expected)
 
 
 def test_the_draft_writes_what_it_wrote_before(tiny_model, tiny_path):

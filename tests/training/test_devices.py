@@ -1,13 +1,15 @@
 """However the batches of a step are shared out among processes, the result is the same."""
 
+import json
 import os
 import signal
 import time
 from pathlib import Path
 
+import rank_shares
 import torch
 from safetensors.torch import load_file
-from training_runs import finish, saved_at, start
+from training_runs import finish, launch, saved_at, start
 
 from drethtr.training.devices import Devices
 
@@ -52,6 +54,24 @@ def ranks(launcher: int) -> list[int]:
     """The processes that torchrun started."""
     children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
     return [int(child) for child in children]
+
+
+def test_no_line_is_lost_or_seen_twice_in_an_epoch(data: Path) -> None:
+    """Two processes with two streams each; an epoch of 40 lines is ten chunks of four."""
+    text = (
+        (data / "run.toml")
+        .read_text()
+        .replace("chunk = 16", "chunk = 4")
+        .replace('"train.parquet"', f'"{data}/train.parquet"')
+    )
+    (data / "run.toml").write_text(text)
+    finish(launch(data, [rank_shares.__file__, str(data), "4", "20"], processes=2))
+    shares = [json.loads((data / f"{rank}.json").read_text()) for rank in (0, 1)]
+    assert not shares[0].keys() & shares[1].keys(), "both read the same chunk"
+    chunks = {int(chunk): texts for share in shares for chunk, texts in share.items()}
+    everything = sorted(f"line {i * 37 % 101}" for i in range(40))
+    for epoch in (range(10), range(10, 20)):
+        assert sorted(text for chunk in epoch for text in chunks[chunk]) == everything
 
 
 def test_a_step_is_shared_out_evenly() -> None:

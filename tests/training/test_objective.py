@@ -35,6 +35,23 @@ def test_losses_of_a_step_are_the_sum_over_its_batches() -> None:
         torch.testing.assert_close(whole, one + other)
 
 
+def test_gradients_gathered_over_the_batches_of_a_step_are_those_of_one_batch() -> None:
+    torch.manual_seed(0)
+    objective = Objective(DRetHTR(TINY, 12).double().eval(), LossConfig())
+
+    def gradients(*parts: list[int]) -> dict[str, torch.Tensor]:
+        objective.zero_grad()
+        for rows in parts:
+            batch = batch_of(rows)
+            objective(batch._replace(images=batch.images.double()), BOTH).total.backward()
+        return {name: p.grad.clone() for name, p in objective.named_parameters() if p.grad is not None}
+
+    whole, gathered = gradients([0, 1]), gradients([0], [1])
+    assert whole and whole.keys() == gathered.keys()
+    for name, gradient in whole.items():
+        torch.testing.assert_close(gathered[name], gradient, rtol=1e-9, atol=1e-12, msg=lambda m, n=name: f"{n}: {m}")
+
+
 def test_losses_are_means_over_tokens() -> None:
     torch.manual_seed(0)
     objective = Objective(DRetHTR(TINY, 12).eval(), LossConfig(label_smoothing=0.0))

@@ -1,7 +1,7 @@
 """Retention against a key-value cache and against the published algorithm, at the same work.
 
 The weights are random, so a text would end by chance. It is made to end after `Task.characters` characters: before that
-the end is impossible, then it is certain. All three have networks of the same shape.
+the end is impossible, then it is certain. All have networks of the same shape.
 """
 
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from drethtr.decoding.strategies import Beam, Decoder, Greedy
 from drethtr.images.prepare import Preparation
 from drethtr.model.mixer import JointSoftmax, MixerConfig, Retentive
 from drethtr.model.network import PRESETS, DecoderState, DRetHTR, ImageMemory, NetworkConfig
+from drethtr.model.precision import Precision
 from drethtr.text.tokenizer import EOS
 
 VOCABULARY = 83  # of the paper's IAM model
@@ -36,6 +37,7 @@ class Task:
     batch: int
     beams: int
     characters: int = 44
+    vocabulary: int = VOCABULARY
     pixels: int = 800
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
@@ -82,10 +84,10 @@ class EndingNetwork(DRetHTR):
 def build(task: Task, mixer: MixerConfig) -> EndingNetwork:
     """The task's network with another mixer and random weights, always the same."""
     torch.manual_seed(0)
-    network = EndingNetwork(replace(task.config, mixer=mixer), VOCABULARY)
+    network = EndingNetwork(replace(task.config, mixer=mixer), task.vocabulary)
     network.characters = task.characters
     network.to(task.device).eval()
-    network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # as `load_model` does
     return network
 
 
@@ -95,22 +97,23 @@ def images_of(task: Task, height: int) -> Tensor:
     return torch.rand(task.batch, 1, height, columns, generator=torch.Generator().manual_seed(0)) * 2 - 1
 
 
-def prepare_ours(task: Task, mixer: MixerConfig) -> Work:
+def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precision.FLOAT32) -> Work:
     """Our search, with early stop, images at their own width and their keys stored once."""
-    network = build(task, mixer)
-    images = images_of(task, network.backbone.height).to(task.device)
+    networks = precision.prepare(build(task, mixer))
+    images = images_of(task, networks.image.backbone.height).to(task.device)
     widths = torch.full((task.batch,), images.shape[-1], device=task.device)
 
     @torch.inference_mode()
     def run() -> None:
-        task.decoder.decode(network, network.encode_image(images, widths))
+        task.decoder.decode(networks.text, networks.encode_image(images, widths))
 
     return run
 
 
 def prepare_published(task: Task) -> Work:
-    """The algorithm of the paper."""
+    """The algorithm of the paper, pixels in the order in which torch has them unless told otherwise."""
     network = build(replace(task, characters=LIMIT), PublishedRetentive())
+    network.backbone.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     images = images_of(task, network.backbone.height).to(task.device)
 
     @torch.inference_mode()
@@ -121,9 +124,10 @@ def prepare_published(task: Task) -> Work:
 
 
 def contenders(task: Task) -> list[Contender]:
-    """Ours, DTrHTR in the same search with a preallocated cache, and the published algorithm."""
+    """Ours in both precisions, DTrHTR in the same search with a preallocated cache, and the published algorithm."""
     return [
         Contender("retention", partial(prepare_ours, task, Retentive())),
+        Contender("retention, bfloat16", partial(prepare_ours, task, Retentive(), Precision.BFLOAT16)),
         Contender("key-value cache", partial(prepare_ours, task, JointSoftmax())),
         Contender("published", partial(prepare_published, task)),
     ]
@@ -140,7 +144,7 @@ def notes(task: Task) -> tuple[str, ...]:
     return (
         f"Lines of {task.pixels} x 64 pixels, random weights; every text is made to end after {task.characters} "
         "characters.",
-        "retention: DRetHTR in this package. key-value cache: DTrHTR, the same weights and the same search, with image "
-        "keys shared by beams and a preallocated cache. published: the paper's algorithm on its canvas of 2,227 "
-        f"columns, image keys copied for every beam, {LIMIT} steps.",
+        "retention: DRetHTR in this package, in float32 and in bfloat16. key-value cache: DTrHTR, the same weights and "
+        "the same search, with image keys shared by beams and a preallocated cache. published: the paper's algorithm "
+        f"on its canvas of 2,227 columns, image keys copied for every beam, {LIMIT} steps.",
     )

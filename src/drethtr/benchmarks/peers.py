@@ -24,6 +24,7 @@ from drethtr.benchmarks.strategies import in_groups, prepare_reading
 from drethtr.decoding.strategies import Decoder
 from drethtr.errors import MissingExtraError
 from drethtr.images.line import Line
+from drethtr.model.precision import Precision
 
 EXTRA = "bench"
 CHARACTERS_PER_PIECE = 4.0
@@ -45,6 +46,7 @@ def measure(
     batches: Sequence[int],
     rounds: Rounds,
     device: torch.device,
+    precision: Precision,
     kraken_model: Path | None = None,
 ) -> Report:
     """Milliseconds per line, from image to text, of the shipped model and of whoever else is here."""
@@ -54,7 +56,7 @@ def measure(
         files = save(pictures, Path(folder))
         for batch in batches:
             ours = [
-                Contender(f"COMPACT, {name}", partial(prepare_reading, pictures, batch, decoder, device))
+                Contender(f"COMPACT, {name}", partial(prepare_reading, pictures, batch, decoder, device, precision))
                 for name, decoder in decoders
             ]
             others = [*trocr_contenders(lines, batch, device), *rapidocr_contenders(pictures, batch)]
@@ -64,7 +66,8 @@ def measure(
             races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
     characters = sum(len(known.text) for known in lines) / len(lines)
     notes = (
-        f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. TrOCR: random weights, "
+        f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT: in "
+        f"{precision.name.lower()}. TrOCR: random weights, "
         f"greedy, one piece for every {CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the "
         "command for all lines, its start included.",
     )
@@ -85,25 +88,39 @@ def trocr_contenders(lines: Sequence[Known], batch: int, device: torch.device) -
     Raises:
         MissingExtraError: if transformers is not installed.
     """
-    if find_spec("transformers") is None:
-        raise MissingExtraError("transformers", EXTRA)
+    check_transformers()
     return [
         Contender("TrOCR small", partial(prepare_trocr, trocr_small, lines, batch, device)),
         Contender("TrOCR base", partial(prepare_trocr, trocr_base, lines, batch, device)),
     ]
 
 
-def trocr_small() -> Any:
+def check_transformers() -> None:
+    """Refuse to go on without the transformers package.
+
+    Raises:
+        MissingExtraError: if it is not installed.
+    """
+    if find_spec("transformers") is None:
+        raise MissingExtraError("transformers", EXTRA)
+
+
+def trocr_small(image_layers: int = 12, text_layers: int = 6) -> Any:
     """The network of trocr-small-handwritten, 62 million parameters."""
     from transformers import DeiTConfig, TrOCRConfig
 
     encoder = DeiTConfig(
-        hidden_size=384, num_attention_heads=6, intermediate_size=1536, image_size=TROCR_PIXELS, qkv_bias=True
+        num_hidden_layers=image_layers,
+        hidden_size=384,
+        num_attention_heads=6,
+        intermediate_size=1536,
+        image_size=TROCR_PIXELS,
+        qkv_bias=True,
     )
     decoder = TrOCRConfig(
         vocab_size=64_044,
         d_model=256,
-        decoder_layers=6,
+        decoder_layers=text_layers,
         decoder_attention_heads=8,
         decoder_ffn_dim=1024,
         cross_attention_hidden_size=384,
@@ -114,12 +131,31 @@ def trocr_small() -> Any:
     return trocr(encoder, decoder)
 
 
-def trocr_base() -> Any:
+def trocr_base(image_layers: int = 12, text_layers: int = 12) -> Any:
     """The network of trocr-base-handwritten, 334 million parameters."""
+    return trocr_with(768, 12, image_layers, text_layers)
+
+
+def trocr_large(image_layers: int = 24, text_layers: int = 12) -> Any:
+    """The network of trocr-large-handwritten, 558 million parameters."""
+    return trocr_with(1024, 16, image_layers, text_layers)
+
+
+def trocr_with(width: int, heads: int, image_layers: int, text_layers: int) -> Any:
+    """An image transformer of some width, and the decoder that base and large share."""
     from transformers import TrOCRConfig, ViTConfig
 
-    encoder = ViTConfig(image_size=TROCR_PIXELS, qkv_bias=False)
-    decoder = TrOCRConfig(cross_attention_hidden_size=768, use_learned_position_embeddings=True)
+    encoder = ViTConfig(
+        num_hidden_layers=image_layers,
+        hidden_size=width,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        image_size=TROCR_PIXELS,
+        qkv_bias=False,
+    )
+    decoder = TrOCRConfig(
+        decoder_layers=text_layers, cross_attention_hidden_size=width, use_learned_position_embeddings=True
+    )
     return trocr(encoder, decoder)
 
 
@@ -135,7 +171,9 @@ def trocr(encoder: Any, decoder: Any) -> Any:
     return network
 
 
-def prepare_trocr(build: Callable[[], Any], lines: Sequence[Known], batch: int, device: torch.device) -> Work:
+def prepare_trocr(
+    build: Callable[[], Any], lines: Sequence[Known], batch: int, device: torch.device, beams: int = 1
+) -> Work:
     """Images scaled to the size it takes, encoded, and pieces written with its own cache."""
     network = build().to(device)
     groups = in_groups(lines, batch)
@@ -145,7 +183,7 @@ def prepare_trocr(build: Callable[[], Any], lines: Sequence[Known], batch: int, 
         for group in groups:
             pieces = max(1, round(max(len(known.text) for known in group) / CHARACTERS_PER_PIECE))
             pixels = torch.stack([trocr_image(known.line) for known in group]).to(device)
-            network.generate(pixels, min_new_tokens=pieces, max_new_tokens=pieces, num_beams=1, do_sample=False)
+            network.generate(pixels, min_new_tokens=pieces, max_new_tokens=pieces, num_beams=beams, do_sample=False)
 
     return run
 

@@ -11,6 +11,7 @@ from drethtr.benchmarks.report import Report
 from drethtr.checkpoint import load_model
 from drethtr.decoding.strategies import Decoder
 from drethtr.images.line import Line
+from drethtr.model.precision import Precision
 from drethtr.recognizer import SHIPPED, Recognizer
 
 Item = TypeVar("Item")
@@ -21,9 +22,11 @@ def in_groups(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
     return [lines[start : start + batch] for start in range(0, len(lines), batch)]
 
 
-def prepare_reading(lines: Sequence[Line], batch: int, decoder: Decoder, device: torch.device) -> Work:
+def prepare_reading(
+    lines: Sequence[Line], batch: int, decoder: Decoder, device: torch.device, precision: Precision
+) -> Work:
     """Read the lines, so many at a time."""
-    recognizer = Recognizer(load_model(SHIPPED, device), decoder)
+    recognizer = Recognizer(load_model(SHIPPED, device), decoder, precision=precision)
     groups = in_groups(lines, batch)
 
     def run() -> None:
@@ -39,14 +42,19 @@ def measure(
     batches: Sequence[int],
     rounds: Rounds,
     device: torch.device,
+    precision: Precision,
 ) -> Report:
     """Milliseconds per line from image to reading, for named decoders."""
     races = []
     for batch in batches:
         contenders = [
-            Contender(name, partial(prepare_reading, lines, batch, decoder, device)) for name, decoder in decoders
+            Contender(name, partial(prepare_reading, lines, batch, decoder, device, precision))
+            for name, decoder in decoders
         ]
         work = f"COMPACT, {batch} at a time"
         races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
-    notes = (f"The shipped model on {len(lines)} real lines, from image to reading, with texts as long as they are.",)
+    notes = (
+        f"The shipped model in {precision.name.lower()} on {len(lines)} real lines, from image to reading, with texts "
+        "as long as they are.",
+    )
     return Report("Strategies: milliseconds per line", notes, races)

@@ -82,9 +82,9 @@ def open_job(
         import pyarrow
     except ImportError as error:
         raise MissingExtraError("pyarrow", "batch") from error
-    plan = make_plan(inputs, which)
     if taken := sorted(set(which.carry).intersection(columns(pyarrow.schema([])).names)):
         raise ConfigError(f"column {taken[0]!r} cannot be carried along: the output has one of its own")
+    plan = make_plan(inputs, which)
     folder = Output(output, columns(plan.carried))
     settings = settings_of(plan, recognizer, which, rows_per_part)
     if force:

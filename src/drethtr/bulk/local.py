@@ -93,7 +93,7 @@ def serve(pipe: Connection, work: Work) -> None:
     """What a worker does from begin to end; it ends with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the run ends the workers, too
     begin_worker(0)
-    with suppress(EOFError):
+    with suppress(EOFError, BrokenPipeError):
         try:
             reader = work.begin()
             pipe.send(Ready())
@@ -116,6 +116,7 @@ class Local(Engine):
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
         waiting = deque(Attempt(part) for part in parts)
         crew = [Worker(work) for _ in range(min(self.workers, len(parts)))]
+        false_starts = 0
         try:
             while crew:
                 ready = wait([worker.pipe for worker in crew])
@@ -124,9 +125,12 @@ class Local(Engine):
                         answer = worker.answer()
                     except Killed as end:
                         crew.remove(worker)
-                        yield from self.bury(worker, end, waiting)
+                        false_starts += worker.attempt is None
+                        self.check_starts(false_starts, end)
+                        yield from requeue(worker.attempt, end, waiting)
                         crew += [Worker(work)] if waiting else []
                         continue
+                    false_starts = 0
                     if isinstance(answer, Outcome):
                         yield answer
                     if waiting:
@@ -138,18 +142,23 @@ class Local(Engine):
             for worker in crew:
                 worker.kill()
 
-    def bury(self, worker: Worker, end: Killed, waiting: deque[Attempt]) -> Iterator[Outcome]:
-        """Let the part that a killed worker was at wait again, unless it was begun too often.
+    def check_starts(self, false_starts: int, end: Killed) -> None:
+        """Give up if worker after worker ends before it has loaded the model.
 
         Raises:
-            DrethtrError: if the worker had not even begun one.
+            DrethtrError: saying how they ended.
         """
-        if worker.attempt is None:
+        if false_starts == TRIES:
             raise DrethtrError(
-                f"a worker ended while it loaded the model ({end}); is there memory for {self.workers} of them?"
+                f"{TRIES} workers ended while they loaded the model ({end}); is there memory for {self.workers}?"
             )
-        part, number = worker.attempt
-        if number < TRIES:
-            waiting.appendleft(Attempt(part, number + 1))
-        else:
-            yield lost(part, f"{TRIES} workers ended over it ({end})")
+
+
+def requeue(attempt: Attempt | None, end: Killed, waiting: deque[Attempt]) -> Iterator[Outcome]:
+    """Let the part that a worker was at when it ended wait again, unless it was begun too often: then it is lost."""
+    if attempt is None:
+        return
+    if attempt.number < TRIES:
+        waiting.appendleft(Attempt(attempt.part, attempt.number + 1))
+    else:
+        yield lost(attempt.part, f"{TRIES} workers ended over it ({end})")

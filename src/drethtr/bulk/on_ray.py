@@ -1,7 +1,8 @@
 """Parts read by the machines of a Ray cluster."""
 
+import os
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,25 +13,28 @@ from drethtr.errors import ConfigError, DrethtrError, MissingExtraError
 
 
 class Actor:
-    """A worker of Ray Data, which hands it rows; each row is a part."""
+    """A worker, as Ray Data has them: it is made once, and called for every row; here a row is a part.
 
-    def __init__(self, work: bytes) -> None:
-        self.reader: PartReader | str
+    What no other actor could do better is a refusal; raised, it would only be tried again.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self.reader: PartReader | None = None
+        self.refusal = ""
         try:
-            begun: Work = pickle.loads(work)
-            self.reader = begun.begin()
+            self.reader = work.begin()
         except DrethtrError as error:
-            self.reader = str(error)  # an actor that does not begin would be begun again and again
+            self.refusal = str(error)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Read a part and tell the outcome; a refusal is what no other actor could do better."""
-        if isinstance(self.reader, str):
-            return {"outcome": b"", "refusal": self.reader}
-        try:
-            outcome = self.reader.read(pickle.loads(row["part"]))
-        except DrethtrError as error:
-            return {"outcome": b"", "refusal": str(error)}
-        return {"outcome": pickle.dumps(outcome), "refusal": ""}
+        """Read a part and tell the outcome."""
+        outcome = None
+        if self.reader is not None:
+            try:
+                outcome = self.reader.read(pickle.loads(row["part"]))
+            except DrethtrError as error:
+                self.refusal = str(error)
+        return {"outcome": pickle.dumps(outcome), "refusal": self.refusal}
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,16 @@ class Ray(Engine):
     The cluster is the one that `RAY_ADDRESS` names or that runs on this machine; else one is started here.
 
     Args:
-        workers: How many actors; by default one for each GPU, or for each processor but one.
+        workers: How many actors; by default one for each GPU, or for each CPU but one.
         gpus: Whether each actor gets a GPU, if the cluster has any.
     """
 
     workers: int | None = None
     gpus: bool = False
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and self.workers < 1:
+            raise ConfigError(f"at least one worker is needed, not {self.workers}")
 
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
         try:
@@ -55,22 +63,71 @@ class Ray(Engine):
             raise MissingExtraError("ray", "ray") from error
         if not parts:
             return
-        started = self.connect()
+        connect((self.workers or os.cpu_count() or 1) + 1)
         try:
-            size, gpus = self.size(ray.cluster_resources())
+            actors, gpus = self.share(ray.cluster_resources())
             context = DataContext.get_current()
             context.enable_progress_bars = False
-            context.max_errored_blocks = -1  # a part that kills its actors is no reason to end
+            context.max_errored_blocks = -1  # a part that kills its actors must not end the others
+            pool = ActorPoolStrategy(size=min(actors, len(parts)), max_tasks_in_flight_per_actor=1)
             rows = [{"part": pickle.dumps(part)} for part in parts]
             told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
                 Actor,
-                fn_constructor_args=(pickle.dumps(work),),
-                compute=ActorPoolStrategy(size=min(size, len(parts))),
+                fn_constructor_args=(work,),
+                compute=pool,
                 num_cpus=1,
                 num_gpus=gpus,
                 max_task_retries=TRIES - 1,
             )
             yield from outcomes(told.iter_rows(), parts)
         finally:
-            if started:
-                ray.shutdown()
+            ray.shutdown()
+
+    def share(self, resources: Mapping[str, float]) -> tuple[int, int]:
+        """How many actors there will be, and how many GPUs each of them gets.
+
+        Raises:
+            ConfigError: if the cluster has not so many CPUs or GPUs.
+        """
+        cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0)) if self.gpus else 0
+        most = min(cpus - 1, gpus) if gpus else cpus - 1
+        if most < 1 or (self.workers or 1) > most:
+            raise ConfigError(
+                f"{self.workers or 1} workers are too many for a Ray cluster with {cpus} CPUs"
+                f"{f' and {gpus} GPUs' if gpus else ''}: at most {max(most, 0)}, "
+                "as Ray Data hangs when its actors hold all CPUs"
+            )
+        return self.workers or most, min(gpus, 1)
+
+
+def connect(cpus: int) -> None:
+    """Join the Ray cluster that is there, or start one on this machine with so many CPUs, as Ray counts them.
+
+    Raises:
+        DrethtrError: if the cluster that `RAY_ADDRESS` names cannot be reached.
+    """
+    import ray
+
+    try:
+        ray.init(address="auto", log_to_driver=False)
+    except ConnectionError as error:
+        if address := os.environ.get("RAY_ADDRESS"):
+            raise DrethtrError(f"no Ray cluster can be reached at RAY_ADDRESS={address}: {error}") from error
+        ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False)
+
+
+def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterator[Outcome]:
+    """What the actors told, and of parts that nothing was told of, that they are lost.
+
+    Raises:
+        DrethtrError: if an actor refused.
+    """
+    left = {part.number: part for part in parts}
+    for row in rows:
+        if row["refusal"]:
+            raise DrethtrError(row["refusal"])
+        outcome: Outcome = pickle.loads(row["outcome"])
+        del left[outcome.number]
+        yield outcome
+    for part in left.values():
+        yield lost(part, "its actors were killed or failed; the messages of Ray say how")

@@ -52,7 +52,7 @@ class Work:
             ("drethtr", drethtr.__version__, self.version),
         ):
             if found != wanted:
-                raise DrethtrError(f"a worker has {what} {found}, but the job is for {wanted}; install the same there")
+                raise DrethtrError(f"a worker has {what} {found}, but the job is for {wanted}; give it the same")
         return PartReader(recognizer, self.output)
 
 

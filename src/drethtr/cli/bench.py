@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DeviceName, decoder_named, device_named
+from drethtr.cli.choices import DeviceName, PrecisionName, decoder_named, device_named, precision_named
 from drethtr.cli.files import write_text
 from drethtr.config import hint
 from drethtr.errors import ConfigError
@@ -102,13 +102,15 @@ def strategies(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    precision: PrecisionName = "float32",
     device: DeviceName = "auto",
 ) -> Any:
     """Every way in which the shipped model finds a text, on real lines."""
     from drethtr.benchmarks.strategies import measure
 
     pictures = [known.line for known in read_lines(data, 2 if quick else lines)]
-    report = measure(pictures, named(decoders), numbers(batches), rounds(quick), device_named(device))
+    exactness = precision_named(precision)
+    report = measure(pictures, named(decoders), numbers(batches), rounds(quick), device_named(device), exactness)
     return deliver(report, json_file, plot_file)
 
 
@@ -122,13 +124,22 @@ def peers(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    precision: PrecisionName = "float32",
     device: DeviceName = "auto",
 ) -> Any:
     """The shipped model against TrOCR, rapidocr, tesseract and kraken, as far as they are here, on real lines."""
     from drethtr.benchmarks.peers import measure
 
     known = read_lines(data, 2 if quick else lines)
-    report = measure(known, named(decoders), numbers(batches), rounds(quick), device_named(device), kraken_model)
+    report = measure(
+        known,
+        named(decoders),
+        numbers(batches),
+        rounds(quick),
+        device_named(device),
+        precision_named(precision),
+        kraken_model,
+    )
     return deliver(report, json_file, plot_file)
 
 

@@ -30,7 +30,7 @@ DecoderName = Annotated[
 PrecisionName = Annotated[
     str,
     typer.Option(
-        "--precision", metavar="NAME", help="float32, or bfloat16 for images: faster where the processor has it."
+        "--precision", metavar="NAME", help="float32, or bfloat16: nearly the same, faster where the processor has it."
     ),
 ]
 DeviceName = Annotated[

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import drethtr
+from drethtr.cli.batch import batch
 from drethtr.cli.bench import app as bench
 from drethtr.cli.calibrate import calibrate
 from drethtr.cli.compare import compare
@@ -25,6 +26,7 @@ from drethtr.errors import DrethtrError
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (
     transcribe,
+    batch,
     evaluate,
     calibrate,
     explain,

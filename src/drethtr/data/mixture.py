@@ -7,7 +7,7 @@ The supplies are dealt like cards. A deck holds each supply in proportion to its
 it is used up, so that the number of samples taken from a supply before any index is known without drawing them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Self
@@ -16,8 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.data.sample import Sample
-from drethtr.data.supply import RealLines, Source, Supply
+from drethtr.data.streamed import Streamed
+from drethtr.data.supply import Made, Real, RealLines, Source, Supply
 from drethtr.errors import ConfigError
+
+SOURCES: tuple[type[Source], ...] = (Real, Streamed, Made)
+"""What can be mixed."""
 
 DECK = 16384
 """Cards in a deck. Each supply has at least one: no set, however small, is forgotten."""
@@ -40,7 +44,8 @@ class Mixture:
             DataError: if a file cannot be used.
         """
         if not sources:
-            raise ConfigError("a mixture needs at least one source of samples")
+            known = ", ".join(kind.__name__ for kind in SOURCES)
+            raise ConfigError(f"a mixture needs at least one source of samples: {known}")
         total = sum(source.weight for source in sources)
         opened = [(share * source.weight / total, supply) for source in sources for share, supply in source.open()]
         if len(opened) > DECK:
@@ -55,8 +60,12 @@ class Mixture:
         own_seed = self.seed * DECK + supply  # two supplies must not draw alike
         return self.supplies[supply].sample(int(number * counts[supply] + earlier[card]), own_seed)
 
+    def texts(self) -> Iterator[str]:
+        """The text of every real line once, to learn an alphabet from."""
+        return (text for supply in self.supplies for text in supply.texts())
+
     def real_samples(self) -> list[Sample]:
-        """Every real line once, to learn an alphabet from."""
+        """Every real line in memory once."""
         return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
 
     def within(self, characters: str) -> "Mixture":

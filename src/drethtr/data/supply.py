@@ -5,9 +5,10 @@ A `Source` is what a person configures; it opens into one `Supply` or, where it 
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,10 @@ class Supply(ABC):
     @abstractmethod
     def sample(self, number: int, seed: int) -> Sample:
         """The sample of this number, counted from 0: always the same for the same seed."""
+
+    def texts(self) -> Iterator[str]:
+        """The texts of its real lines, each once, to learn an alphabet from."""
+        return iter(())
 
     def within(self, characters: str) -> "Supply":
         """The same supply, writing with these characters only; what others wrote stays as it is."""
@@ -104,8 +109,24 @@ class Real(Source):
 
     def accepts(self, sample: Sample) -> bool:
         """Whether to train on a sample."""
-        long = self.max_characters is not None and len(sample.text) > self.max_characters
-        return (sample.clean or not self.clean_only) and len(sample.text.strip()) >= self.min_characters and not long
+        return suits(self, sample.text, sample.clean)
+
+
+class Wishes(Protocol):
+    """What sources of real lines may ask of them; the words are explained at `Real`."""
+
+    @property
+    def clean_only(self) -> bool: ...
+    @property
+    def min_characters(self) -> int: ...
+    @property
+    def max_characters(self) -> int | None: ...
+
+
+def suits(wishes: Wishes, text: str, clean: bool) -> bool:
+    """Whether a line is one to train on."""
+    long = wishes.max_characters is not None and len(text) > wishes.max_characters
+    return (clean or not wishes.clean_only) and len(text.strip()) >= wishes.min_characters and not long
 
 
 @dataclass(frozen=True)
@@ -120,6 +141,10 @@ class RealLines(Supply):
         """The sample of this number; none comes again before all others came."""
         round_, place = divmod(number, len(self.samples))
         return self.samples[int(order(len(self.samples), round_, seed)[place])]
+
+    def texts(self) -> Iterator[str]:
+        """The texts of its lines."""
+        return (sample.text for sample in self.samples)
 
     def describe(self) -> str:
         """Its lines and what the filters left out."""

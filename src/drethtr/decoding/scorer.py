@@ -39,6 +39,11 @@ class NetworkScorer(NamedTuple):
         """Where the image memory is."""
         return self.memory.layers[0].keys.device
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """The numbers in which the layers compute."""
+        return self.memory.layers[0].keys.dtype
+
     def first_tokens(self) -> Tensor:
         """The start of every line's text, (B,)."""
         return torch.full((self.lines,), BOS, device=self.device)

@@ -17,7 +17,7 @@ from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis
 
 ROUNDING = 256
-"""How far, in units of the logits' precision, two forms of one sum may differ: ten times what was seen."""
+"""How far, in units of the network's precision, two forms of one sum may differ: ten times what was seen."""
 
 
 class Reader(Protocol):
@@ -45,15 +45,15 @@ def opinions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Opin
     logits = scorer.logits(texts)
     values, tokens = logits.topk(2, dim=-1)
     gains = values[..., 0] - logits.logsumexp(-1)
-    unsure = values[..., 0] - values[..., 1] < rounding(logits)
+    unsure = values[..., 0] - values[..., 1] < rounding(logits, scorer.dtype)
     rows = zip(tokens[..., 0].tolist(), gains.tolist(), unsure.tolist(), texts, strict=True)
     return [Opinion(*(part[: len(text) + 1] for part in parts)) for *parts, text in rows]
 
 
-def rounding(logits: Tensor) -> Tensor:
-    """What logits (..., V) may differ by between the parallel and the recurrent form, (...)."""
+def rounding(logits: Tensor, dtype: torch.dtype) -> Tensor:
+    """What logits (..., V) may differ by between the parallel and the recurrent form in some precision, (...)."""
     largest = logits.masked_fill(logits.isneginf(), 0).abs().amax(-1)
-    return ROUNDING * torch.finfo(logits.dtype).eps * largest
+    return ROUNDING * torch.finfo(dtype).eps * largest
 
 
 def verify(

@@ -61,7 +61,7 @@ def propose(recognizer: Recognizer, samples: Sequence[Sample], decoder: Joint) -
     tokenizer, proposed = recognizer.model.tokenizer, []
     for group in groups(parts):
         memory = recognizer.encode([parts[i].prepared for i in group])
-        for i, texts in zip(group, decoder.propose(recognizer.model.network, memory), strict=True):
+        for i, texts in zip(group, decoder.propose(recognizer.networks.text, memory), strict=True):
             readings = [tokenizer.decode(text.decoder.tokens) for text in texts]
             counts = score([samples[parts[i].line].text] * len(texts), readings)
             proposed.append([Proposed(*pair) for pair in zip(texts, counts, strict=True)])

@@ -1,24 +1,35 @@
 """Ours beside the paper's, with what the seeds and the test lines leave open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import mean, stdev
+from typing import NamedTuple
 
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, bootstrap
-from drethtr.experiments.result import CER, LINES, MEASURES, PARAMETERS, Result
+from drethtr.experiments.result import CER, LINES, MEASURES, NATS, PARAMETERS, ReadLine, Result
 from drethtr.experiments.table import Row, Table
 
-DIFFERENCE = "CER less the first row's"
-WHOLE = {LINES}
-"""Measures without decimals."""
+
+class Rate(NamedTuple):
+    """A measure that each test line has its part in: its counts, and what a rate of them is multiplied by."""
+
+    of_line: Callable[[ReadLine], Counts]
+    shown: float
+
+
+RATES = {CER: Rate(lambda line: line.counts, 100), NATS: Rate(lambda line: line.surprise, 1e-3)}
+"""The measures that have intervals."""
+DECIMALS = {LINES: 0, NATS: 3}
+"""Of measures that have not two."""
 WITHOUT_DEVIATION = {LINES, PARAMETERS}
 """Measures that no seed changes."""
 CONVENTION = (
     "CER: edits / characters of all test lines; mean ± standard deviation of the seeds; in brackets the 95 % interval "
     "of a bootstrap over pages, or lines of unknown page, all seeds together. Mean of batches: the paper's own way, "
-    "the CERs of batches of 16 lines averaged. Models were selected on validation lines."
+    "the CERs of batches of 16 lines averaged. Nats per character: how surprised the network is by the right text, "
+    "each token after the right ones before it. Models were selected on validation lines."
 )
 
 
@@ -29,10 +40,9 @@ class Measured:
     row: Row
     results: Sequence[Result]
 
-    @property
-    def counts(self) -> list[Counts]:
-        """Edits of each test line, summed over the seeds."""
-        by_seed = [[line.counts for line in result.outcome.lines] for result in self.results]
+    def counts(self, measure: str) -> list[Counts]:
+        """What each test line adds to one of the `RATES`, summed over the seeds."""
+        by_seed = [map(RATES[measure].of_line, result.outcome.lines) for result in self.results]
         return [sum(of_line, Counts()) for of_line in zip(*by_seed, strict=True)]
 
     @property
@@ -77,11 +87,11 @@ def sheet(table: Table, results: Mapping[str, Sequence[Result]]) -> Sheet:
     """All rows of a table, those without results with the paper's figures alone."""
     measured = [Measured(row, results.get(row.name, ())) for row in table.rows]
     shown = [m for m in MEASURES if any(one.values(m) or m in one.row.paper for one in measured)]
-    read = any(one.counts for one in measured)
+    read = any(one.pages for one in measured)
     head = ["", "seeds"]
     for measure in shown:
         head += [measure, *(["paper"] if published(measure, table) else [])]
-        head += [DIFFERENCE] if measure == CER else []
+        head += ["less the first row's"] if measure in RATES else []
     rows = [cells(one, measured[0], shown, table) for one in measured]
     return Sheet(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
 
@@ -98,45 +108,46 @@ def cells(one: Measured, first: Measured, shown: Sequence[str], table: Table) ->
         found.append(ours(one, measure))
         if published(measure, table):
             found.append(f"{one.row.paper[measure]:g}" if measure in one.row.paper else "")
-        if measure == CER:
-            found.append(difference_text(one, first))
+        if measure in RATES:
+            found.append(difference_text(one, first, measure))
     return found
 
 
 def ours(one: Measured, measure: str) -> str:
-    """A figure of ours: the mean of the seeds, how far they lie apart, and for the CER its interval."""
+    """A figure of ours: the mean of the seeds, how far they lie apart, and for a rate its interval."""
     values = one.values(measure)
     if not values:
         return ""
     text = number(mean(values), measure)
     if len(values) > 1 and measure not in WITHOUT_DEVIATION:
         text += f" ± {number(stdev(values), measure)}"
-    if measure == CER and one.counts:
-        rates = bootstrap(one.counts, one.pages)
-        text += f" [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]"
+    if measure in RATES and one.pages:
+        rates, shown = bootstrap(one.counts(measure), one.pages), RATES[measure].shown
+        text += f" [{number(shown * rates.cer_low, measure)}, {number(shown * rates.cer_high, measure)}]"
     return text
 
 
-def difference_text(one: Measured, first: Measured) -> str:
-    """How much higher a row's CER is than the first row's, drawing pages for both at once."""
-    found = difference(one, first)
+def difference_text(one: Measured, first: Measured, measure: str) -> str:
+    """How much higher a row's rate is than the first row's, drawing pages for both at once."""
+    found = difference(one, first, measure)
     if found is None:
         return ""
-    return f"{100 * found.difference:+.2f} [{100 * found.low:+.2f}, {100 * found.high:+.2f}]"
+    places, shown = DECIMALS.get(measure, 2), RATES[measure].shown
+    parts = (f"{shown * value:+.{places}f}" for value in (found.difference, found.low, found.high))
+    return "{} [{}, {}]".format(*parts)
 
 
-def difference(one: Measured, first: Measured) -> Difference | None:
+def difference(one: Measured, first: Measured, measure: str) -> Difference | None:
     """The same as a value; None where the two did not read the same lines as often."""
     same = [line.key for result in one.results[:1] for line in result.outcome.lines] == [
         line.key for result in first.results[:1] for line in result.outcome.lines
     ]
-    if one is first or not one.counts or not same or len(one.results) != len(first.results):
+    if one is first or not one.pages or not same or len(one.results) != len(first.results):
         return None
-    return paired(first.counts, one.counts, one.pages)
+    return paired(first.counts(measure), one.counts(measure), one.pages)
 
 
 def number(value: float, measure: str) -> str:
     """A figure as it is shown."""
-    if measure in WHOLE:
-        return f"{value:,.0f}"
-    return f"{value:.2f}" if value < 100 else f"{value:,.1f}"
+    places = DECIMALS.get(measure, 2 if value < 100 else 1)
+    return f"{value:,.{places}f}"

@@ -10,20 +10,28 @@ from drethtr.errors import DataError
 from drethtr.evaluation.metrics import Counts
 
 CER, WER, MEAN_OF_BATCHES, LINES = "CER %", "WER %", "CER %, mean of batches", "test lines"
-PARAMETERS, SECONDS, GIGABYTES = "parameters, million", "seconds", "GB"
-MEASURES = (CER, MEAN_OF_BATCHES, WER, LINES, PARAMETERS, SECONDS, GIGABYTES)
+NATS, PARAMETERS, SECONDS, GIGABYTES = "nats per character", "parameters, million", "seconds", "GB"
+MEASURES = (CER, MEAN_OF_BATCHES, WER, NATS, LINES, PARAMETERS, SECONDS, GIGABYTES)
 """What is measured, in the order in which it is shown."""
 
 
 @dataclass(frozen=True)
 class ReadLine:
-    """A test line: where it is from, what stands there, what was read."""
+    """A test line: where it is from, what stands there, what was read; `nats` as in `surprise.py`."""
 
     key: str
     page: str
     text: str
     read: str
     counts: Counts
+    nats: float | None = None
+
+    @property
+    def surprise(self) -> Counts:
+        """Thousandths of nats in place of edits, so that pages are drawn as for an error rate."""
+        if self.nats is None:
+            return Counts()
+        return Counts(edits=round(1000 * self.nats), characters=len(self.text) + 1, lines=1)
 
 
 @dataclass(frozen=True, kw_only=True)

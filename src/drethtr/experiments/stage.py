@@ -42,10 +42,6 @@ class Conditions:
         """Where everything of this scale is kept."""
         return self.output / self.scale.name
 
-    def telling(self, say: Say) -> "Conditions":
-        """The same, told to another."""
-        return replace(self, say=say)
-
 
 @dataclass(frozen=True)
 class Stage:
@@ -63,11 +59,6 @@ class Stage:
     def fingerprint(self) -> str:
         """The same for the same settings."""
         return digest(self.settings)
-
-    @property
-    def stages(self) -> int:
-        """How many runs there are, up to this one."""
-        return len(self.settings)
 
 
 def digest(settings: Any) -> str:

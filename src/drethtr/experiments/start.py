@@ -11,6 +11,7 @@ from torch import nn
 from drethtr.checkpoint import Model, load_model
 from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
+from drethtr.model.ctc import CTCHead
 from drethtr.model.network import DRetHTR
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
@@ -18,6 +19,8 @@ from drethtr.training.start import Fresh, Start
 
 UNLIKELY = -8.0
 """The logit with which a token begins that the image part has never seen."""
+TOLD = 0.5
+"""How large what is told of a character is; of a place, it is 0.7 (a sinusoid's)."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,10 @@ class InPieces(Start):
 
 @dataclass(frozen=True)
 class FinishedImagePart(Start):
-    """Backbone and CTC draft from a model; the backbone learns no more, the rest begins at random.
+    """Backbone and CTC draft from a model, which learn no more; the rest begins at random.
 
-    Reading positions begin on the very scale of the text's, so that the decoder need not find out where to look.
+    At first an image token holds what the draft reads there, and its reading position on the very scale of the text's:
+    where to look and what stands there need not be discovered. What else the backbone saw is added as it is learned.
     `digest` is of the model's file: runs on two versions of it are never taken for one.
     """
 
@@ -71,8 +75,18 @@ class FinishedImagePart(Start):
         network.backbone.requires_grad_(False)
         if network.ctc is not None:
             copy_draft(network.ctc.draft, model, tokenizer)
-            if network.ctc.place is not None:
-                nn.init.eye_(network.ctc.place.weight)
+            network.ctc.draft.requires_grad_(False)
+            tell(network, network.ctc)
+
+
+@torch.no_grad()
+def tell(network: DRetHTR, ctc: CTCHead) -> None:
+    """Let image tokens begin as their place and what the draft reads there; where it reads nothing, nothing."""
+    if ctc.place is not None and ctc.inform is not None:
+        nn.init.eye_(ctc.place.weight)
+        nn.init.normal_(ctc.inform.weight, std=TOLD)
+        ctc.inform.weight[:, ctc.blank] = 0
+        nn.init.zeros_(network.to_width.weight)
 
 
 @torch.no_grad()

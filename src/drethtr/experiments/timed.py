@@ -1,15 +1,21 @@
-"""A row that trains nothing: how long decoding takes and how much memory, as `drethtr bench decoding` measures it.
+"""Rows that train nothing: how long decoding takes and how much memory, as `drethtr bench` measures it.
 
 The paper's time is one pass over the test lines of IAM, so many at a time; here some batches are timed, with texts that
 end after as many tokens as those lines have on average.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
+
+import numpy as np
+from torch import nn
 
 from drethtr import config
-from drethtr.benchmarks.decoding import Task, build, prepare_ours
+from drethtr.benchmarks.decoding import VOCABULARY, Task, build, prepare_ours
 from drethtr.benchmarks.peak import memory_race
+from drethtr.benchmarks.peers import Known, check_transformers, prepare_trocr
 from drethtr.benchmarks.race import Contender, time_race
 from drethtr.experiments.course import Change
 from drethtr.experiments.experiment import Experiment
@@ -29,11 +35,12 @@ NONE = Lines((), (), ())
 
 @dataclass(frozen=True, kw_only=True)
 class Timed(Experiment):
-    """Decode with so many beams and texts of so many tokens."""
+    """Decode with so many beams and texts of so many tokens, out of so many that there are."""
 
     change: Change = unchanged
     beams: int
     tokens: int = CHARACTERS
+    vocabulary: int = VOCABULARY
 
     def task(self, conditions: Conditions) -> Task:
         """What is decoded."""
@@ -44,27 +51,57 @@ class Timed(Experiment):
             batch=conditions.scale.batch,
             beams=self.beams,
             characters=self.tokens,
+            vocabulary=self.vocabulary,
             device=conditions.device,
         )
 
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
         task = self.task(conditions)
-        sizes = [task.batch, task.beams, task.characters, task.pixels, conditions.device.type]
+        sizes = [task.batch, task.beams, task.characters, task.vocabulary, task.pixels, conditions.device.type]
         return digest([config.to_dict(task.config), sizes])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
         """Nothing: the weights are random."""
 
     def measure(self, conditions: Conditions, seed: int) -> Outcome:
-        task, scale = self.task(conditions), conditions.scale
-        conditions.say(f"decoding {task}")
+        task = self.task(conditions)
         contender = Contender("ours", partial(prepare_ours, task, task.config.mixer))
-        race = time_race(str(task), [contender], scale.rounds, task.device)
-        figures = {
-            SECONDS: race.spread(contender.name).median * TEST_LINES / task.batch,
-            PARAMETERS: sum(p.numel() for p in build(task, task.config.mixer).parameters()) / 1e6,
-        }
-        if scale.memory:
-            peak = memory_race(str(task), [contender], task.device, {})
-            figures[GIGABYTES] = peak.spread(contender.name).median / 1e3
-        return Outcome(figures=figures)
+        return timed(contender, build(task, task.config.mixer), conditions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedTrOCR(Experiment):
+    """Decode with a TrOCR of the transformers package; `network` makes it, from the layers of its two halves."""
+
+    network: Callable[..., Any]
+    beams: int
+
+    def fingerprint(self, conditions: Conditions, seed: int) -> str:
+        scale = conditions.scale
+        sizes = [scale.batch, self.beams, scale.trocr_layers, conditions.device.type]
+        return digest([self.network.__name__, sizes])
+
+    def prepare(self, conditions: Conditions, seed: int) -> None:
+        """Nothing: the weights are random; but refuse without the package."""
+        check_transformers()
+
+    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+        made = partial(self.network, *conditions.scale.trocr_layers)
+        lines = [Known(np.full((64, 800), 255, np.uint8), "n" * CHARACTERS)] * conditions.scale.batch
+        prepare = partial(prepare_trocr, made, lines, len(lines), conditions.device, self.beams)
+        return timed(Contender("TrOCR", prepare), made(), conditions)
+
+
+def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> Outcome:
+    """What one batch takes, the time as for all test lines."""
+    scale = conditions.scale
+    conditions.say(f"decoding {scale.batch} lines at a time")
+    race = time_race(contender.name, [contender], scale.rounds, conditions.device)
+    figures = {
+        SECONDS: race.spread(contender.name).median * TEST_LINES / scale.batch,
+        PARAMETERS: sum(parameter.numel() for parameter in network.parameters()) / 1e6,
+    }
+    if scale.memory:
+        peak = memory_race(contender.name, [contender], conditions.device, {})
+        figures[GIGABYTES] = peak.spread(contender.name).median / 1e3
+    return Outcome(figures=figures)

@@ -18,6 +18,7 @@ from drethtr.experiments.result import (
     CER,
     LINES,
     MEAN_OF_BATCHES,
+    NATS,
     PARAMETERS,
     SECONDS,
     WER,
@@ -26,6 +27,7 @@ from drethtr.experiments.result import (
     mean_of_batches,
 )
 from drethtr.experiments.stage import Conditions, Stage, carry_out, digest
+from drethtr.experiments.surprise import surprises
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.training.run import RunConfig
@@ -82,24 +84,25 @@ class Trained(Experiment):
         begun = time.monotonic()
         readings = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
-        figures, read = measured(recognizer.model, samples, readings)
+        figures, read = measured(recognizer.model, samples, readings, surprises(recognizer, samples))
         return Outcome(figures=figures | {SECONDS: seconds}, lines=read, files=files, model=str(path))
 
 
 def measured(
-    model: Model, samples: Sequence[Sample], readings: Sequence[Reading]
+    model: Model, samples: Sequence[Sample], readings: Sequence[Reading], nats: Sequence[float | None]
 ) -> tuple[dict[str, float], tuple[ReadLine, ...]]:
     """Figures of some readings, and the readings line by line."""
     counts = score([sample.text for sample in samples], [reading.text for reading in readings])
     total = sum(counts, Counts())
     lines = tuple(
-        ReadLine(sample.key, page_of(sample), sample.text, reading.text, of_line)
-        for sample, reading, of_line in zip(samples, readings, counts, strict=True)
+        ReadLine(sample.key, page_of(sample), sample.text, reading.text, of_line, of_text)
+        for sample, reading, of_line, of_text in zip(samples, readings, counts, nats, strict=True)
     )
     figures = {
         CER: 100 * total.cer,
         MEAN_OF_BATCHES: 100 * mean_of_batches(counts),
         WER: 100 * total.wer,
+        NATS: sum((line.surprise for line in lines), Counts()).cer / 1000,
         LINES: float(total.lines),
         PARAMETERS: sum(parameter.numel() for parameter in model.network.parameters()) / 1e6,
     }

@@ -17,6 +17,9 @@ from drethtr.model.attention import KeyValue
 ROOM = 128
 """Tokens that there is room for at first."""
 
+TURNED_AT_ONCE = 4 << 20
+"""Bytes of the heads that change places together: so many fit into the cache of a processor."""
+
 
 class Store:
     """Keys and values of some rows, `order` their numbers.
@@ -47,8 +50,8 @@ class Store:
         self.turns += 1
         for part in self.parts:
             written = part[:, :, : self.written]
-            # Head by head, a processor never has two copies of all; a GPU would spend its time on so many small steps.
-            for heads in torch.split(written, written.shape[1] if rows.is_cuda else 1, dim=1):
+            # Some heads at a time, a processor never has two copies of a long text.
+            for heads in torch.split(written, heads_at_once(written), dim=1):
                 heads.copy_(heads.index_select(0, rows))
 
     def write(self, text: KeyValue, at: int) -> None:
@@ -114,3 +117,9 @@ def room_for(tokens: int, room: int) -> int:
     while room < tokens:
         room *= 2
     return room
+
+
+def heads_at_once(part: Tensor) -> int:
+    """How many heads of a part (R, H, N, K) change places together; on a GPU, where every step costs, all."""
+    heads = part.shape[1]
+    return heads if part.is_cuda else max(1, heads * TURNED_AT_ONCE // max(part.nbytes, 1))

@@ -71,8 +71,10 @@ class Padded(NamedTuple):
         """Mean over the columns that count and all rows, (B, C, 1, 1)."""
         if self.full:
             return self.pixels.mean((2, 3), keepdim=True)
+        exact = torch.promote_types(self.pixels.dtype, torch.float32)  # half precision cannot count so many pixels
         count = self.widths[:, None, None, None] * self.pixels.shape[2]
-        return self.cleared().pixels.sum((2, 3), keepdim=True) / count.to(self.pixels.dtype)
+        total = self.cleared().pixels.sum((2, 3), keepdim=True, dtype=exact)
+        return (total / count.to(exact)).to(self.pixels.dtype)
 
 
 class MaskedConv(nn.Conv2d):

@@ -1,39 +1,101 @@
-"""In which numbers a network reads images."""
+"""In which numbers a network computes: a property of its weights, given to it once, before it reads."""
 
+from copy import deepcopy
 from enum import Enum
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 from drethtr.model.attention import KeyValue
-from drethtr.model.ctc import CTCReading
-from drethtr.model.network import DRetHTR, ImageMemory
+from drethtr.model.backbones.backbone import Backbone
+from drethtr.model.network import DRetHTR, ImageMemory, NetworkConfig
+
+WORTHWHILE = 2**20
+"""Weights of a layer from which on a step is faster in bfloat16: those of a smaller one are read in no time."""
+
+
+class Networks(NamedTuple):
+    """One network, ready to read: `image` encodes lines, `text` decodes what the first made of them."""
+
+    image: DRetHTR
+    text: DRetHTR
+
+    def encode_image(self, images: Tensor, widths: Tensor) -> ImageMemory:
+        """See `DRetHTR.encode_image`; the memory is in the numbers that `text` takes."""
+        memory = self.image.encode_image(images, widths)
+        return memory if self.image is self.text else in_float32(memory)
 
 
 class Precision(Enum):
-    """Images are most of the work, so they may be read in bfloat16, where the processor computes with it.
+    """The numbers of weights and of what passes between layers.
 
-    Text is decoded in float32 either way, and what is remembered of it is kept in float32.
+    In bfloat16, the backbone and the projections of every layer compute. What is summed up stays in float32: tokens
+    from layer to layer, norms, logits, and what retention remembers.
     """
 
     FLOAT32 = torch.float32
     BFLOAT16 = torch.bfloat16
 
-    def encode(self, network: DRetHTR, images: Tensor, widths: Tensor) -> ImageMemory:
-        """`network.encode_image`, its results in float32."""
+    def prepare(self, network: DRetHTR) -> Networks:
+        """The network itself, or a copy in bfloat16; the text of a narrow network stays with the network itself."""
         if self is Precision.FLOAT32:
-            return network.encode_image(images, widths)
-        with torch.autocast(images.device.type, dtype=self.value):
-            memory = network.encode_image(images, widths)
-        return in_float32(memory)
+            return Networks(network, network)
+        coarse = rounded(network, self.value)
+        return Networks(coarse, coarse if pays_for_text(network.config) else network)
+
+
+def pays_for_text(config: NetworkConfig) -> bool:
+    """Whether single tokens are decoded faster in bfloat16."""
+    return config.width * config.hidden >= WORTHWHILE
 
 
 def in_float32(memory: ImageMemory) -> ImageMemory:
-    """The same memory in numbers for the decoder."""
-    layers = tuple(KeyValue(kept.keys.float(), kept.values.float()) for kept in memory.layers)
-    ctc = (
-        None
-        if memory.ctc is None
-        else CTCReading(memory.ctc.draft.float(), memory.ctc.refined.float(), memory.ctc.counts)
-    )
-    return ImageMemory(layers, memory.mask, ctc)
+    """The same memory in numbers for a decoder in float32."""
+    return memory._replace(layers=tuple(KeyValue(kept.keys.float(), kept.values.float()) for kept in memory.layers))
+
+
+def rounded(network: DRetHTR, dtype: torch.dtype) -> DRetHTR:
+    """A copy, only for reading, whose backbone and projections compute in `dtype`."""
+    coarse = deepcopy(network).requires_grad_(False)
+    fold_norms(coarse.backbone)
+    round_backbone(coarse.backbone, dtype)
+    for part in (*coarse.encoder, *coarse.blocks):
+        for module in part.modules():
+            if isinstance(module, nn.Linear):
+                module.to(dtype)
+    for module in coarse.modules():
+        if isinstance(module, Backbone | nn.Linear | nn.GroupNorm):
+            module.register_forward_pre_hook(as_weights)
+    return coarse
+
+
+def as_weights(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a module is given, in the precision of its weights."""
+    weight = next(module.parameters(), None)
+    if weight is None:
+        return given
+    return tuple(x.to(weight.dtype) if isinstance(x, Tensor) and x.is_floating_point() else x for x in given)
+
+
+def fold_norms(backbone: Backbone) -> None:
+    """Let convolutions do what the batch norms behind them did: one rounding less, and one pass over the pixels."""
+    for layers in backbone.modules():
+        if not isinstance(layers, nn.Sequential):
+            continue
+        for place, (conv, norm) in enumerate(pairwise(layers)):
+            if isinstance(conv, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
+                assert norm.running_mean is not None and norm.running_var is not None
+                conv.weight, conv.bias = fuse_conv_bn_weights(
+                    conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
+                )
+                layers[place + 1] = nn.Identity()
+
+
+def round_backbone(backbone: Backbone, dtype: torch.dtype) -> None:
+    """Round all weights but those of batch norms, which take any numbers and lose much by rounding."""
+    for module in backbone.modules():
+        if not isinstance(module, nn.BatchNorm2d) and not any(True for _ in module.children()):
+            module.to(dtype)

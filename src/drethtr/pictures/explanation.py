@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from PIL import Image
 
+import drethtr
 from drethtr.errors import DataError
 from drethtr.images.line import Line
 from drethtr.model.looking import Looks, watch
@@ -44,9 +45,10 @@ BAR: Color = (70, 110, 160)
 class Explanation(NamedTuple):
     """What there is to tell about a line.
 
-    tokens  text of each token that was written
-    draft   what the image alone gave, where a decoder wrote the reading
-    extent  pixels of the line that the watched image tokens cover
+    tokens   text of each token that was written
+    draft    what the image alone gave, where a decoder wrote the reading
+    extent   pixels of the line that the watched image tokens cover
+    read_by  version, model and decoder
     """
 
     line: Line
@@ -55,6 +57,7 @@ class Explanation(NamedTuple):
     draft: Reading | None
     looks: Looks
     extent: float
+    read_by: str
 
 
 @torch.inference_mode()
@@ -67,7 +70,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     parts = recognizer.prepare(0, line)
     if len(parts) > 1:
         raise DataError(f"a line read in {len(parts)} pieces cannot be explained in one picture; cut it")
-    network, tokenizer = recognizer.model.network, recognizer.model.tokenizer
+    network, tokenizer = recognizer.networks.text, recognizer.model.tokenizer
     memory = recognizer.encode([parts[0].prepared])
     [decoded] = found = recognizer.decoder.decode(network, memory)
     piece = recognizer.read_piece(decoded, gather(memory, found)[0], parts[0])
@@ -82,6 +85,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
         piece.draft,
         looks._replace(attention=looks.attention[..., :count]),
         count * per_token,
+        f"drethtr {drethtr.__version__}, model {recognizer.model.identity}, {recognizer.decoder!r}",
     )
 
 
@@ -196,6 +200,11 @@ def draw_memory(told: Explanation, frame: Frame) -> Drawn:
     return shapes, top - frame.top
 
 
+def draw_reader(told: Explanation, frame: Frame) -> Drawn:
+    """Which model read this."""
+    return [Words(frame.left, frame.top + 14, told.read_by, 12, GREY)], 18
+
+
 PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {
     "": draw_line,
     "text": draw_text,
@@ -204,5 +213,6 @@ PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {
     "doubts": draw_flags,
     "where it looked": draw_attention,
     "what it remembered": draw_memory,
+    "read by": draw_reader,
 }
 """What stands beside each part, from top to bottom."""

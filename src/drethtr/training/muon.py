@@ -66,5 +66,5 @@ def orthogonal(matrices: Tensor) -> Tensor:
     turned: Tensor = matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     for _ in range(ROUNDS):
         square = turned @ turned.mT
-        turned = a * turned + (b * square + c * square @ square) @ turned
+        turned = a * turned.to(square.dtype) + (b * square + c * square @ square) @ turned  # as autocast has it
     return turned

@@ -59,11 +59,17 @@ def open_all(patterns: Sequence[str]) -> list[Sample]:
     """
     paths: list[str] = []
     for pattern in patterns:
-        # noqa below: patterns may be absolute
-        matches = find_files(pattern) if is_url(pattern) else sorted(glob(pattern, recursive=True))  # noqa: PTH207
+        matches = matching(pattern)
         if not matches:
             raise DataError(f"{pattern}: matches no file or folder")
         if twice := set(paths).intersection(matches):
             raise DataError(f"{pattern}: {min(twice)} is already matched by another pattern")
         paths += matches
     return [sample for path in paths for sample in open_samples(path)]
+
+
+def matching(pattern: str) -> list[str]:
+    """The paths or URLs that match a pattern, sorted."""
+    if is_url(pattern):
+        return find_files(pattern)
+    return sorted(glob(pattern, recursive=True))  # noqa: PTH207 - patterns may be absolute

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from drethtr.checkpoint import Model, weights_hash
+from drethtr.checkpoint import Model
 from drethtr.evaluation.evaluate import plain
 from drethtr.evaluation.metrics import CONVENTION, Rates
+from drethtr.sharing.card import NOT_STATED
 from drethtr.training.finetuning.material import Material
 
 NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", "fine_tuned")
@@ -22,7 +23,7 @@ def card_of(material: Material, trained: Model, before: Rates, after: Rates) -> 
     return kept | {
         "name": f"{name}, fine-tuned",
         "data": [*kept.get("data", []), *map(origin, sorted(sets_of(material).items()))],
-        "fine_tuned": facts(material, f"{name} {weights_hash(material.start)}", trained.card)
+        "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card)
         | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION},
     }
 
@@ -35,7 +36,7 @@ def sets_of(material: Material) -> Counter[str]:
 def origin(entry: tuple[str, int]) -> dict[str, str]:
     """A set among the data of a card; what its lines are licensed under, only their owner can add."""
     name, lines = entry
-    return {"set": name, "license": "not stated", "source": f"{lines:,} lines given to drethtr finetune"}
+    return {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines given to drethtr finetune"}
 
 
 def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[str, Any]:

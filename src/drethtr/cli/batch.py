@@ -1,0 +1,122 @@
+"""`drethtr batch`: millions of line images in, one table out."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.cli.choices import DecoderName, DeviceName, PrecisionName, decoder_named, device_named, precision_named
+from drethtr.config import hint
+from drethtr.errors import ConfigError
+
+if TYPE_CHECKING:
+    from drethtr.bulk.engine import Engine
+    from drethtr.bulk.job import Job
+    from drethtr.bulk.reader import Outcome
+    from drethtr.recognizer import Recognizer
+
+
+def batch(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Parquet files, line images, folders of either: paths, URLs (s3://, gs://, hf://) and patterns.",
+        ),
+    ],
+    output: Annotated[str, typer.Option(help="A folder for the results, by path or URL; it goes on with a job there.")],
+    engine: Annotated[str, typer.Option(metavar="NAME", help="local, processes of this machine; or ray.")] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many; one per processor if left out, of Ray all but one.")
+    ] = None,
+    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    column: Annotated[
+        str, typer.Option(help="Column with images or their paths; image, im, path or file if left out.")
+    ] = "",
+    carry: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the results; may be repeated.")
+    ] = None,
+    rows_per_part: Annotated[
+        int | None, typer.Option(min=1, help="Rows that are read in one go and written as one file; else 1,000.")
+    ] = None,
+    decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+    force: Annotated[bool, typer.Option("--force", help="Throw away the results in the folder; begin anew.")] = False,
+) -> None:
+    """Read line images of any number: for every row of the input one row of the output, in Parquet files.
+
+    The same command goes on after a stop. A row that cannot be read has its reason in the output and in _quarantine;
+    the exit code is 1 if rows are missing because a file or a worker failed.
+    """
+    from tqdm import tqdm
+
+    from drethtr.bulk.job import ROWS_PER_PART, open_job
+    from drethtr.bulk.plan import Columns
+
+    chosen = engine_named(engine, workers, device)
+    load = partial(load_recognizer, model, decoder, precision)
+    columns = Columns(column, tuple(carry or ()))
+    cut = rows_per_part or ROWS_PER_PART
+    job = open_job(inputs, output, load("cpu"), columns, rows_per_part=cut, force=force)
+    failed: list[Outcome] = []
+    with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
+        for outcome in job.run(chosen, partial(load, device)):
+            bar.update(outcome.rows)
+            if outcome.failure:
+                failed.append(outcome)
+                bar.write(f"drethtr: {outcome.failure}")
+    typer.echo(summary(job, failed))
+    if failed:
+        raise typer.Exit(1)
+
+
+def load_recognizer(model: Path | None, decoder: str | None, precision: str, device: str) -> "Recognizer":
+    """A recognizer from what a person typed, in any process."""
+    from drethtr.recognizer import Recognizer
+
+    chosen = decoder_named(decoder) if decoder is not None else None
+    return Recognizer.load(model, decoder=chosen, device=device_named(device), precision=precision_named(precision))
+
+
+def engine_named(name: str, workers: int | None, device: str) -> "Engine":
+    """The engine of a name.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    known: dict[str, Callable[[int | None, str], Engine]] = {"local": on_this_machine, "ray": on_ray}
+    if name not in known:
+        raise ConfigError(f"unknown engine {name!r}{hint(name, known)}; known: {', '.join(known)}")
+    return known[name](workers, device)
+
+
+def on_this_machine(workers: int | None, device: str) -> "Engine":
+    """Processes; on a GPU one, unless more are asked for."""
+    from drethtr.bulk.local import Local
+
+    processors = os.cpu_count() or 1 if device_named(device).type == "cpu" else 1
+    return Local(workers or processors)
+
+
+def on_ray(workers: int | None, device: str) -> "Engine":
+    """Actors of Ray Data, on GPUs unless a person says otherwise."""
+    from drethtr.bulk.on_ray import Ray
+
+    return Ray(workers, gpus=device != "cpu")
+
+
+def summary(job: "Job", failed: "list[Outcome]") -> str:
+    """What is there now, in a line or two."""
+    missing = {outcome.number for outcome in failed}
+    lost = sum(part.rows.count for part in job.parts if part.number in missing)
+    bad = job.output.quarantined()
+    lines = [f"{job.rows - lost:,} of {job.rows:,} rows are in {job.output.folder}"]
+    if bad:
+        lines.append(f"{bad:,} of them could not be read; the reasons are in {job.output.folder}/_quarantine")
+    if failed:
+        lines.append(f"{len(failed)} of {len(job.parts)} parts failed; the same command tries them again")
+    return "\n".join(lines)

@@ -1,0 +1,162 @@
+"""Real lines that memory has no room for: read from Parquet files, at paths or URLs, as training comes to them.
+
+A row group is a block. Every round takes the blocks in another order and shuffles the lines of `TOGETHER` blocks at a
+time, so that few blocks are in memory and any sample can still be asked for by its number.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.data.sample import Sample
+from drethtr.data.sources import matching
+from drethtr.data.sources.parquet import OPTIONAL, REQUIRED, open_parquet, sample_of
+from drethtr.data.supply import Source, Supply, suits
+from drethtr.errors import DataError
+from drethtr.text.normalize import nfc
+
+TOGETHER = 16
+"""Blocks whose lines are shuffled together; with the 500 lines that `drethtr data import` puts into one, 8,000."""
+
+LONGEST_BLOCK = 5000
+"""More lines in a row group are refused: all that are shuffled together have to be in memory."""
+
+
+class Block(NamedTuple):
+    """A row group of a file: the number of its first row, and those of its rows, from 0, that are trained on."""
+
+    file: str
+    group: int
+    first: int
+    rows: NDArray[np.int16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Streamed(Source):
+    """Real lines from Parquet files, all alike; images stay where they are until their turn.
+
+    Whether validation lines are among them is not checked: `drethtr data check` tells.
+
+    paths               patterns of files or URLs, such as `s3://bucket/lines/*.train.parquet`
+    clean_only          leave out lines whose text has editorial signs or uncertain letters
+    min_characters      leave out shorter texts
+    max_characters      leave out longer texts
+    """
+
+    paths: tuple[str, ...]
+    clean_only: bool = True
+    min_characters: int = 1
+    max_characters: int | None = None
+
+    def open(self) -> list[tuple[float, Supply]]:
+        """One supply; all texts are looked at, but no image.
+
+        Raises:
+            DataError: if a file cannot be used, or no line is left.
+        """
+        blocks = tuple(block for pattern in self.paths for file in matching(pattern) for block in self.blocks(file))
+        used = tuple(block for block in blocks if block.rows.size)
+        if not used:
+            raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
+        return [(1.0, StreamedLines(used))]
+
+    def blocks(self, file: str) -> Iterator[Block]:
+        """The row groups of a file."""
+        with open_parquet(file) as opened:
+            present = opened.schema_arrow.names
+            if missing := [name for name in REQUIRED if name not in present]:
+                raise DataError(f"{file}: no column {', '.join(missing)}; it has {', '.join(present)}")
+            first = 0
+            for group in range(opened.num_row_groups):
+                count = opened.metadata.row_group(group).num_rows
+                if count > LONGEST_BLOCK:
+                    raise DataError(
+                        f"{file}: a row group has {count:,} rows, too many to stream; write it anew with row groups "
+                        f"of 500, as pyarrow.parquet.write_table does with row_group_size=500"
+                    )
+                rows = opened.read_row_group(group, [name for name in ("text", "clean") if name in present]).to_pylist()
+                yield Block(file, group, first, np.flatnonzero([self.accepts(row) for row in rows]).astype(np.int16))
+                first += count
+
+    def accepts(self, row: dict[str, Any]) -> bool:
+        """Whether to train on a row."""
+        return suits(self, nfc(row["text"] or ""), row.get("clean") is not False)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedLines(Supply):
+    """The lines of some blocks, round after round, each round in another order."""
+
+    blocks: tuple[Block, ...]
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Lines of each block."""
+        return tuple(len(block.rows) for block in self.blocks)
+
+    @cached_property
+    def lines(self) -> int:
+        """Lines of a round."""
+        return sum(self.counts)
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """The sample of this number; none comes again before all others came."""
+        round_, place = divmod(number, self.lines)
+        blocks, ends = arrangement(self.counts, round_, seed)
+        first = int(np.searchsorted(ends, place, side="right")) // TOGETHER * TOGETHER
+        before = int(ends[first - 1]) if first else 0
+        group = [self.blocks[block] for block in blocks[first : first + TOGETHER].tolist()]
+        inside = int(ends[first + len(group) - 1]) - before
+        chosen = int(order(inside, first, (seed, round_))[place - before])
+        return line_of(group, chosen)
+
+    def texts(self) -> Iterator[str]:
+        """The texts of all lines, read from the files."""
+        for file, blocks in groupby(self.blocks, lambda block: block.file):
+            with open_parquet(file) as opened:
+                for block in blocks:
+                    column = opened.read_row_group(block.group, ["text"])["text"]
+                    yield from (nfc(column[row].as_py()) for row in block.rows.tolist())
+
+    def describe(self) -> str:
+        """Its lines and files."""
+        files = len({block.file for block in self.blocks})
+        return f"streamed: {self.lines:,} lines of {files:,} files"
+
+
+@lru_cache(maxsize=4)
+def arrangement(counts: tuple[int, ...], round_: int, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The blocks in the order of a round, and how many lines there are up to the end of each."""
+    blocks = np.random.default_rng((seed, round_)).permutation(len(counts))
+    return blocks, np.cumsum(np.asarray(counts)[blocks])
+
+
+@lru_cache(maxsize=4)
+def order(size: int, first: int, chance: tuple[int, int]) -> NDArray[Any]:
+    """In which order the lines come that are shuffled together."""
+    return np.random.default_rng((*chance, first, size)).permutation(size)
+
+
+def line_of(group: list[Block], number: int) -> Sample:
+    """A line of some blocks, counted over all of them."""
+    for block in group:
+        if number < len(block.rows):
+            row = int(block.rows[number])
+            return sample_of(rows_of(block.file, block.group)[row], block.file, block.first + row, nfc)
+        number -= len(block.rows)
+    raise AssertionError
+
+
+@lru_cache(maxsize=4 * TOGETHER)
+def rows_of(file: str, group: int) -> list[dict[str, Any]]:
+    """The rows of a block; those that were needed last stay in memory."""
+    with open_parquet(file) as opened:
+        present = opened.schema_arrow.names
+        wanted = [*REQUIRED, *(name for name in OPTIONAL if name in present)]
+        rows: list[dict[str, Any]] = opened.read_row_group(group, wanted).to_pylist()
+    return rows

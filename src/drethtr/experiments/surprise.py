@@ -1,0 +1,52 @@
+"""How surprised a network is by the right text: finer than an error rate, and no search stands between.
+
+Each token is asked for after the right ones before it. A decoder that hardly reads yet makes as many errors as one that
+does not read at all; it is less surprised.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+
+from drethtr.data.batch import collate
+from drethtr.data.sample import Sample
+from drethtr.evaluation.evaluate import READ_TOGETHER
+from drethtr.images.prepare import Prepared
+from drethtr.recognizer import Recognizer, groups
+from drethtr.text.tokenizer import PAD
+from drethtr.training.objective import teacher_forcing
+
+
+def surprises(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
+    """Nats of each line's text with its end; None for a line that is read in pieces, whose texts nobody knows."""
+    found: list[float | None] = []
+    for start in range(0, len(samples), READ_TOGETHER):
+        found += surprises_together(recognizer, samples[start : start + READ_TOGETHER])
+    return found
+
+
+def surprises_together(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
+    """The same for so many lines as may be prepared at a time."""
+    found: list[float | None] = [None] * len(samples)
+    pieces = [recognizer.prepare(number, sample.line()) for number, sample in enumerate(samples)]
+    whole = [of_line[0] for of_line in pieces if len(of_line) == 1]
+    for group in groups(whole):
+        numbers = [whole[place].line for place in group]
+        nats = nats_of(recognizer, [whole[place].prepared for place in group], [samples[n] for n in numbers])
+        for number, of_line in zip(numbers, nats, strict=True):
+            found[number] = of_line
+    return found
+
+
+@torch.inference_mode()
+def nats_of(recognizer: Recognizer, lines: Sequence[Prepared], samples: Sequence[Sample]) -> list[float]:
+    """The same for some whole lines as one batch."""
+    texts, sets = [sample.text for sample in samples], [sample.set for sample in samples]
+    batch, network = collate(lines, texts, sets, recognizer.model.tokenizer), recognizer.model.network
+    memory = recognizer.encode(lines)
+    device = memory.layers[0].keys.device
+    before, after = (tokens.to(device) for tokens in teacher_forcing(batch.tokens, batch.lengths))
+    logits, _ = network.decode_text(before, memory, network.initial_state(memory))
+    nats = F.cross_entropy(logits.mT.float(), after, ignore_index=PAD, reduction="none").sum(-1)
+    return [float(of_line) for of_line in nats]

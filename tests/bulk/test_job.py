@@ -1,0 +1,202 @@
+"""One output row for one input row, whatever the input is like and however often the job is begun."""
+
+import json
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from bulk_runs import Here, line, quarantine, table, write_shard
+
+from drethtr import Recognizer, __version__
+from drethtr.bulk import reader
+from drethtr.bulk.job import open_job
+from drethtr.bulk.plan import Columns
+from drethtr.decoding.strategies import Greedy
+from drethtr.errors import ConfigError, DataError, DrethtrError
+
+
+@pytest.fixture
+def read(tiny_path, tmp_path):
+    """Read inputs into the folder `out`; the outcomes."""
+
+    def run(*inputs, column="", carry=(), decoder=None, **options):
+        load = partial(Recognizer.load, tiny_path, decoder=decoder)
+        job = open_job(list(map(str, inputs)), str(tmp_path / "out"), load(), Columns(column, carry), **options)
+        return list(job.run(Here(), load))
+
+    return run
+
+
+def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
+    """Over parts, row groups, batches and an empty file: the same as at once, in order, with its place."""
+    monkeypatch.setattr(reader, "ROWS_TOGETHER", 4)
+    first = write_shard(tmp_path / "a.parquet", range(23))
+    write_shard(tmp_path / "b.parquet", [])
+    last = write_shard(tmp_path / "c.parquet", range(23, 28))
+    outcomes = read(tmp_path / "*.parquet", rows_per_part=10)
+    assert [(outcome.rows, outcome.bad, outcome.failure) for outcome in outcomes] == [
+        (10, 0, ""), (10, 0, ""), (3, 0, ""), (5, 0, ""),
+    ]  # fmt: skip
+    recognizer, found = Recognizer.load(tiny_path), table(tmp_path / "out")
+    assert [(row["input"], row["row"]) for row in found] == [(first, n) for n in range(23)] + [
+        (last, n) for n in range(5)
+    ]
+    for row, reading in zip(found, recognizer.read([line(number) for number in range(28)]), strict=True):
+        assert (row["text"], row["error"], row["calibrated"]) == (reading.text, None, reading.calibrated)
+        assert row["confidence"] == pytest.approx(reading.confidence, abs=1e-4)
+        assert [(flag["kind"], flag["reason"]) for flag in row["flags"]] == [(f.kind, f.reason) for f in reading.flags]
+        assert (row["model"], row["drethtr"]) == (recognizer.model.hash, __version__)
+    assert len({row["text"] for row in found}) > 5, "all lines alike would prove nothing"
+
+
+def test_bad_rows_are_there_with_their_reason(read, tmp_path):
+    long = tmp_path / "long.pgm"
+    long.write_bytes(b"P5 5000 1 255\n" + b"\xff" * 5000)
+    cells = {
+        1: None,
+        2: {"bytes": None, "path": None},
+        3: {"bytes": b"", "path": None},
+        4: {"bytes": line(4)[:60], "path": None},
+        5: {"bytes": None, "path": "gone.png"},
+        6: {"bytes": None, "path": "long.pgm"},
+    }
+    path = write_shard(tmp_path / "a.parquet", range(8), cells)
+    [outcome] = read(path)
+    assert (outcome.rows, outcome.bad) == (8, 6)
+    found = table(tmp_path / "out")
+    reasons = {row["row"]: row["error"] for row in found if row["error"] is not None}
+    assert list(reasons) == [1, 2, 3, 4, 5, 6]
+    assert all((found[n]["text"], found[n]["confidence"], found[n]["flags"]) == ("", None, []) for n in reasons)
+    assert "no image" in reasons[1] and "no image" in reasons[2] and "gone.png does not exist" in reasons[5]
+    assert "not an image" in reasons[3] and "cannot be read as an image" in reasons[4] and "too long" in reasons[6]
+    assert quarantine(tmp_path / "out") == [{"input": path, "row": n, "error": reasons[n]} for n in reasons]
+
+
+@pytest.mark.parametrize("column", ["image", "scan"])
+def test_paths_in_a_column_are_relative_to_the_file(read, tiny_path, tmp_path, column):
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.png").write_bytes(line(1))
+    (tmp_path / "2.png").write_bytes(line(2))
+    paths = ["images/1.png", str(tmp_path / "2.png"), (tmp_path / "2.png").as_uri()]
+    pq.write_table(pa.table({column: paths}), tmp_path / "a.parquet")
+    read((tmp_path / "a.parquet").as_uri(), column="" if column == "image" else column)
+    texts = [reading.text for reading in Recognizer.load(tiny_path).read([line(1), line(2), line(2)])]
+    assert [row["text"] for row in table(tmp_path / "out")] == texts
+
+
+def test_folders_of_images(read, tiny_path, tmp_path):
+    """At any depth, in the order of their names; other files are passed over."""
+    (tmp_path / "scans" / "b").mkdir(parents=True)
+    names = [tmp_path / "scans" / name for name in ("a.png", "b/c.PNG", "d.png")]
+    for number, name in enumerate(names):
+        name.write_bytes(line(number) if number < 2 else b"")
+        name.with_suffix(".txt").write_text("what it says")
+    outcomes = read(tmp_path / "scans", rows_per_part=2)
+    assert [(outcome.rows, outcome.bad) for outcome in outcomes] == [(2, 0), (1, 1)]
+    found = table(tmp_path / "out")
+    assert [(row["input"], row["row"]) for row in found] == [(str(name), 0) for name in names]
+    assert [row["text"] for row in found[:2]] == [r.text for r in Recognizer.load(tiny_path).read([line(0), line(1)])]
+
+
+def test_columns_are_carried_as_they_are(read, tmp_path):
+    times = pa.array([1, None, 3], pa.timestamp("ns"))
+    path = write_shard(tmp_path / "a.parquet", range(3), {1: None}, time=times)
+    read(path, carry=("number", "time"))
+    carried = pq.read_table(tmp_path / "out").select(["number", "time"])
+    assert carried.equals(pq.read_table(path, columns=["number", "time"]))
+
+
+def test_a_stopped_job_goes_on(read, tiny_path, tmp_path, monkeypatch):
+    """Parts that are there stay as they are, what a killed worker left goes, and at the end every row is there once."""
+    path = write_shard(tmp_path / "a.parquet", range(20))
+    read(path, rows_per_part=6)
+    out = tmp_path / "out"
+    whole, kept = table(out), (out / "part-000000.parquet").stat().st_ino
+    (out / "part-000001.parquet").unlink()
+    (out / ".part-000001.parquet.0.unfinished").write_bytes(b"half")
+    assert [outcome.number for outcome in read(path, rows_per_part=6)] == [1]
+    assert table(out) == whole and (out / "part-000000.parquet").stat().st_ino == kept
+    assert sorted(file.name for file in out.iterdir()) == ["_job.json", *(f"part-00000{n}.parquet" for n in range(4))]
+    assert read(path, rows_per_part=6) == []
+
+
+def test_another_job_is_refused(read, tmp_path):
+    path = write_shard(tmp_path / "a.parquet", range(3), number2=range(3))
+    read(path)
+    before = table(tmp_path / "out")
+    for message, options in (
+        ("another decoder", {"decoder": Greedy()}),
+        ("another rows per part", {"rows_per_part": 2}),
+        ("another carried columns", {"carry": ("number2",)}),
+    ):
+        with pytest.raises(ConfigError, match=f"holds results of {message}; choose another --output, or give --force"):
+            read(path, **options)
+    write_shard(tmp_path / "a.parquet", range(4), number2=range(4))
+    with pytest.raises(ConfigError, match="another inputs"):
+        read(path)
+    assert table(tmp_path / "out") == before
+    read(path, rows_per_part=1, force=True)
+    assert len(table(tmp_path / "out")) == 4
+    (tmp_path / "out" / "_job.json").write_text('{"model"')
+    with pytest.raises(DataError, match=r"_job.json: cannot be read"):
+        read(path)
+    (tmp_path / "out" / "_job.json").unlink()
+    with pytest.raises(ConfigError, match="holds Parquet files that are no results"):
+        read(path)
+
+
+def test_a_worker_with_another_model_is_refused(tiny_path, tiny_model, tmp_path):
+    """Of several machines, one may have an old file under the same name."""
+    job = open_job(
+        [write_shard(tmp_path / "a.parquet", range(3))], str(tmp_path / "out"), Recognizer(tiny_model), Columns()
+    )
+    with pytest.raises(DrethtrError, match=r"a worker has model .* but the job is for"):
+        list(job.run(Here(), Recognizer.load))
+
+
+def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path):
+    """Its part is not there, the others are, and the same command reads it again."""
+    one, two = (write_shard(tmp_path / f"{name}.parquet", range(5)) for name in "ab")
+    load = partial(Recognizer.load, tiny_path)
+    job = open_job([one, two], str(tmp_path / "out"), load(), Columns())
+    (tmp_path / "a.parquet").write_bytes(b"no more")
+    first, second = job.run(Here(), load)
+    assert first.failure.startswith(f"rows 0 to 4 of {one}: ") and first.rows == 0
+    assert (second.failure, second.rows) == ("", 5)
+    write_shard(tmp_path / "a.parquet", range(5))
+    assert [outcome.number for outcome in read(one, two)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "columns", "message"),
+    [
+        (["gone.parquet"], {}, "gone.parquet: no such file"),
+        (["gone*"], {}, r"gone\*: matches no file"),
+        (["a.parquet", "[a].parquet"], {}, "a.parquet is meant by .*a.parquet and by"),
+        (["a.txt"], {}, "a.txt: neither Parquet files nor line images"),
+        (["broken.parquet"], {}, "broken.parquet: cannot be read as Parquet"),
+        (["a.parquet"], {"column": "imag"}, "no column 'imag'; did you mean 'image'"),
+        (["a.parquet"], {"column": "number"}, "column 'number' is int64; expected images or their paths"),
+        (["a.parquet"], {"carry": ("hand",)}, "no column 'hand'.*; it has image, number"),
+        (["a.parquet"], {"carry": ("row",)}, "'row' cannot be carried along"),
+        (["a.parquet", "b.parquet"], {"carry": ("number",)}, "b.parquet: number are of other types"),
+        (["a.parquet", "a.png"], {"carry": ("number",)}, "images have no columns such as 'number'"),
+    ],
+)
+def test_inputs_that_cannot_be_used(read, tmp_path, inputs, columns, message):
+    write_shard(tmp_path / "a.parquet", range(2))
+    pq.write_table(pa.table({"image": [b""], "number": ["one"]}), tmp_path / "b.parquet")
+    for name in ("broken.parquet", "a.txt", "a.png"):
+        (tmp_path / name).write_bytes(b"")
+    names = [tmp_path / name for name in inputs]
+    with pytest.raises((DataError, ConfigError), match=message):
+        read(*names, **columns)
+    assert not (tmp_path / "out").exists()
+
+
+def test_settings_are_written_down(read, tiny_path, tmp_path):
+    read(write_shard(tmp_path / "a.parquet", range(2)))
+    settings = json.loads((tmp_path / "out" / "_job.json").read_text())
+    assert settings["model"] == Recognizer.load(tiny_path).model.hash and settings["drethtr"] == __version__
+    assert settings["decoder"]["kind"] == "CTC" and settings["precision"] == "float32"

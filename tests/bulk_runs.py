@@ -1,0 +1,121 @@
+"""Lines to read in bulk, an engine that needs no processes, and `drethtr batch` in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from conftest import written
+from PIL import Image
+
+from drethtr import Reading, Recognizer
+from drethtr.bulk.engine import Engine
+from drethtr.bulk.plan import Part
+from drethtr.bulk.reader import Outcome, Work
+from drethtr.images.line import ImageSource
+
+IMAGES = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+
+
+class Here(Engine):
+    """Reads in this process: the same work, with nothing to start."""
+
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+        reader = work.begin()
+        return (reader.read(part) for part in parts)
+
+
+def line(number: int) -> bytes:
+    """An encoded line, of another width and text for every number."""
+    file = BytesIO()
+    text = f"{number:03} {'abcdefghij'[number % 10] * (1 + number % 7)}"
+    Image.fromarray(np.asarray(written(text))).save(file, "PNG")
+    return file.getvalue()
+
+
+def write_shard(
+    path: Path, numbers: Iterable[int], cells: Mapping[int, Any] | None = None, group: int = 7, **columns: Any
+) -> str:
+    """Lines in a Parquet file, as Hugging Face has them; `cells` are put in place of some."""
+    numbers = list(numbers)
+    cells = {number: {"bytes": line(number), "path": None} for number in numbers} | dict(cells or {})
+    images = pa.array([cells[number] for number in numbers], IMAGES)
+    pq.write_table(pa.table({"image": images, "number": numbers, **columns}), path, row_group_size=group)
+    return str(path)
+
+
+def table(folder: Path) -> list[dict[str, Any]]:
+    """The rows of an output, as any program reads them: the folder is one table."""
+    rows: list[dict[str, Any]] = pq.read_table(folder).to_pylist()
+    return rows
+
+
+def quarantine(folder: Path) -> list[dict[str, Any]]:
+    """What the quarantine says."""
+    files = sorted((folder / "_quarantine").glob("*"))
+    return [json.loads(row) for file in files for row in file.read_text(encoding="utf-8").splitlines()]
+
+
+def start(*arguments: object, **variables: str) -> subprocess.Popen[str]:
+    """`drethtr batch` in a process group of its own, with these environment variables."""
+    command = [sys.executable, "-m", "drethtr.cli.main", "batch", *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "CUDA_VISIBLE_DEVICES": ""} | variables
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def wait_for_parts(run: subprocess.Popen[str], folder: Path, number: int) -> None:
+    """Wait until so many parts are there; the run must not be over by then."""
+    while len(list(folder.glob("*.parquet"))) < number:
+        assert run.poll() is None, run.communicate()
+        time.sleep(0.005)
+
+
+def workers(run: subprocess.Popen[str], mark: str) -> list[int]:
+    """The processes below a run that have `mark` in their command lines."""
+    commands, parents = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            commands[int(folder.name)] = (folder / "cmdline").read_bytes().decode(errors="replace")
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    below = {run.pid}
+    while grown := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= grown
+    return sorted(pid for pid in below - {run.pid} if mark in commands[pid])
+
+
+def kill(pid: int) -> None:
+    """End a process at once."""
+    os.kill(pid, signal.SIGKILL)
+
+
+def load_fragile(model: Path) -> Recognizer:
+    """A recognizer whose process is killed by blank lines, as by an image that needs more memory than there is."""
+    recognizer = Recognizer.load(model)
+    read = recognizer.read
+
+    def read_or_die(lines: Sequence[ImageSource]) -> list[Reading]:
+        if any(np.ptp(line) == 0 for line in lines):
+            kill(os.getpid())
+        return read(lines)
+
+    recognizer.read = read_or_die  # type: ignore[method-assign]
+    return recognizer
+
+
+def die() -> Recognizer:
+    """A recognizer that there is no memory for."""
+    kill(os.getpid())
+    raise AssertionError

@@ -1,0 +1,50 @@
+import pytest
+from bulk_runs import Here
+
+from drethtr.bulk.reader import lost
+
+
+class Losing(Here):
+    """Loses the first part."""
+
+    def run(self, parts, work):
+        yield lost(parts[0], "gone")
+        yield from super().run(parts[1:], work)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--engine", "spark"], "unknown engine 'spark'; known: local, ray"),
+        (["--engine", "locl"], "did you mean 'local'?"),
+        (["--decoder", "gredy"], "did you mean 'greedy'?"),
+        (["--column", "scan"], "images.parquet: no such file"),
+    ],
+)
+def test_requests_that_are_not_understood(drethtr, tiny_path, tmp_path, options, message):
+    out = tmp_path / "out"
+    outcome = drethtr("batch", tmp_path / "images.parquet", "--output", out, "--model", tiny_path, *options)
+    assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
+    assert not out.exists()
+
+
+def test_lines_that_are_there_and_bad_ones_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypatch):
+    """A bad row is no failure: it has its row in the output, and a reason."""
+    monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Here())
+    (lines / "three.png").write_bytes(b"")
+    arguments = ("batch", lines, "--output", tmp_path / "out", "--model", tiny_path)
+    for _ in range(2):
+        outcome = drethtr(*arguments)
+        assert (outcome.code, outcome.out) == (
+            0,
+            f"3 of 3 rows are in {tmp_path}/out\n"
+            f"1 of them could not be read; the reasons are in {tmp_path}/out/_quarantine\n",
+        )
+
+
+def test_rows_that_are_missing_are_told(drethtr, lines, tiny_path, tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Losing())
+    outcome = drethtr("batch", lines, "--output", tmp_path / "out", "--model", tiny_path, "--rows-per-part", 1)
+    assert outcome.code == 1
+    assert outcome.out == f"1 of 2 rows are in {tmp_path}/out\n1 of 2 parts failed; the same command tries them again\n"
+    assert "one.png: gone" in outcome.err

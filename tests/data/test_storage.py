@@ -1,0 +1,114 @@
+"""Files by path and by URL; memory:// is a file system of fsspec that lives in this process."""
+
+from functools import partial
+
+import fsspec
+import pytest
+from bulk_runs import Here, line, write_shard
+
+from drethtr import Recognizer
+from drethtr.bulk.job import open_job
+from drethtr.bulk.plan import Columns
+from drethtr.data.sources import open_all, open_samples
+from drethtr.data.storage import beside, find_files
+from drethtr.errors import DataError
+
+
+@pytest.fixture
+def memory():
+    """An empty file system at memory://."""
+    system = fsspec.filesystem("memory")
+    yield system
+    system.store.clear()
+    system.pseudo_dirs[:] = [""]
+
+
+@pytest.fixture
+def stored(memory, tmp_path):
+    """Put a Parquet file of three lines at a URL; the last one names an image beside it."""
+
+    def store(url):
+        cells = {2: {"bytes": None, "path": "images/2.png"}}
+        path = write_shard(tmp_path / "a.parquet", range(3), cells, text=["a", "b", "c"])
+        memory.pipe(url, (tmp_path / "a.parquet").read_bytes())
+        memory.pipe(beside(url, "images/2.png"), line(2))
+        return path
+
+    return store
+
+
+def test_samples_from_a_url(stored):
+    stored("memory://lines/train.parquet")
+    samples = open_samples("memory://lines/train.parquet")
+    assert [(sample.text, sample.image) for sample in samples] == [("a", line(0)), ("b", line(1)), ("c", line(2))]
+    assert samples[0].set == "train" and samples[0].key == "memory://lines/train.parquet row 0"
+    [*found] = open_all(["memory://lines/*.parquet"])
+    assert [sample.image for sample in found] == [sample.image for sample in samples]
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("nowhere://a.parquet", "nowhere://a.parquet: Protocol not known: nowhere"),
+        ("oci://a/b.parquet", "oci://a/b.parquet: a package for this kind of URL is missing: Install ocifs"),
+        ("memory://gone/*.parquet", r"memory://gone/\*.parquet: matches no file"),
+        ("memory://lines/a.tsv", "only .parquet is read from a URL; fetch other files first"),
+        ("memory://gone/gone.parquet", "gone.parquet: no such file"),
+    ],
+)
+def test_urls_that_cannot_be_used(memory, url, message):
+    memory.pipe("memory://lines/a.tsv", b"")
+    with pytest.raises(DataError, match=message):
+        open_all([url])
+
+
+def test_an_image_that_is_not_beside_its_table(stored, memory):
+    stored("memory://lines/train.parquet")
+    memory.rm_file("/lines/images/2.png")
+    with pytest.raises(DataError, match=r"train.parquet row 2: image memory://lines/images/2.png does not exist"):
+        open_samples("memory://lines/train.parquet")
+
+
+def test_files_keep_the_form_of_the_name(memory, tmp_path, monkeypatch):
+    for name in ("b/2.png", "a.png", ".hidden/3.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+        memory.pipe(f"/scans/{name}", b"")
+    monkeypatch.chdir(tmp_path)
+    assert find_files(".") == ["a.png", "b/2.png"] and find_files("b") == ["b/2.png"]
+    assert find_files("*.png") == find_files("a.png") == ["a.png"]
+    assert find_files("memory://scans/b") == ["memory:///scans/b/2.png"]
+    assert find_files("memory://scans/*.png") == ["memory:///scans/a.png"]
+    assert find_files((tmp_path / "b").as_uri()) == [(tmp_path / "b" / "2.png").as_uri()]
+
+
+def test_reading_in_bulk_from_one_store_to_another(stored, memory, tiny_path, tmp_path):
+    """In and out by URL: the same as by path, and what is unfinished goes."""
+    path = stored("memory://lines/a.parquet")
+    load = partial(Recognizer.load, tiny_path)
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "2.png").write_bytes(line(2))
+    tables = []
+    for given, folder in ((path, str(tmp_path / "out")), ("memory://lines/*.parquet", "memory://results/out/")):
+        for _ in range(2):
+            job = open_job([given], folder, load(), Columns(), rows_per_part=2)
+            assert len(job.left) == (0 if tables and tables[-1][0] == folder else 2)
+            list(job.run(Here(), load))
+            tables.append((folder, [row["text"] for row in rows(job)]))
+    assert tables[0][1] == tables[-1][1] and len(tables[0][1]) == 3
+    assert sorted(memory.ls("/results/out", detail=False)) == [
+        f"/results/out/{name}" for name in ("_job.json", "part-000000.parquet", "part-000001.parquet")
+    ]
+
+
+def rows(job):
+    """The rows of an output, wherever it is."""
+    from pyarrow.parquet import read_table
+
+    names = sorted(name for name in job.output.names() if name.endswith(".parquet"))
+    found = []
+    for name in names:
+        system, path = job.output.at(name)
+        with system.open(path, "rb") as file:
+            found += read_table(file).to_pylist()
+    return found

@@ -1,0 +1,91 @@
+"""What a card lacks is found and named with its remedy."""
+
+import json
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sharing_examples import CARD, RATES, complete
+
+from drethtr.checkpoint import load_model
+from drethtr.errors import DataError
+from drethtr.recognizer import SHIPPED
+from drethtr.sharing.card import gaps, read_additions, with_entries
+from drethtr.trust.trust import Trust
+
+
+def without(*keys):
+    return {key: value for key, value in CARD.items() if key not in keys}
+
+
+def measured(**changes):
+    return CARD | {"evaluation": {**CARD["evaluation"], "overall": RATES | changes}}
+
+
+LACKING = {
+    "data": (without("data"), "the data it learned from"),
+    "no data": (CARD | {"data": []}, "the data it learned from"),
+    "odd data": (CARD | {"data": "all of it"}, "the data it learned from"),
+    "source": (CARD | {"data": [{"set": "letters", "license": "CC0"}]}, "source of the data 'letters'"),
+    "unknown license": (
+        CARD | {"data": [{"set": "mine", "license": "not stated", "source": "Ada"}]},
+        "license of the data 'mine'",
+    ),
+    "nameless": (CARD | {"data": [{}]}, "set and license and source of the data 'number 1'"),
+    "license": (CARD | {"license": " "}, "the license of the weights"),
+    "normalization": (without("normalization"), "the normalization of its texts"),
+    "evaluation": (without("evaluation"), "a character error rate with its interval"),
+    "interval": (measured(cer_low=None), "a character error rate with its interval"),
+    "impossible": (measured(cer_low=0.3), "a character error rate with its interval"),
+    "odd evaluation": (CARD | {"evaluation": 0.1}, "a character error rate with its interval"),
+}
+
+
+def test_a_complete_card_lacks_nothing(tiny_model):
+    assert gaps(complete(tiny_model)) == []
+
+
+@pytest.mark.parametrize(("card", "what"), LACKING.values(), ids=LACKING)
+def test_what_is_missing_is_named_with_its_remedy(tiny_model, card, what):
+    [gap] = gaps(replace(complete(tiny_model), card=card))
+    assert gap.what == what and gap.remedy
+
+
+def test_a_model_that_is_not_calibrated_lacks_that(tiny_model):
+    [gap] = gaps(replace(complete(tiny_model), trust=Trust()))
+    assert gap.what == "a calibration of its confidences" and "drethtr calibrate" in gap.remedy
+
+
+def test_the_shipped_model_lacks_nothing():
+    """With the card that the recipe puts into it."""
+    recipe = Path(__file__).parents[2] / "recipes" / "card.toml"
+    model = load_model(SHIPPED)
+    card = {**model.card, **tomllib.loads(recipe.read_text(encoding="utf-8"))}
+    assert gaps(replace(model, card=card)) == []
+
+
+def test_entries_replace_and_data_are_added_set_by_set():
+    mine = {"set": "mine", "license": "not stated", "source": "50 lines"}
+    card = with_entries({"name": "a", "data": [*CARD["data"], mine]}, {"name": "b", "license": "CC0"})
+    assert (card["name"], card["license"], len(card["data"])) == ("b", "CC0", 2)
+    card = with_entries(card, {"data": [mine | {"license": "CC0"}]})
+    assert [entry["license"] for entry in card["data"]] == ["CC0", "CC0"]
+
+
+def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
+    (tmp_path / "card.toml").write_text('license = "CC0"', encoding="utf-8")
+    (tmp_path / "figures.json").write_text(json.dumps(CARD["evaluation"]), encoding="utf-8")
+    assert read_additions(tmp_path / "card.toml") == {"license": "CC0"}
+    assert read_additions(tmp_path / "figures.json") == {"evaluation": CARD["evaluation"]}
+
+
+BAD = {"card.yaml": "license: CC0", "card.toml": "license = CC0", "other.json": '{"license": "CC0"}', "half.json": "{"}
+
+
+@pytest.mark.parametrize("name", [*BAD, "gone.toml"])
+def test_a_file_without_entries_is_named(name, tmp_path):
+    if name in BAD:
+        (tmp_path / name).write_text(BAD[name], encoding="utf-8")
+    with pytest.raises(DataError, match=name):
+        read_additions(tmp_path / name)

@@ -1,0 +1,83 @@
+"""What is shared comes back as it was, from a folder, a file or the hub."""
+
+from dataclasses import replace
+
+import huggingface_hub
+import pytest
+from sharing_examples import complete
+
+from drethtr import Recognizer
+from drethtr.checkpoint import load_model, save_model
+from drethtr.decoding.strategies import Greedy
+from drethtr.errors import CheckpointError
+from drethtr.sharing.folder import MODEL, README, locate, write_folder
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_a_folder_gives_the_model_back(tiny_model, tmp_path):
+    Recognizer(complete(tiny_model)).save_pretrained(tmp_path / "shared")
+    assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == [README, MODEL]
+    loaded = Recognizer.from_pretrained(tmp_path / "shared", decoder=Greedy())
+    assert (loaded.model_hash, loaded.decoder) == (complete(tiny_model).hash, Greedy())
+    assert loaded.model.card == complete(tiny_model).card
+    assert complete(tiny_model).hash in (tmp_path / "shared" / README).read_text(encoding="utf-8")
+
+
+def test_weights_are_stored_in_half_where_that_loses_nothing(tiny_model, tmp_path):
+    write_folder(tiny_model, tmp_path / "whole")
+    tiny_model.network.half().float()
+    rounded = replace(tiny_model)  # asks for its hash anew
+    write_folder(rounded, tmp_path / "half")
+    sizes = [(tmp_path / name / MODEL).stat().st_size for name in ("whole", "half")]
+    assert sizes[1] < 0.7 * sizes[0]
+    assert load_model(tmp_path / "half" / MODEL).hash == rounded.hash
+
+
+def test_a_file_or_the_only_one_in_a_folder_is_the_model(tiny_path, tmp_path):
+    assert locate(tiny_path) == locate(str(tiny_path)) == locate(tmp_path) == tiny_path
+
+
+def test_of_several_files_the_one_of_the_usual_name_is_the_model(tiny_model, tiny_path, tmp_path):
+    save_model(tiny_model, tmp_path / "other.safetensors")
+    with pytest.raises(CheckpointError, match=r"other\.safetensors, tiny\.safetensors, but not model\.safetensors"):
+        locate(tmp_path)
+    save_model(tiny_model, tmp_path / MODEL)
+    assert locate(tmp_path) == tmp_path / MODEL
+
+
+def test_an_empty_folder_and_a_name_of_nothing_are_named(tmp_path):
+    with pytest.raises(CheckpointError, match="no safetensors file"):
+        locate(tmp_path)
+    with pytest.raises(CheckpointError, match="nowhere: no such file or folder"):
+        locate("nowhere")
+    with pytest.raises(CheckpointError, match="no such file"):
+        locate("https://host/owner/name")
+
+
+def test_a_revision_of_what_is_here_is_refused(tiny_path):
+    with pytest.raises(CheckpointError, match="only repositories of the hub have revisions"):
+        locate(tiny_path, "main")
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """What the hub's own library keeps of repositories that were fetched; no network."""
+    constants = huggingface_hub.constants
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return tmp_path / "hub"
+
+
+def test_a_repository_that_was_fetched_is_read(hub, tiny_model):
+    repository = hub / "models--ada--letters"
+    write_folder(tiny_model, repository / "snapshots" / COMMIT)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(COMMIT)
+    assert Recognizer.from_pretrained("ada/letters").model_hash == tiny_model.hash
+    assert Recognizer.from_pretrained("ada/letters", revision=COMMIT).model_hash == tiny_model.hash
+
+
+def test_a_repository_that_cannot_be_had_is_named(hub):
+    with pytest.raises(CheckpointError, match="ada/nothing: no file or folder here, nor to be had from the hub"):
+        Recognizer.from_pretrained("ada/nothing")

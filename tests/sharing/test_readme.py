@@ -1,0 +1,60 @@
+"""A card as a page: all that it tells, and nothing that it could smuggle in."""
+
+from dataclasses import replace
+
+from huggingface_hub import ModelCard
+from sharing_examples import CARD, RATES, complete
+
+from drethtr.sharing.readme import readme
+
+
+def test_the_page_tells_what_the_card_tells(tiny_model):
+    page = readme(complete(tiny_model), "ada/letters")
+    for fact in ("# tiny", "CC BY 4.0", "| letters | CC0 | Ada |", "| letters | 7 | 10.0 (5.0 to 20.0) |", "by hand"):
+        assert fact in page
+    for fact in ('from_pretrained("ada/letters")', "decoders CTC", "    abcdefghij", complete(tiny_model).hash):
+        assert fact in page
+    assert "## Not told" not in page
+
+
+def test_the_hub_understands_the_head(tiny_model):
+    head = ModelCard(readme(replace(complete(tiny_model), card=CARD | {"languages": ["en"]}), "ada/letters")).data
+    assert (head.license, head.library_name, head.language) == ("cc-by-4.0", "drethtr", ["en"])
+    other = ModelCard(readme(replace(tiny_model, card={"license": "Mine: all rights\n---"}), "ada/letters")).data
+    assert (other.license, other.license_name) == ("other", "Mine: all rights\n---")
+
+
+def test_what_is_not_told_is_said_so(tiny_model):
+    page = readme(replace(tiny_model, card={}), "ada/letters")
+    assert "# A model of drethtr" in page and "not calibrated" in page
+    assert "- the license of the weights" in page.partition("## Not told")[2]
+
+
+def test_a_card_of_a_stranger_stays_text(tiny_model):
+    bad = "<script>x</script> | [here](http://bad)\n# Title\n---"
+    card = {
+        "name": bad,
+        "description": bad,
+        "license": bad,
+        "normalization": bad,
+        "history": bad,
+        "command": "a\nb",
+        "languages": [bad, 3],
+        "weaknesses": [bad],
+        "data": [{"set": bad, "license": bad, "source": bad}, 3, {"set": None}],
+        "evaluation": {"convention": bad, "sets": [{"name": bad, **RATES}, "x", {"cer": bad}], "overall": RATES},
+    }
+    page = readme(replace(tiny_model, card=card), "ada/letters")
+    head, body = page[4:].split("\n---\n", 1)
+    assert "<script>" not in body and "[here](" not in body.replace("\\]", "")
+    assert [row.count("|") - row.count("\\|") for row in body.splitlines() if row.startswith("| <") or "&lt;" in row]
+    for row in body.splitlines():
+        if row.startswith("|"):
+            assert row.count("|") - row.count("\\|") in (4, 5)
+        assert not row.startswith("# Title") and row != "---"
+    assert len(head.splitlines()) == 7 and ModelCard(page).data.license == "other"
+
+
+def test_a_card_of_odd_values_makes_a_page(tiny_model):
+    odd = dict.fromkeys(("name", "license", "data", "evaluation", "weaknesses", "languages", "command", "history"), 3)
+    assert "# 3" in readme(replace(tiny_model, card=odd), "ada/letters")
