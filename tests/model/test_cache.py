@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from drethtr.decoding.search import select_rows
+from drethtr.model import cache as module
 from drethtr.model.attention import KeyValue
 from drethtr.model.cache import ROOM, TextCache
 
@@ -40,7 +41,9 @@ def test_remembers_what_was_written_in_any_pieces(first):
         assert same(cache, text) and cache.length == text.keys.shape[2]
 
 
-def test_rows_may_change_places_at_any_step():
+@pytest.mark.parametrize("at_once", [1, module.TURNED_AT_ONCE], ids=["head by head", "together"])
+def test_rows_may_change_places_at_any_step(at_once, monkeypatch):
+    monkeypatch.setattr(module, "TURNED_AT_ONCE", at_once)
     text = draw(2)
     cache, generator = begun(text), torch.Generator().manual_seed(0)
     for rows in (3, 3, 6, 6, 2, 1, 4):

@@ -135,7 +135,7 @@ class ImageRows(Rows):
         return ImageRows(self.files[first : first + count])
 
     def describe(self) -> str:
-        return f"{self.files[0]} to {self.files[-1]}, {self.count} images"
+        return f"{self.count} images from {self.files[0]} to {self.files[-1]}" if self.count > 1 else self.files[0]
 
     def identity(self) -> dict[str, object]:
         names = blake2b("\n".join(self.files).encode(), digest_size=16).hexdigest()

@@ -1,6 +1,7 @@
 """`drethtr batch`: millions of line images in, one table out."""
 
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -68,7 +69,7 @@ def batch(
             bar.update(outcome.rows)
             if outcome.failure:
                 failed.append(outcome)
-                bar.write(f"drethtr: {outcome.failure}")
+                bar.write(f"drethtr: {outcome.failure}", file=sys.stderr)
     typer.echo(summary(job, failed))
     if failed:
         raise typer.Exit(1)

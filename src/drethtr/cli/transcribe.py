@@ -51,7 +51,7 @@ def transcribe(
     ] = AUTO,
     update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
     doubts: Annotated[
-        bool, typer.Option("--doubts", help="Mark doubtful words as [word?] and odd lines as [!reason]; for txt.")
+        bool, typer.Option("--doubts", help="Mark doubtful words as \\[word?] and odd lines as \\[!reason]; for txt.")
     ] = False,
     alternatives: Annotated[
         int, typer.Option(min=0, max=99, help="Give so many other texts of each line, with scores; for json.")
