@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from box_font import make_font  # noqa: F401
+from hypothesis import settings
 from PIL import Image, ImageDraw
 
 from drethtr.checkpoint import Model, build_model, save_model
@@ -17,6 +18,9 @@ from drethtr.model.ctc import CTCConfig
 from drethtr.model.embedding import Sinusoidal
 from drethtr.model.network import NetworkConfig
 from drethtr.text.tokenizer import Characters
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
+settings.load_profile("untimed")
 
 TINY = NetworkConfig(
     layers=2,

@@ -157,15 +157,18 @@ def test_a_worker_with_another_model_is_refused(tiny_path, tiny_model, tmp_path)
 
 def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path):
     """Its part is not there, the others are, and the same command reads it again."""
-    one, two = (write_shard(tmp_path / f"{name}.parquet", range(5)) for name in "ab")
+    damaged, shorter, same = (write_shard(tmp_path / f"{name}.parquet", range(5)) for name in "abc")
     load = partial(Recognizer.load, tiny_path)
-    job = open_job([one, two], str(tmp_path / "out"), load(), Columns())
+    job = open_job([damaged, shorter, same], str(tmp_path / "out"), load(), Columns())
     (tmp_path / "a.parquet").write_bytes(b"no more")
-    first, second = job.run(Here(), load)
-    assert first.failure.startswith(f"rows 0 to 4 of {one}: ") and first.rows == 0
-    assert (second.failure, second.rows) == ("", 5)
-    write_shard(tmp_path / "a.parquet", range(5))
-    assert [outcome.number for outcome in read(one, two)] == [0]
+    write_shard(tmp_path / "b.parquet", range(3))
+    first, second, third = job.run(Here(), load)
+    assert first.failure.startswith(f"rows 0 to 4 of {damaged}: ") and first.rows == 0
+    assert second.failure == f"rows 0 to 4 of {shorter}: only 3 of them are there; the file has changed"
+    assert (third.failure, third.rows) == ("", 5)
+    for name in "ab":
+        write_shard(tmp_path / f"{name}.parquet", range(5))
+    assert [outcome.number for outcome in read(damaged, shorter, same)] == [0, 1]
 
 
 @pytest.mark.parametrize(

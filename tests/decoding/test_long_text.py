@@ -58,7 +58,7 @@ def test_a_text_of_one_token_has_nothing_to_score():
 def test_what_is_remembered_does_not_grow():
     made = network()
     memory, sizes = memory_of(made), []
-    for tokens in (100, 2000):
+    for tokens in (300, 2000):
         file = io.BytesIO()
         torch.save(prefill(made, text(tokens), memory, longest=50), file)
         sizes.append(file.getbuffer().nbytes)

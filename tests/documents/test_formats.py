@@ -29,14 +29,14 @@ def nowhere(_name):
     return None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(pages())
 def test_a_page_comes_back_from_page_xml(page):
     written = FORMATS["page"].write(document_of(page))
     assert parse_page(written, "x", nowhere)[2].page == page
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(pages())
 def test_a_page_comes_back_from_alto_but_for_the_confidence_of_lines_with_words(page):
     def forget(line):
@@ -50,7 +50,7 @@ def test_a_page_comes_back_from_alto_but_for_the_confidence_of_lines_with_words(
     assert parse_page(written, "x", nowhere)[2].page == page
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(pages())
 def test_a_page_comes_back_from_json_that_keeps_to_the_schema(page):
     written = FORMATS["json"].write(document_of(page))

@@ -127,7 +127,7 @@ def test_a_file_in_one_row_stays_in_one_row():
     assert [line.text for line in page_of(written).lines] == ["ſ<é", "alt", "ſ<é", "ſ<é"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pages(), st.sampled_from(["page", "alto"]))
 def test_text_written_into_a_file_is_read_from_it(page, format):
     data = FORMATS[format].write(document_of(page))

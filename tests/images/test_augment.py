@@ -43,7 +43,7 @@ def test_another_seed_gives_another_line(step, line):
 
 
 @named
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     height=st.integers(1, 40),
     width=st.integers(1, 40),

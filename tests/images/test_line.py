@@ -162,7 +162,7 @@ def test_errors_name_the_file(tmp_path):
         load_line(Path("missing.png"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(kind=st.sampled_from(["PNG", "JPEG", "TIFF", "GIF", "BMP", "WEBP"]), data=st.data())
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_bytes_give_a_line_or_a_data_error(kind, data):
