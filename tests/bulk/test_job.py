@@ -3,13 +3,14 @@
 import json
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bulk_runs import Here, line, quarantine, table, write_shard
 
 from drethtr import Recognizer, __version__
-from drethtr.bulk import reader
+from drethtr.bulk import reader, rows
 from drethtr.bulk.job import open_job
 from drethtr.bulk.plan import Columns
 from drethtr.decoding.strategies import Greedy
@@ -31,6 +32,7 @@ def read(tiny_path, tmp_path):
 def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
     """Over parts, row groups, batches and an empty file: the same as at once, in order, with its place."""
     monkeypatch.setattr(reader, "ROWS_TOGETHER", 4)
+    monkeypatch.setattr(rows, "FETCHED", 3)
     first = write_shard(tmp_path / "a.parquet", range(23))
     write_shard(tmp_path / "b.parquet", [])
     last = write_shard(tmp_path / "c.parquet", range(23, 28))
@@ -48,6 +50,18 @@ def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
         assert [(flag["kind"], flag["reason"]) for flag in row["flags"]] == [(f.kind, f.reason) for f in reading.flags]
         assert (row["model"], row["drethtr"]) == (recognizer.model.hash, __version__)
     assert len({row["text"] for row in found}) > 5, "all lines alike would prove nothing"
+
+
+def test_what_is_decoded_together_fits_into_memory(monkeypatch):
+    """However large the images are, and however many; bad rows are among the others."""
+    monkeypatch.setattr(reader, "PIXELS_TOGETHER", 1000)
+    monkeypatch.setattr(reader, "ROWS_TOGETHER", 5)
+    widths = [60, 39, 0, 2, 70, 1, 1, 1, 1, 1, 1]
+    row = rows.Row("a.parquet", 0, line(0), {})
+    lines = ((row, np.zeros((10, width), np.uint8) if width else DataError("bad")) for width in widths)
+    groups = list(reader.together(lines))
+    assert [len(group) for group in groups] == [4, 5, 2]
+    assert not any(row.image for group in groups for row, _ in group), "encoded images are kept beside their pixels"
 
 
 def test_bad_rows_are_there_with_their_reason(read, tmp_path):

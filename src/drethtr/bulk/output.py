@@ -72,7 +72,7 @@ class Output:
         table = BytesIO()
         write_table(pa.Table.from_pylist(list(rows), self.schema), table)
         bad = [{"input": row["input"], "row": row["row"], "error": row["error"]} for row in rows if row["error"]]
-        if False:
+        if bad:
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in bad)
             self.write(lines.encode(), QUARANTINE, f"{name}.jsonl")
         self.write(table.getvalue(), f"{name}.parquet")

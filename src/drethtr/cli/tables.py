@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-OTHER_CUSTOMS = {"punctuation": "wer_punctuation", "Unicode": "wer_unicode"}
+OTHER_CUSTOMS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
 """Titles of the word error rates in other customs, and their names in JSON."""
 
 
@@ -15,11 +15,11 @@ def table_of(scores: Mapping[str, Any]) -> str:
     rows = [*scores["sets"], {"name": "all", **scores["overall"]}]
     width = max(len(row["name"]) for row in rows)
     others = {title: name for title, name in OTHER_CUSTOMS.items() if name in scores["overall"]}
-    titles = "".join(f"  {title:>11}" for title in others)
+    titles = "".join(f"  {title:>13}" for title in others)
     lines = [f"{'set':{width}}  {'lines':>6}  {'characters':>10}  {'CER %':>20}  {'WER %':>20}{titles}"]
     for row in rows:
         rates = "  ".join(f"{interval(row, rate):>20}" for rate in ("cer", "wer"))
-        rates += "".join(f"  {100 * row[name]:>11.2f}" for name in others.values())
+        rates += "".join(f"  {100 * row[name]:>13.2f}" for name in others.values())
         lines.append(f"{row['name']:{width}}  {row['lines']:>6,}  {row['characters']:>10,}  {rates}")
     return "\n".join(lines)
 

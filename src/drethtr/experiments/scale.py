@@ -18,7 +18,7 @@ from drethtr.model.ctc import CTCConfig
 from drethtr.model.embedding import Sinusoidal, Unplaced
 from drethtr.recognizer import SHIPPED
 from drethtr.training.objective import LossConfig
-from drethtr.training.optimize import OptimizerConfig
+from drethtr.training.optimize import OptimizerConfig, Orthogonal
 from drethtr.training.run import RunConfig
 from drethtr.training.start import FromModel, Start
 
@@ -77,7 +77,7 @@ class Small(Scale):
     """
 
     name = "small"
-    samples: int = 4_800
+    samples: int = 3_200
     image_part: Path = SHIPPED
     decoder: Decoder = field(default_factory=Greedy)
     batch: int = 8
@@ -109,8 +109,8 @@ class Small(Scale):
             batches=BatchConfig(lines=4, pixels=300_000),
             batches_per_step=1,
             loss=LossConfig(ctc=0.0, draft=0.0),
-            optimizer=OptimizerConfig(learning_rate=2e-3, warm_up=100, average=0.99),
-            validation=replace(run.validation, lines=40, every=self.samples // 2),
+            optimizer=OptimizerConfig(method=Orthogonal(), learning_rate=2e-3, warm_up=100, average=0.99),
+            validation=replace(run.validation, lines=40, every=self.samples),
             minimum_count=2,
             save_every=self.samples,
             bfloat16=True,
