@@ -45,20 +45,22 @@ def parts(output):
     return len(list(output.glob("*.parquet")))
 
 
-def test_a_killed_worker_and_a_killed_run(request_, check):
-    """The part of a killed worker is read by another one; the workers of a killed run end, and a new run goes on."""
+def test_a_killed_run_and_a_killed_worker(request_, check):
+    """The workers of a killed run end, and a new run goes on; there, the part of a killed worker is read by another."""
     arguments, output = request_
     run = start(*arguments)
     wait_for_parts(run, output, 2)
-    kill(workers(run, "spawn_main")[0])
-    wait_for_parts(run, output, parts(output) + 4)
-    assert len(workers(run, "spawn_main")) == 2, "nobody took the place of the killed worker"
     kill(run.pid)
     run.communicate(timeout=60)  # returns when no worker holds the other end of the pipes any more
-    assert parts(output) < PARTS, "the run was over before it could be killed"
-    assert all(row["text"] or row["error"] is None for row in table(output)), "a part is not whole"
+    before = parts(output)
+    assert before < PARTS, "the run was over before it could be killed"
+    assert len(table(output)) == before * ROWS // PARTS, "a part is not whole"
 
     run = start(*arguments)
+    wait_for_parts(run, output, before + 3)
+    kill(workers(run, "spawn_main")[0])
+    wait_for_parts(run, output, before + 5)
+    assert len(workers(run, "spawn_main")) == 2, "nobody took the place of the killed worker"
     out, err = run.communicate()
     assert run.returncode == 0, err
     assert out == f"{ROWS} of {ROWS} rows are in {output}\n"

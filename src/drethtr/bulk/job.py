@@ -30,7 +30,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Job:
-    """All parts, and those that are left to read."""
+    """All parts, where their results go, and those that were left to read when it was opened."""
 
     output: Output
     parts: tuple[Part, ...]
@@ -46,6 +46,10 @@ class Job:
     def rows_left(self) -> int:
         """Rows of the parts that are left."""
         return sum(part.rows.count for part in self.left)
+
+    def missing(self) -> tuple[Part, ...]:
+        """The parts that are not in the output now."""
+        return missing(self.parts, self.output)
 
     def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[Outcome]:
         """Read what is left; `load` makes each worker's recognizer, like that of the job.
@@ -92,9 +96,14 @@ def open_job(
     check_same(folder, settings)
     folder.clear(everything=False)
     folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
-    parts, there = tuple(plan.cut(rows_per_part)), folder.parts()
-    left = tuple(part for part in parts if part.name not in there)
-    return Job(folder, parts, left, recognizer.model.hash)
+    parts = tuple(plan.cut(rows_per_part))
+    return Job(folder, parts, missing(parts, folder), recognizer.model.hash)
+
+
+def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:
+    """Those parts that are not in a folder."""
+    there = folder.parts()
+    return tuple(part for part in parts if part.name not in there)
 
 
 def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,7 @@ from drethtr.errors import ConfigError
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
     from drethtr.bulk.job import Job
-    from drethtr.bulk.reader import Outcome
+    from drethtr.bulk.plan import Part
     from drethtr.recognizer import Recognizer
 
 
@@ -63,15 +63,14 @@ def batch(
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
     job = open_job(inputs, output, load("cpu"), columns, rows_per_part=cut, force=force)
-    failed: list[Outcome] = []
     with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
         for outcome in job.run(chosen, partial(load, device)):
             bar.update(outcome.rows)
             if outcome.failure:
-                failed.append(outcome)
                 bar.write(f"drethtr: {outcome.failure}", file=sys.stderr)
-    typer.echo(summary(job, failed))
-    if failed:
+    missing = job.missing()
+    typer.echo(summary(job, missing))
+    if missing:
         raise typer.Exit(1)
 
 
@@ -110,14 +109,12 @@ def on_ray(workers: int | None, device: str) -> "Engine":
     return Ray(workers, gpus=device != "cpu")
 
 
-def summary(job: "Job", failed: "list[Outcome]") -> str:
+def summary(job: "Job", missing: "Sequence[Part]") -> str:
     """What is there now, in a line or two."""
-    missing = {outcome.number for outcome in failed}
-    lost = sum(part.rows.count for part in job.parts if part.number in missing)
-    bad = job.output.quarantined()
-    lines = [f"{job.rows - lost:,} of {job.rows:,} rows are in {job.output.folder}"]
+    there, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
+    lines = [f"{there:,} of {job.rows:,} rows are in {job.output.folder}"]
     if bad:
         lines.append(f"{bad:,} of them could not be read; the reasons are in {job.output.folder}/_quarantine")
-    if failed:
-        lines.append(f"{len(failed)} of {len(job.parts)} parts failed; the same command tries them again")
+    if missing:
+        lines.append(f"{len(missing)} of {len(job.parts)} parts failed; the same command tries them again")
     return "\n".join(lines)

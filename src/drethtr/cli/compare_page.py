@@ -16,17 +16,18 @@ from drethtr.evaluation.compare import CONFIDENCES, Comparison, Difference, Line
 from drethtr.text.normalize import for_scoring
 
 HEIGHT = 64  # pixels of a line's picture
-CONFUSIONS = 40
+CONFUSIONS, ROWS = 42, 14  # how many are shown, and how many below each other
+SIDES = '<span class="key">B better ← → A better</span>'
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 table { border-collapse: collapse; margin: .6rem 0; } th, td { padding: .15rem .7rem; text-align: right; }
 th { border-bottom: 1px solid #999; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
-.bar { width: 16rem; padding: 0; } svg { display: block; }
+th:last-child { text-align: center; } svg { display: block; } .beside { display: flex; gap: 3rem; flex-wrap: wrap; }
 .line { margin: 1.1rem 0; border-top: 1px solid #ddd; padding-top: .6rem; } .line img { max-width: 100%; }
 .line p { margin: .1rem 0; } .who { display: inline-block; width: 3.4rem; color: #777; }
-.key { color: #777; font-size: .85rem; } del { background: #fbd5d5; text-decoration: none; }
+.key { color: #777; font-size: .85rem; } del { background: #fbd5d5; }
 ins { background: #fde3b3; text-decoration: none; } .note { color: #555; max-width: 50rem; }
 """
 
@@ -46,7 +47,7 @@ def comparison_page(found: Comparison, a: Side, b: Side, *, convention: str, lin
         "<h2>CER by confidence</h2>" + confidences(found.confidences_a, found.confidences_b),
         "<h2>What is read for what</h2>" + confusions(found),
         f"<h2>Lines that A and B differ most in</h2><p>{min(lines, len(differing))} of {len(differing):,}. "
-        "<del>Red</del>: written, not read so. <ins>Yellow</ins>: read, not written so.</p>",
+        "<del>Red, struck out</del>: written, not read so. <ins>Yellow</ins>: read, not written so.</p>",
         *(line_part(line) for line in islice(differing, lines)),
     ]
     head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
@@ -64,7 +65,7 @@ def differences(title: str, rows: Sequence[Difference]) -> str:
     """Rates of A and B, and their difference with its interval, also drawn."""
     widest = max((abs(edge) for row in rows for edge in (row.low, row.high)), default=0) or 1
     return table(
-        (title, "lines", "A %", "B %", "B − A", "95 %", ""),
+        (title, "lines", "A %", "B %", "B − A", "95 % interval", SIDES),
         (
             (
                 escape(row.name),
@@ -72,7 +73,7 @@ def differences(title: str, rows: Sequence[Difference]) -> str:
                 f"{100 * row.a:.2f}",
                 f"{100 * row.b:.2f}",
                 f"{100 * row.difference:+.2f}",
-                f"{100 * row.low:+.2f} to {100 * row.high:+.2f}",
+                f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}]",
                 bar(row, widest),
             )
             for row in rows
@@ -104,12 +105,13 @@ def confidences(a: Sequence[OfConfidence], b: Sequence[OfConfidence]) -> str:
 
 
 def confusions(found: Comparison) -> str:
-    """The most frequent confusions of both."""
-    rows = (
+    """The most frequent confusions of both, in tables side by side."""
+    rows = [
         (escape(shown(one.written)), escape(shown(one.read)), f"{one.a:,}", f"{one.b:,}")
         for one in islice(found.confusions, CONFUSIONS)
-    )
-    return table(("written", "read", "A", "B"), rows)
+    ]
+    tables = (table(("written", "read", "A", "B"), rows[first : first + ROWS]) for first in range(0, len(rows), ROWS))
+    return f'<div class="beside">{"".join(tables)}</div>'
 
 
 def line_part(line: Line) -> str:

@@ -52,7 +52,10 @@ class Muon(torch.optim.AdamW):
         """The mean of its gradients as a matrix, looking one step ahead (Nesterov); its gradient is used up."""
         gradient, parameter.grad = parameter.grad, None
         assert gradient is not None
-        mean: Tensor = self.state[parameter].setdefault("momentum", torch.zeros_like(parameter))
+        state = self.state[parameter]
+        if not state:  # AdamW loads no state without a step
+            state |= {"momentum": torch.zeros_like(parameter), "step": torch.tensor(0.0)}
+        mean: Tensor = state["momentum"]
         mean.lerp_(gradient, 1 - share)
         ahead: Tensor = gradient.lerp(mean, share)
         return ahead.flatten(1)
