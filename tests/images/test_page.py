@@ -3,6 +3,7 @@ import pikepdf
 import pypdfium2
 import pytest
 from PIL import Image, ImageDraw
+from PIL.TiffImagePlugin import AppendingTiffWriter
 
 from drethtr.errors import DataError
 from drethtr.images.page import PageSource, open_pages
@@ -75,8 +76,10 @@ def test_a_tiff_of_several_pages_and_a_thumbnail(picture, tmp_path):
     """A thumbnail is no page: the tag says so."""
     path = tmp_path / "book.tif"
     small, second = picture.resize((30, 20)), picture.rotate(180)
-    small.encoderinfo = {"tiffinfo": {254: 1}}
-    picture.save(path, save_all=True, append_images=[small, second])
+    with AppendingTiffWriter(path, new=True) as file:
+        for page, tags in ((picture, {}), (small, {254: 1}), (second, {})):
+            page.save(file, "TIFF", tiffinfo=tags)
+            file.newFrame()
     pages = open_pages(path)
     assert [(page.frame, page.number, page.pages) for page in pages] == [(0, 1, 2), (2, 2, 2)]
     assert np.array_equal(pages[1].grey(), np.asarray(second))

@@ -16,6 +16,9 @@ from drethtr.images.line import Line
 
 SLANTS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
+EPSILON = 2.0**-23
+"""Of float32; `numpy.finfo` would warn, in NumPy 1, where numbers next to 0 are flushed to it, as they are here."""
+
 
 def deslant(line: Line) -> Line:
     """The line with its strokes upright, squeezed back to its own size.
@@ -88,7 +91,7 @@ def otsu_threshold(line: Line) -> int:
     mass = (counts * np.arange(256)).cumsum()
     with np.errstate(divide="ignore", invalid="ignore"):
         between = np.square(mass[-1] * below - mass) / (below * (1 - below))
-    between[(below < np.finfo(np.float32).eps) | (below > 1 - np.finfo(np.float32).eps)] = 0
+    between[(below < EPSILON) | (below > 1 - EPSILON)] = 0
     return int(between.argmax())
 
 

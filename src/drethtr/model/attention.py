@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from drethtr.model.decay import Place, Scheduled
+from drethtr.model.softmax import softmax_attention
 
 
 class KeyValue(NamedTuple):
@@ -43,7 +44,7 @@ def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float
     """What each text query takes from its line's image, (R, H, N, K); `mask` (B, I) is true where a token is."""
     keys = None if mask is None else mask[:, None, None, :]
     folded = fold_beams(q, image.keys.shape[0])
-    return unfold_beams(F.scaled_dot_product_attention(folded, *image, attn_mask=keys, dropout_p=dropout), q.shape[0])
+    return unfold_beams(softmax_attention(folded, *image, keys, dropout), q.shape[0])
 
 
 class ImagePrior(nn.Module, ABC):
@@ -98,7 +99,7 @@ class AddedDecay(DecayPrior):
         bias = log_distance(self.log_gamma, q.shape[2])[None]
         if mask is not None:
             bias = bias.masked_fill(~mask[:, None, None, :], -torch.inf)
-        return F.scaled_dot_product_attention(q, *image, attn_mask=bias.to(q.dtype), dropout_p=dropout)
+        return softmax_attention(q, *image, bias.to(q.dtype), dropout)
 
 
 class PriorConfig(ABC):

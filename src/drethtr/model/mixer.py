@@ -18,6 +18,7 @@ from drethtr.model.cache import TextCache
 from drethtr.model.decay import Decay, DecayConfig, Place, Scheduled
 from drethtr.model.recollection import Recollection
 from drethtr.model.retention import chunkwise
+from drethtr.model.softmax import softmax_attention
 
 State = TypeVar("State")
 
@@ -126,7 +127,7 @@ class SoftmaxMixer(PastMixer[TextCache]):
         state = state.followed_by(text)
         written, seen = state.tokens, causal(q.shape[2], state.length, q.device)
         if self.fade is None:
-            return F.scaled_dot_product_attention(q, *written, attn_mask=seen, dropout_p=dropout), state
+            return softmax_attention(q, *written, seen, dropout), state
         scores = unseen_hidden(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
         weights = F.dropout(self.fade(scores.softmax(-1)), dropout, training=dropout > 0)
         return weights.to(q.dtype) @ written.values, state

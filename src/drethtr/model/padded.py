@@ -69,12 +69,11 @@ class Padded(NamedTuple):
 
     def mean(self) -> Tensor:
         """Mean over the columns that count and all rows, (B, C, 1, 1)."""
-        if self.full:
-            return self.pixels.mean((2, 3), keepdim=True)
-        exact = torch.promote_types(self.pixels.dtype, torch.float32)  # half precision cannot count so many pixels
-        count = self.widths[:, None, None, None] * self.pixels.shape[2]
-        total = self.cleared().pixels.sum((2, 3), keepdim=True, dtype=exact)
-        return (total / count.to(exact)).to(self.pixels.dtype)
+        rows, columns = self.pixels.shape[2:]
+        share = valid(self.widths, columns) / (rows * self.widths[:, None])
+        # As a product: the gradient of a sum is laid out unlike the pixels, and adding it up takes five times as long.
+        shares = share.to(self.pixels.dtype)[:, None].expand(-1, rows, -1).flatten(1)
+        return (shares[:, None] @ self.pixels.flatten(2).mT).mT[..., None]
 
 
 class MaskedConv(nn.Conv2d):

@@ -71,8 +71,10 @@ class Objective(nn.Module):
         ctc = draft = text.new_zeros(())
         if reading is not None:
             characters = max(counts.characters, 1)
-            ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths, PAD).sum() / characters
-            draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths, PAD).sum() / characters
+            if self.config.ctc:
+                ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths, PAD).sum() / characters
+            if self.config.draft:
+                draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths, PAD).sum() / characters
         return Losses(text + self.config.ctc * ctc + self.config.draft * draft, text, ctc, draft)
 
 
