@@ -101,6 +101,21 @@ def test_an_adapter_of_another_version_is_said_to_be_one(adapter_path):
         load_adapter(adapter_path)
 
 
+@pytest.mark.parametrize("beside", ["", ".", "/", "a\0b"], ids=repr)
+def test_an_adapter_may_name_any_file(beside, adapter, adapter_path):
+    save_adapter(replace(adapter, beside=beside), adapter_path)
+    with pytest.raises(CheckpointError, match="the adapter is of a model with the hash"):
+        Recognizer.load(adapter_path)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3, 4)], ids=str)
+@pytest.mark.parametrize("part", [UP, DOWN])
+def test_an_adapter_with_changes_of_any_shape_is_refused(part, shape, adapter, tiny_path):
+    adapter.changes["to_logits" + part] = torch.zeros(shape)
+    with pytest.raises(CheckpointError, match="change of to_logits has not the shape"):
+        load_adapted(adapter, [tiny_path])
+
+
 def test_a_damaged_adapter_is_refused(adapter_path):
     adapter_path.write_bytes(adapter_path.read_bytes()[:-50])
     with pytest.raises(CheckpointError, match="not a whole safetensors file"):

@@ -24,7 +24,12 @@ def test_stack_fills_up_with_paper():
         assert (image[0, :, : line.shape[1]].numpy() == line).all() and (image[0, :, line.shape[1] :] == -1).all()
 
 
-@pytest.mark.parametrize("error", [torch.cuda.OutOfMemoryError("CUDA out of memory"), MemoryError()], ids=repr)
+ON_WINDOWS = RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 4096 bytes.")
+
+
+@pytest.mark.parametrize(
+    "error", [torch.cuda.OutOfMemoryError("CUDA out of memory"), MemoryError(), ON_WINDOWS], ids=repr
+)
 def test_a_batch_that_is_too_large_is_halved(error):
     asked = []
 

@@ -117,6 +117,23 @@ def test_a_card_can_be_replaced_alone(tiny_model, tiny_path) -> None:
     assert loaded.card == {"name": "other", "license": "CC0"} and loaded.hash == tiny_model.hash
 
 
+SENSELESS = {
+    "no heads": {"heads": 0},
+    "more than memory": {"width": 1 << 40, "heads": 1 << 39},
+    "beyond torch": {"ctc": {"kind": "CTCConfig", "steps": 10**30}},
+    "beyond floats": {"dropout": 10**400},
+    "another width": {"width": 32},
+}
+
+
+@pytest.mark.parametrize("settings", SENSELESS.values(), ids=SENSELESS)
+def test_settings_that_make_no_sense_are_refused(settings, tiny_path) -> None:
+    network = json.loads(read_tensors(tiny_path)[1]["drethtr"])["network"]
+    rewritten(tiny_path, network=network | settings)
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: the (model's settings|weights do not fit)"):
+        load_model(tiny_path)
+
+
 @pytest.mark.parametrize("half", [False, True])
 def test_the_hash_is_the_same_wherever_a_model_is_stored(half, tiny_path, tmp_path) -> None:
     model, path = load_model(tiny_path), tmp_path / "again.safetensors"

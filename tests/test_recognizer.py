@@ -76,6 +76,12 @@ def test_bad_image_is_named(tiny_model, tmp_path) -> None:
         Recognizer(tiny_model).read([tmp_path / "gone.png"])
 
 
+def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:
+    (tmp_path / "long.pgm").write_bytes(b"P5 5000 1 255\n" + b"\xff" * 5000)
+    with pytest.raises(DataError, match=r"long\.pgm: a line image of 5000 x 1 pixels is too long"):
+        Recognizer(tiny_model).read([LINES[0], tmp_path / "long.pgm"])
+
+
 def test_decoder_must_suit_the_model(tiny_model) -> None:
     tiny_model.network.ctc = None
     with pytest.raises(ConfigError, match="no CTC head"):

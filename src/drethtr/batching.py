@@ -61,4 +61,4 @@ def in_memory(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[It
 
 def is_out_of_memory(error: RuntimeError | MemoryError) -> bool:
     """Whether an allocation failed; on CPUs, torch says so only in words."""
-    return isinstance(error, torch.cuda.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
+    return isinstance(error, torch.cuda.OutOfMemoryError | MemoryError) or "DefaultCPUAllocator" in str(error)

@@ -28,6 +28,9 @@ from drethtr.trust.trust import Trust
 FORMAT = 1
 """Version of the header; raised when an older reader would misunderstand it."""
 
+SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError)
+"""What reading settings ends in that make no sense: a header may come from anybody."""
+
 MODEL, ADAPTER = "drethtr", "drethtr-adapter"
 """Where the header of a model or of an adapter stands among the metadata of its file."""
 
@@ -182,7 +185,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
         trust = config.from_dict(Trust, header.get("trust", {}))  # models of earlier versions have none
         whole = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
         model.network.load_state_dict(whole, assign=True)
-    except (KeyError, ConfigError) as error:
+    except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
     except RuntimeError as error:
         raise CheckpointError(f"{path}: the weights do not fit the model's settings: {error}") from error
@@ -251,7 +254,7 @@ def load_adapter(path: Path) -> Adapter:
         trust = config.from_dict(Trust, header["trust"])
         base, beside = str(header["base"]), Path(str(header["beside"])).name
         return Adapter(tensors, base, beside, header["card"], trust)
-    except (KeyError, ConfigError) as error:
+    except SENSELESS as error:
         raise CheckpointError(f"{path}: the adapter's header is not understood: {error}") from error
 
 

@@ -18,7 +18,8 @@ from drethtr.checkpoint import Adapter, Model, holds_adapter, load_adapted, load
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder
-from drethtr.images.line import ImageSource, Line, load_line
+from drethtr.errors import DataError
+from drethtr.images.line import ImageSource, Line, load_line, name_of
 from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
 from drethtr.model.network import ImageMemory
@@ -61,7 +62,7 @@ class Recognizer:
 
     Args:
         model: From `load_model`; its network is used as it is, on its device.
-        decoder: How text is found, from `drethtr.decoding`; by default the most accurate the model has.
+        decoder: How text is found, from `drethtr.decoding`; by default what reads best with this model.
         precision: In which numbers the network computes; bfloat16 is faster on processors that compute with it.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece.
         on_drift: Told, after every batch, how far the parallel and the recurrent form are apart on its texts, see
@@ -78,7 +79,7 @@ class Recognizer:
         on_drift: Callable[[float], object] | None = None,
     ) -> None:
         self.model = model
-        self.decoder = decoder or default_decoder(model.network)
+        self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
         self.decoder.check(model.network)
         self.precision = precision
         self.networks = precision.prepare(model.network)
@@ -151,7 +152,7 @@ class Recognizer:
         Raises:
             DataError: naming the image that cannot be used.
         """
-        lines = [load_line(image) for image in images]
+        lines = [self.open_line(image) for image in images]
         parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
         pieces: list[list[ReadPiece]] = [[] for _ in lines]
         found: dict[int, ReadPiece] = {}
@@ -161,6 +162,19 @@ class Recognizer:
         for number, part in enumerate(parts):
             pieces[part.line].append(found[number])
         return [self.judge(line, of_line) for line, of_line in zip(lines, pieces, strict=True)]
+
+    def open_line(self, image: ImageSource) -> Line:
+        """A line that can be read.
+
+        Raises:
+            DataError: naming the image, if it cannot be used or is too long for its height.
+        """
+        line = load_line(image)
+        try:
+            self.model.preparation.columns(line.shape[1], line.shape[0])
+        except DataError as error:
+            raise DataError(f"{name_of(image)}: {error}") from error
+        return line
 
     @torch.inference_mode()
     def impressions(self, lines: Sequence[Line]) -> NDArray[np.float64]:
@@ -256,7 +270,7 @@ def load_named(path: Path, adapter: str | Path | None, device: torch.device | st
 
 def near(path: Path, adapter: Adapter) -> Iterator[Path]:
     """Where the model of an adapter may be that is named without it."""
-    yield path.with_name(adapter.beside)
+    yield path.parent / adapter.beside
     yield SHIPPED
 
 

@@ -141,13 +141,13 @@ def test_another_job_is_refused(read, tmp_path):
     before = table(tmp_path / "out")
     for message, options in (
         ("another decoder", {"decoder": Greedy()}),
-        ("another rows per part", {"rows_per_part": 2}),
-        ("another carried columns", {"carry": ("number2",)}),
+        ("other rows per part", {"rows_per_part": 2}),
+        ("other carried columns", {"carry": ("number2",)}),
     ):
         with pytest.raises(ConfigError, match=f"holds results of {message}; choose another --output, or give --force"):
             read(path, **options)
     write_shard(tmp_path / "a.parquet", range(4), number2=range(4))
-    with pytest.raises(ConfigError, match="another inputs"):
+    with pytest.raises(ConfigError, match="other inputs"):
         read(path)
     assert table(tmp_path / "out") == before
     read(path, rows_per_part=1, force=True)
@@ -156,8 +156,26 @@ def test_another_job_is_refused(read, tmp_path):
     with pytest.raises(DataError, match=r"_job.json: cannot be read"):
         read(path)
     (tmp_path / "out" / "_job.json").unlink()
-    with pytest.raises(ConfigError, match="holds Parquet files that are no results"):
-        read(path)
+    for force in (False, True):
+        with pytest.raises(ConfigError, match="holds Parquet files that are no results"):
+            read(path, force=force)
+    assert len(table(tmp_path / "out")) == 4
+
+
+def test_force_removes_nothing_that_was_given(read, tmp_path):
+    """Spark calls its files part-00000-... too: with --output on the inputs they were removed before they were read."""
+    (tmp_path / "out").mkdir()
+    path = write_shard(tmp_path / "out" / "part-00000-c4f2.parquet", range(3))
+    with pytest.raises(ConfigError, match="inputs lie in"):
+        read(path, force=True)
+    assert len(table(tmp_path / "out")) == 3
+
+
+def test_results_may_lie_below_the_inputs(read, tmp_path):
+    """The same command goes on, and does not read its own results."""
+    (tmp_path / "a.png").write_bytes(line(1))
+    assert [outcome.rows for outcome in read(tmp_path)] == [1]
+    assert read(tmp_path) == [] and len(table(tmp_path / "out")) == 1
 
 
 def test_a_worker_with_another_model_is_refused(tiny_path, tiny_model, tmp_path):

@@ -71,6 +71,24 @@ def test_info_tells_what_the_model_is(drethtr, tiny_model, tmp_path):
         assert fact in outcome.out
 
 
+@pytest.mark.parametrize(
+    "evaluation",
+    ["3 %", {}, {**CARD["evaluation"], "sets": [{"name": "a"}]}, {**CARD["evaluation"], "overall": {"cer": 0.1}}],
+)
+def test_info_takes_nothing_for_granted(drethtr, tiny_model, tmp_path, evaluation):
+    """The card of a stranger's model may say anything."""
+    path = tmp_path / "model.safetensors"
+    save_model(replace(complete(tiny_model), card={**CARD, "evaluation": evaluation}), path)
+    outcome = drethtr("info", path)
+    assert outcome.code == 0 and "evaluation:" in outcome.out and "measured on" not in outcome.out
+
+
+def test_the_package_is_not_changed_by_chance(drethtr, tmp_path):
+    (tmp_path / "card.toml").write_text('license = "CC0"', encoding="utf-8")
+    outcome = drethtr("info", "--add", tmp_path / "card.toml")
+    assert outcome.code == 2 and "name the one that is meant" in outcome.err
+
+
 def test_a_complete_card_passes(drethtr, tiny_model, tmp_path):
     save_model(complete(tiny_model), tmp_path / "model.safetensors")
     outcome = drethtr("info", tmp_path / "model.safetensors", "--check")

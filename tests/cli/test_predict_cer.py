@@ -60,6 +60,14 @@ def test_lines_of_pages_are_read(drethtr, taught, tmp_path):
     assert (page["page"], page["lines"]) == ("scans/1", 3)
 
 
+def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path):
+    put_page(tmp_path / "scans" / "1.png", tmp_path / "scans" / "1.xml", ["abc def", "", "a cabbage"])
+    for name, lines in ((tmp_path / "scans" / "1.xml", 3), (tmp_path / "scans" / "*.xml", 3), (sets / "*.parquet", 16)):
+        outcome = drethtr("predict-cer", name, "--model", taught, "--json", tmp_path / "p.json")
+        assert outcome.code == 0, outcome.err
+        assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["overall"]["lines"] == lines
+
+
 def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):
     outcome = drethtr("predict-cer", sets / "a.val.parquet", "--model", taught, "--truth", "--json", tmp_path / "t")
     assert outcome.code == 0
@@ -67,9 +75,12 @@ def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):
     assert found["name"] == "a" and found["inside"] == (found["low"] <= found["truth"] <= found["high"])
 
 
-def test_refusals(drethtr, sets, tiny_path, tmp_path):
+def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
+    """All of them before a line is read."""
+    monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", None)
     (tmp_path / "empty").mkdir()
-    assert "not learned" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path).err
-    assert "no images" in drethtr("predict-cer", tmp_path / "empty", "--model", tiny_path).err
+    for more in ((), ("--truth",)):
+        assert "not learned" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, *more).err
+    assert "no images" in drethtr("predict-cer", tmp_path / "empty", "--model", taught).err
     lonely = drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, "--learn", tmp_path / "m")
-    assert lonely.code == 2 and "at least 3" in lonely.err and not (tmp_path / "m").exists()
+    assert lonely.code == 2 and "at least 4" in lonely.err and not (tmp_path / "m").exists()

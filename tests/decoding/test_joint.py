@@ -1,6 +1,7 @@
 """Choosing between texts by both readers."""
 
 from dataclasses import replace
+from math import inf, nan
 
 import pytest
 import torch
@@ -8,8 +9,9 @@ from noise import network, noise_lines
 
 from drethtr.decoding.ctc_search import ctc_log_likelihood
 from drethtr.decoding.decoded import CTCScores
-from drethtr.decoding.joint import decoder_scores
+from drethtr.decoding.joint import Scored, decoder_scores
 from drethtr.decoding.scorer import NetworkScorer
+from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError
 from drethtr.text.tokenizer import BOS, EOS, PAD
@@ -69,14 +71,14 @@ def test_a_weight_of_zero_is_what_the_decoder_likes_best(made):
 
 def test_both_scores_are_weighed(made):
     memory = noise_lines(made, 3)
-    scores, joint = CTCScores.of(memory), Joint(ctc_weight=0.3, length_exponent=0.5)
+    scores, joint = CTCScores.of(memory), Joint(ctc_weight=0.3)
     for line, texts in enumerate(joint.propose(made, memory)):
         assert 1 <= len(texts) <= joint.candidates + 1
         for text in texts:
             tokens = text.decoder.tokens
             steps = torch.tensor([len(scores.line(line))])
             ctc = float(ctc_log_likelihood(scores.line(line)[None], steps, [tokens], PAD))
-            expected = (0.3 * ctc + 0.7 * text.decoder.log_probability) / (len(tokens) + 1) ** 0.5
+            expected = 0.3 * ctc + 0.7 * text.decoder.log_probability
             assert joint.quality(text) == pytest.approx(expected, abs=1e-4)
 
 
@@ -104,7 +106,25 @@ def test_who_writes_keeps_the_draft(strategy: Decoder, made):
     assert all(line.draft is None for line in drafts)
 
 
-@pytest.mark.parametrize("changes", [{"candidates": 0}, {"ctc_weight": 1.5}, {"ctc_weight": -0.1}], ids=str)
-def test_impossible_settings_are_refused(changes):
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_what_weighs_nothing_does_not_matter(weight):
+    """Not even where it holds a text for impossible."""
+    sure, impossible = Hypothesis((4,), -2.0, (-1.5, -0.5)), Hypothesis((4,), -inf, (-inf, -0.5))
+    text = Scored(sure, -inf) if weight == 0 else Scored(impossible, -2.0)
+    assert text.quality(weight, 1.0) == -1.0
+
+
+SENSELESS = [
+    (Joint(), {"candidates": 0}),
+    (Joint(), {"ctc_weight": 1.5}),
+    (Joint(), {"ctc_weight": -0.1}),
+    (Beam(), {"beams": 0}),
+    (Beam(), {"length_exponent": -0.5}),
+    (Beam(), {"length_exponent": nan}),
+]
+
+
+@pytest.mark.parametrize(("strategy", "changes"), SENSELESS, ids=str)
+def test_impossible_settings_are_refused(strategy, changes):
     with pytest.raises(ConfigError):
-        replace(Joint(), **changes)
+        replace(strategy, **changes)

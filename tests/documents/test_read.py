@@ -31,7 +31,8 @@ def test_a_turned_image_has_the_size_that_people_see(tmp_path):
         (b"<mets/>", "neither PAGE XML nor ALTO: the root element is 'mets'"),
         (b"<PcGts/>", "PAGE XML of unknown namespace ''"),
         (b"{", "not valid JSON"),
-        (b"{}", "not a page as drethtr writes it: KeyError: 'regions'"),
+        (b"{}", "not a page as drethtr writes it: KeyError: 'width'"),
+        (b'{"image": "a", "width": 1e999, "height": 1, "regions": []}', "OverflowError"),
         (b"\x89PNG\r\n\x1a\n", "an image"),
     ],
 )

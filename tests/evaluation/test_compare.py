@@ -62,6 +62,14 @@ def test_a_few_pages_show_nothing():
     assert found.high < 0 and found.drawn == 5 and found.verdict == "too few pages to tell"
 
 
+def test_one_page_shows_nothing():
+    """Its lines are drawn to have an interval, but they share a hand: the verdict was theirs, as of forty pages."""
+    a, b, _ = lines(2, better=5)
+    found = paired(a, b, ["one"] * 40)
+    assert found.high < 0 and found.drawn == 1 and found.verdict == "too few pages to tell"
+    assert paired(a, b, [""] * 40).verdict == "B is better"
+
+
 def test_nothing_to_compare():
     with pytest.raises(DataError, match="no lines"):
         paired([], [], [])
@@ -97,6 +105,14 @@ def test_parts_of_a_comparison(comparison):
     assert [(row.name, row.lines) for row in comparison.lengths] == [("up to 15", 3), ("16 to 30", 1)]
     assert [(row.name, row.lines, row.cer) for row in comparison.confidences_a] == [
         ("up to 0.5", 2, 2 / 6), ("0.9 to 0.95", 1, 0), ("over 0.95", 1, 0),
+    ]  # fmt: skip
+
+
+def test_nothing_read_is_not_sure_of_itself():
+    samples = [Sample(written("a"), "abc", page=page) for page in "12"]
+    found = compare_readings(samples, [reading("", 1.0), reading("abc", 0.99)], [reading("abc", 0.99)] * 2)
+    assert [(row.name, row.lines, row.cer) for row in found.confidences_a] == [
+        ("nothing read", 1, 1), ("over 0.95", 1, 0),
     ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drethtr.errors import DataError
+from drethtr.evaluation import metrics
 from drethtr.evaluation.metrics import Counts, bootstrap, compare, score
 from drethtr.text.normalize import for_scoring
 
@@ -100,3 +101,11 @@ def test_same_seed_same_interval():
     rates = bootstrap(counts, pages, seed=1)
     assert bootstrap(counts, pages, seed=1) == rates
     assert bootstrap(counts, pages, seed=2) != rates
+
+
+def test_large_collections_are_drawn_bit_by_bit(monkeypatch):
+    """A hundred thousand lines of unknown page took a gigabyte to draw; the interval stays what it was."""
+    counts, _ = lines_of_pages(20, 1)
+    at_once = bootstrap(counts)
+    monkeypatch.setattr(metrics, "DRAWN_TOGETHER", 7 * 20)
+    assert bootstrap(counts) == at_once

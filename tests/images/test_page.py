@@ -3,6 +3,7 @@ import pikepdf
 import pypdfium2
 import pytest
 from PIL import Image, ImageDraw
+from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import AppendingTiffWriter
 
 from drethtr.errors import DataError
@@ -84,6 +85,21 @@ def test_a_tiff_of_several_pages_and_a_thumbnail(picture, tmp_path):
     assert [(page.frame, page.number, page.pages) for page in pages] == [(0, 1, 2), (2, 2, 2)]
     assert np.array_equal(pages[1].grey(), np.asarray(second))
     assert pages[1].name == f"{path} page 2"
+
+
+def test_the_size_of_a_page_is_known_without_decoding_it(picture, tmp_path, monkeypatch):
+    picture.save(tmp_path / "scan.png")
+    pdf_of([picture], tmp_path / "scan.pdf")
+    sources = [source for name in ("scan.png", "scan.pdf") for source in open_pages(tmp_path / name)]
+    monkeypatch.setattr(pypdfium2.PdfPage, "render", None)
+    monkeypatch.setattr(PngImageFile, "load", None)
+    assert [source.size() for source in sources] == [(120, 80), (501, 334)]
+
+
+def test_what_a_grey_image_leaves_transparent_is_white(picture, tmp_path):
+    picture.save(tmp_path / "scan.png", transparency=20)
+    [source] = open_pages(tmp_path / "scan.png")
+    assert source.grey().min() == np.asarray(source.image()).min() == 230
 
 
 def test_an_animation_is_one_page(picture, tmp_path):

@@ -1,6 +1,8 @@
 """Weights of image classifiers find their place in our backbones."""
 
 import hashlib
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 import torch
@@ -44,14 +46,49 @@ def test_a_url_is_fetched_once(tmp_path, cache):
     load_imagenet(backbone, source.as_uri())
     source.unlink()
     load_imagenet(backbone, source.as_uri())
-    assert [path.name for path in cache.iterdir()] == ["weights.pth"]
+    [kept] = cache.iterdir()
+    assert kept.name.endswith("-weights.pth")
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "weights.pth").write_text(folder)
+    assert [fetch((tmp_path / folder / "weights.pth").as_uri()).read_text() for folder in ("one", "other")] == [
+        "one",
+        "other",
+    ]
+
+
+class Breaking(BaseHTTPRequestHandler):
+    """Promises more than it sends."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(bytes(10))
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_connection_that_breaks_off_leaves_nothing(cache):
+    with HTTPServer(("127.0.0.1", 0), Breaking) as server:
+        answering = Thread(target=server.handle_request)
+        answering.start()
+        with pytest.raises(CheckpointError, match="only 10 of 1000 bytes came"):
+            fetch(f"http://127.0.0.1:{server.server_port}/weights.pth")
+        answering.join()
+    assert not list(cache.iterdir())
 
 
 def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, cache):
     digest = hashlib.sha256(b"whole").hexdigest()[:8]
     (tmp_path / f"net-{digest}.pth").write_bytes(b"whole")
-    assert fetch((tmp_path / f"net-{digest}.pth").as_uri()).read_bytes() == b"whole"
-    (cache / f"net-{digest}.pth").unlink()
+    kept = fetch((tmp_path / f"net-{digest}.pth").as_uri())
+    assert kept.read_bytes() == b"whole"
+    kept.unlink()
     (tmp_path / f"net-{digest}.pth").write_bytes(b"half")
     with pytest.raises(CheckpointError, match="damaged on the way"):
         fetch((tmp_path / f"net-{digest}.pth").as_uri())

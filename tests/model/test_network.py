@@ -300,6 +300,12 @@ def test_the_backbone_keeps_its_own_start():
         ({"width": 10, "heads": 4}, "width 10 must be even and divide into 4 heads"),
         ({"width": 15, "heads": 3}, "width 15 must be even"),
         ({"layers": 0}, "1 to 1000 layers, not 0"),
+        ({"heads": 0}, "divide into 0 heads"),
+        ({"width": 2, "heads": 1}, "4 to 65536 channels wide and 1 to 65536 hidden ones, not 2 and 4096"),
+        ({"width": 1 << 20}, "4 to 65536 channels wide"),
+        ({"hidden": 0}, "not 1024 and 0"),
+        ({"dropout": 1.0}, r"dropout 1.0: must be in \[0, 1\)"),
+        ({"weight_dropout": -0.1}, "weight_dropout -0.1: must be"),
     ],
     ids=str,
 )

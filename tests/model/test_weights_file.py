@@ -55,6 +55,13 @@ def test_a_state_dict_with_shared_and_transposed_tensors_and_parameters(path):
     assert not any(tensor.requires_grad for tensor in found.values())
 
 
+def test_a_storage_is_read_once_however_many_tensors_share_it(path):
+    """A small file of many tensors with one large storage would else fill any memory."""
+    whole = torch.arange(1000.0)
+    torch.save({f"tensor {number}": whole for number in range(100)}, path)
+    assert len({tensor.data_ptr() for tensor in read_weights(path).values()}) == 1
+
+
 class Mischief:
     """Leaves a file behind when it is unpickled."""
 

@@ -36,6 +36,14 @@ def test_two_processes_train_like_one(data: Path) -> None:
     )
 
 
+def test_processes_need_no_gradient_of_what_no_loss_teaches(data: Path) -> None:
+    """Where the CTC head is not trained, they waited for its gradients."""
+    untaught = ("--set", "loss.ctc=0", "--set", "loss.draft=0", "--set", "samples=32")
+    finish(start(data, "one", *TOGETHER, *untaught))
+    finish(start(data, "two", *TOGETHER, *untaught, processes=2))
+    assert_alike(data / "one", data / "two")
+
+
 def test_a_killed_rank_is_resumed(data: Path) -> None:
     finish(start(data, "whole", *TOGETHER))
     snapshot = data / "killed" / "snapshot.safetensors"

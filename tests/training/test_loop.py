@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from drethtr import config
@@ -39,9 +41,36 @@ def test_without_patience_a_run_goes_to_its_end(data, monkeypatch):
     assert load_model(data / "out" / LATEST).card["samples"] >= 32
 
 
+@pytest.mark.parametrize("ending", [(), (STILL, "validation.every=8", "patience=1")], ids=["samples", "patience"])
+def test_a_finished_run_that_is_resumed_stays_as_it_is(ending, data, monkeypatch):
+    """It was trained a step further each time."""
+    wanted = run(data, monkeypatch, *ending)
+    best = train(wanted, data / "out", workers=0)
+    before = {
+        path.name: path.read_bytes() for path in (data / "out").iterdir() if path.suffix in (".safetensors", ".jsonl")
+    }
+    assert train(wanted, data / "out", resume=True, workers=0) == best and len(before) == 4
+    assert {name: (data / "out" / name).read_bytes() for name in before} == before
+
+
+def test_a_gradient_that_is_no_number_spoils_nothing(data, monkeypatch):
+    with pytest.raises(ConfigError, match=r"the gradient of step \d+ is (nan|inf), .*lower optimizer.learning_rate"):
+        train(run(data, monkeypatch, "optimizer.learning_rate=1e30", "save_every=1"), data / "out", workers=0)
+    assert all(weight.isfinite().all() for weight in read_tensors(data / "out" / LATEST)[0].values())
+
+
+def test_a_run_of_lines_with_other_characters_is_not_resumed(data, monkeypatch):
+    wanted = run(data, monkeypatch)
+    train(wanted, data / "out", workers=0, minutes=0)
+    rows = pq.read_table(data / "train.parquet").to_pylist()
+    pq.write_table(pa.Table.from_pylist([row | {"text": row["text"].title()} for row in rows]), data / "train.parquet")
+    with pytest.raises(CheckpointError, match=r"snapshot\.safetensors: .* the training lines have other characters"):
+        train(wanted, data / "out", resume=True, workers=0)
+
+
 def test_a_run_saved_before_a_setting_was_there_goes_on(data, monkeypatch):
     wanted = run(data, monkeypatch)
-    train(wanted, data / "out", workers=0)
+    train(wanted, data / "out", workers=0, minutes=0)
     snapshot = data / "out" / SNAPSHOT
     tensors, metadata = read_tensors(snapshot)
     header = json.loads(metadata["drethtr-run"])

@@ -42,6 +42,28 @@ def test_only_inner_matrices_move_as_a_whole() -> None:
     )
 
 
+def test_a_closure_is_asked_before_anything_moves() -> None:
+    torch.manual_seed(0)
+    networks = [nn.Linear(4, 3), nn.Linear(4, 3)]
+    networks[1].load_state_dict(networks[0].state_dict())
+    inputs = torch.randn(5, 4)
+
+    def loss(network: nn.Linear) -> float:
+        total = network(inputs).square().sum()
+        total.backward()
+        return float(total)
+
+    asking, told = (
+        Muon([{"params": [network.weight], "momentum": 0.9}, {"params": [network.bias]}], lr=0.1)
+        for network in networks
+    )
+    expected = loss(networks[1])
+    told.step()
+    assert asking.step(lambda: loss(networks[0])) == expected
+    for one, other in zip(networks[0].parameters(), networks[1].parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
 def test_other_weights_move_as_with_adamw() -> None:
     torch.manual_seed(0)
     networks = [nn.Linear(4, 3), nn.Linear(4, 3)]

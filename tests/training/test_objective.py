@@ -1,9 +1,11 @@
 """Losses are what they are said to be."""
 
+import pytest
 import torch
 from conftest import TINY
 
 from drethtr.data.batch import Batch
+from drethtr.errors import ConfigError
 from drethtr.model.network import DRetHTR
 from drethtr.text.tokenizer import BOS, EOS, PAD
 from drethtr.training.objective import Counts, LossConfig, Objective, teacher_forcing
@@ -65,6 +67,25 @@ def test_losses_are_means_over_tokens() -> None:
 def test_total_weighs_the_parts() -> None:
     losses = Objective(DRetHTR(TINY, 12).eval(), LossConfig(ctc=2.0, draft=0.5))(batch_of([0, 1]), BOTH)
     torch.testing.assert_close(losses.total, losses.text + 2 * losses.ctc + 0.5 * losses.draft)
+
+
+@pytest.mark.parametrize("part", ["ctc", "draft"])
+def test_a_part_without_weight_is_zero_and_teaches_nothing(part: str) -> None:
+    torch.manual_seed(0)
+    network = DRetHTR(TINY, 12).eval()
+    every = Objective(network, LossConfig())(batch_of([0, 1]), BOTH)
+    losses = Objective(network, LossConfig(**{part: 0.0}))(batch_of([0, 1]), BOTH)
+    assert getattr(every, part) > 0 and getattr(losses, part) == 0
+    left = every.draft * 0.3 if part == "ctc" else every.ctc
+    torch.testing.assert_close(losses.total, every.text + left)
+    losses.total.backward()
+    assert network.ctc is not None and (network.ctc.refine.weight.grad is None) == (part == "ctc")
+
+
+@pytest.mark.parametrize("setting", [{"label_smoothing": 1.0}, {"ctc": -1.0}, {"draft": -0.1}], ids=str)
+def test_senseless_weights_are_refused(setting: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="must be"):
+        LossConfig(**setting)
 
 
 def test_all_parts_of_the_network_learn() -> None:

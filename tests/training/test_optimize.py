@@ -81,7 +81,11 @@ def test_average_follows() -> None:
     assert average.network.weight.item() == pytest.approx(start + 0.95, abs=1e-6)
 
 
-@pytest.mark.parametrize("setting", [{"learning_rate": 0.0}, {"average": 1.0}, {"clip": -1.0}, {"betas": (0.9, 1.0)}])
+@pytest.mark.parametrize(
+    "setting",
+    [{"learning_rate": 0.0}, {"average": 1.0}, {"clip": -1.0}, {"betas": (0.9, 1.0)}, {"weight_decay": -0.1}],
+    ids=str,
+)
 def test_senseless_settings_are_refused(setting) -> None:
     with pytest.raises(ConfigError):
         OptimizerConfig(**setting)

@@ -25,6 +25,15 @@ def test_more_text_narrows_the_interval_down_to_how_sets_differ():
     assert widths[0] > widths[1] > widths[2] > (2.718 ** (2 * 1.96 * 0.1))
 
 
+@pytest.mark.parametrize("doubt", [1.0, 1e-2, 1e-5, 1e-300])
+def test_little_text_leaves_all_open_and_no_more(doubt):
+    """The upper end was far beyond 1 there, or beyond all numbers."""
+    found = RATE(Doubt(doubt, 10, 1))
+    assert 0 <= found.low < found.cer < found.high == 1
+    worse = RATE(Doubt(9.0, 10, 1))
+    assert worse.cer == worse.high == pytest.approx(1.35)
+
+
 def test_nothing_read_says_nothing():
     assert RATE(Doubt(0, 0, 3, 3)) == (0, 0, 1)
     assert RATE(Doubt(0, 50, 1)) == (0, 0, 0)

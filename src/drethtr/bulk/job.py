@@ -9,23 +9,24 @@ import drethtr
 from drethtr import config
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
-from drethtr.bulk.plan import Columns, Part, Plan, make_plan
+from drethtr.bulk.plan import Columns, Part, Plan, files_of, make_plan
 from drethtr.bulk.reader import Outcome, Work
+from drethtr.data.storage import beside, locate
 from drethtr.errors import ConfigError, MissingExtraError
 from drethtr.recognizer import Recognizer
 
 ROWS_PER_PART = 1000
 
-MEANINGS = {
-    "model": "model",
-    "drethtr": "version of drethtr",
-    "decoder": "decoder",
-    "precision": "precision",
-    "rows_per_part": "rows per part",
-    "carry": "carried columns",
-    "inputs": "inputs",
+OTHERS = {
+    "model": "another model",
+    "drethtr": "another version of drethtr",
+    "decoder": "another decoder",
+    "precision": "another precision",
+    "rows_per_part": "other rows per part",
+    "carry": "other carried columns",
+    "inputs": "other inputs",
 }
-"""What decides the results, in words."""
+"""What decides the results, in words for where it is not the same."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,11 @@ def open_job(
         inputs: Paths, URLs and patterns of Parquet files, of line images, and of folders of either.
         output: A folder, by path or URL; if several machines read, all must reach it.
         recognizer: Says what the workers' recognizers are like.
-        force: Throw away what another job has written there, or this one.
+        force: Throw away what this job or another one has written there.
 
     Raises:
         DataError: if an input cannot be used.
-        ConfigError: if the folder holds the results of other inputs or settings, or something else.
+        ConfigError: if the folder holds the results of other inputs or settings, or, even with `force`, other files.
         MissingExtraError: without pyarrow.
     """
     try:
@@ -88,8 +89,10 @@ def open_job(
         raise MissingExtraError("pyarrow", "batch") from error
     if taken := sorted(set(which.carry).intersection(columns(pyarrow.schema([])).names)):
         raise ConfigError(f"column {taken[0]!r} cannot be carried along: the output has one of its own")
-    plan = make_plan(inputs, which)
+    files = files_of(inputs)
+    plan = make_plan(files, which)
     folder = Output(output, columns(plan.carried))
+    check_apart(folder, files)
     settings = settings_of(plan, recognizer, which, rows_per_part)
     if force:
         folder.clear(everything=True)
@@ -119,15 +122,26 @@ def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_par
     }
 
 
+def check_apart(folder: Output, files: Sequence[str]) -> None:
+    """Refuse a folder in which others' files are, even by force: they would be removed, or taken for results.
+
+    Raises:
+        ConfigError: if inputs lie in it, or Parquet files that no job has written.
+    """
+    own = folder.at(JOB).path
+    if any(locate(place).path == own for place in {beside(file, JOB) for file in files}):
+        raise ConfigError(f"inputs lie in {folder.folder}; choose another --output, results need a folder of their own")
+    if folder.job() is None and folder.parts():
+        raise ConfigError(f"{folder.folder} holds Parquet files that are no results; choose another --output")
+
+
 def check_same(folder: Output, settings: dict[str, Any]) -> None:
-    """Refuse a folder of other results."""
+    """Refuse a folder with results of other settings."""
     before = folder.job()
     if before is None:
-        if folder.parts():
-            raise ConfigError(f"{folder.folder} holds Parquet files that are no results; choose another --output")
         return
-    if other := [words for name, words in MEANINGS.items() if before.get(name) != settings[name]]:
+    if other := [words for name, words in OTHERS.items() if before.get(name) != settings[name]]:
         raise ConfigError(
-            f"{folder.folder} holds results of another {', another '.join(other)}; choose another --output, "
+            f"{folder.folder} holds results of {', '.join(other)}; choose another --output, "
             "or give --force to throw them away and begin anew"
         )

@@ -4,6 +4,7 @@ Programs that read a folder of Parquet files pass over names that begin with `_`
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 JOB = "_job.json"
 QUARANTINE = "_quarantine"
+WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
+"""What the files of parts are called, and those of their bad rows."""
 
 
 def columns(carried: "Schema") -> "Schema":
@@ -127,10 +130,13 @@ class Output:
         return sum(system.cat_file(f"{path}/{name}").count(b"\n") for name in kept)
 
     def clear(self, *, everything: bool) -> None:
-        """Remove what killed workers left, or `everything` that a job has written; nothing else."""
-        for below in ((), (QUARANTINE,)):
+        """Remove what killed workers left, or `everything` that a job has written; nothing else.
+
+        What was asked for goes last: a removal that is interrupted leaves a job.
+        """
+        for below in ((QUARANTINE,), ()):
             system, path = self.at(*below)
-            for name in self.names(*below):
-                written = name == JOB or (name.startswith("part-") and name.endswith((".parquet", ".jsonl")))
+            for name in sorted(self.names(*below), key=lambda name: name == JOB):
+                written = name == JOB or WRITTEN.fullmatch(name)
                 if name.endswith(".unfinished") or (everything and written):
                     system.rm_file(f"{path}/{name}")

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from drethtr.bulk.output import JOB
 from drethtr.bulk.rows import ImageRows, ParquetRows, Rows
 from drethtr.config import hint
 from drethtr.data.sources.folder import IMAGES
@@ -58,17 +59,18 @@ class Plan(NamedTuple):
                 number += 1
 
 
-def make_plan(names: Sequence[str], columns: Columns) -> Plan:
-    """Find and look at the inputs: paths, URLs and patterns of Parquet files, of line images, and of folders of either.
+def make_plan(files: Sequence[str], columns: Columns) -> Plan:
+    """Look at the inputs, Parquet files and line images.
 
     Raises:
-        DataError: if there is nothing at a name, a file is given twice or is of another kind, or one lacks a column.
+        DataError: if a file is not what its name says, or lacks a column.
+        ConfigError: if columns of images are wanted.
     """
     import pyarrow
 
     inputs: list[Rows] = []
     carried: Schema | None = None
-    for of_images, group in groupby(files_of(names), is_image):
+    for of_images, group in groupby(files, is_image):
         if of_images:
             inputs.append(ImageRows(tuple(group)))
             continue
@@ -83,10 +85,14 @@ def make_plan(names: Sequence[str], columns: Columns) -> Plan:
 
 
 def files_of(names: Sequence[str]) -> list[str]:
-    """All files that are meant, in the order of the names."""
+    """All files meant by paths, URLs and patterns of files or folders, in the order of the names.
+
+    Raises:
+        DataError: if there is nothing at a name, or nothing of a known kind, or a file is meant twice.
+    """
     found: dict[str, str] = {}
     for name in names:
-        files = find_files(name)
+        files = without_results(find_files(name))
         usable = [file for file in files if is_image(file) or ending(file) == PARQUET]
         if not usable:
             raise DataError(f"{name}: neither Parquet files nor line images ({', '.join(sorted(IMAGES))})")
@@ -94,6 +100,12 @@ def files_of(names: Sequence[str]) -> list[str]:
             if (other := found.setdefault(file, name)) != name:
                 raise DataError(f"{file} is meant by {other} and by {name}; each row is read once")
     return list(found)
+
+
+def without_results(files: Sequence[str]) -> list[str]:
+    """The same without what jobs have written: the output may lie below the folder that is read."""
+    jobs = {PurePath(file).parent for file in files if PurePath(file).name == JOB}
+    return [file for file in files if PurePath(file).parent not in jobs]
 
 
 def is_image(file: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import drethtr
@@ -9,7 +10,7 @@ from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import Row
 from drethtr.errors import DataError, DrethtrError
-from drethtr.images.line import Line, load_line
+from drethtr.images.line import Line
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 
@@ -79,19 +80,16 @@ class PartReader:
         return Outcome(part.number, len(found), bad=sum(row["error"] is not None for row in found))
 
     def lines(self, part: Part) -> Iterator[tuple[Row, Line | DataError]]:
-        """Each row with its line if the model can take it, else with the reason why not."""
+        """Each row with its line, or with the reason why there is none."""
         for row in part.rows.read():
-            yield row, row.image if isinstance(row.image, DataError) else self.line(row)
+            yield row, row.image if isinstance(row.image, DataError) else self.line(row.image)
 
-    def line(self, row: Row) -> Line | DataError:
-        """The line of a row that has an image."""
-        assert not isinstance(row.image, DataError)
+    def line(self, image: bytes | Path) -> Line | DataError:
+        """The line of an image, or what is wrong with it."""
         try:
-            line = load_line(row.image)
-            self.recognizer.model.preparation.columns(line.shape[1], line.shape[0])
+            return self.recognizer.open_line(image)
         except DataError as error:
             return error
-        return line
 
     def results(self, group: list[tuple[Row, Line | DataError]]) -> list[dict[str, Any]]:
         """The output rows of some rows."""

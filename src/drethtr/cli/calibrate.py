@@ -1,4 +1,4 @@
-"""`drethtr calibrate`: teach a model when to believe it."""
+"""`drethtr calibrate`: teach a model how to be read with, and when to be believed."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +24,7 @@ def calibrate(
     seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
     device: DeviceName = "auto",
 ) -> None:
-    """Fit confidences and the check for unknown writing on validation lines, and save them with the model."""
+    """Choose a decoder, fit confidences and the check for unknown writing on validation lines; save all of it."""
     from tqdm import tqdm
 
     from drethtr.checkpoint import load_model, save_trust
@@ -47,6 +47,8 @@ def calibrate(
 def summary(trust: "Trust", lines: int, target: Path) -> str:
     """What was learned, for people."""
     rows = [f"{target}: calibrated on {lines:,} lines"]
+    if trust.decoder is not None:
+        rows.append(f"reads best with {trust.decoder!r}")
     for calibration in trust.calibrations:
         rows.append(
             f"{', '.join(map(repr, calibration.decoders))}: characters {numbers(calibration.characters.weights)}, "

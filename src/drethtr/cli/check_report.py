@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from drethtr.cli.choices import device_named
+from drethtr.cli.files import write_png
 from drethtr.data.checks import Report
 from drethtr.data.checks.finding import Finding, Row, Severity, Splits, finding_if
 from drethtr.data.selection import choose
@@ -116,7 +117,5 @@ def draw_suspects(report: Report, splits: Splits, suspects: "Sequence[Suspect]",
         cells.append((samples[key].line(), f"{why}: {key}\ntext: {samples[key].text}{read}"))
     if not cells:
         return "There is no suspect line to draw."
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    contact_sheet(cells).save(unfinished, "PNG")
-    unfinished.replace(path)
+    write_png(path, contact_sheet(cells))
     return f"{path}: {len(cells)} of {len(chosen):,} suspect lines"

@@ -10,9 +10,9 @@ import numpy as np
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.cli.compare import Side, shown
+from drethtr.cli.compare_report import Side, confidence_rows, shown
 from drethtr.data.sample import Sample
-from drethtr.evaluation.compare import CONFIDENCES, Comparison, Difference, Line, OfConfidence
+from drethtr.evaluation.compare import CONVENTION, Comparison, Difference, Line
 from drethtr.text.normalize import for_scoring
 
 HEIGHT = 64  # pixels of a line's picture
@@ -32,7 +32,7 @@ ins { background: #fde3b3; text-decoration: none; } .note { color: #555; max-wid
 """
 
 
-def comparison_page(found: Comparison, a: Side, b: Side, *, convention: str, lines: int) -> str:
+def comparison_page(found: Comparison, a: Side, b: Side, *, lines: int) -> str:
     """The whole report; `lines` of those that A and B differ most in are shown."""
     differing = [line for line in found.lines if line.edits_a != line.edits_b]
     title = f"{escape(a.name)} against {escape(b.name)}"
@@ -41,10 +41,10 @@ def comparison_page(found: Comparison, a: Side, b: Side, *, convention: str, lin
         f"<p>A is {escape(str(a))}.</p><p>B is {escape(str(b))}.</p>",
         f"<p>{found.cer.lines:,} lines. <b>CER: {found.cer.verdict}.</b></p>",
         differences("All lines", (found.cer, found.wer)),
-        f'<p class="note">{escape(convention)}</p>',
+        f'<p class="note">{escape(CONVENTION)}</p>',
         "<h2>CER by set</h2>" + differences("set", found.sets),
         "<h2>CER by length of the text</h2>" + differences("characters", found.lengths),
-        "<h2>CER by confidence</h2>" + confidences(found.confidences_a, found.confidences_b),
+        "<h2>CER by confidence</h2>" + confidences(found),
         "<h2>What is read for what</h2>" + confusions(found),
         f"<h2>Lines that A and B differ most in</h2><p>{min(lines, len(differing))} of {len(differing):,}. "
         "<del>Red, struck out</del>: written, not read so. <ins>Yellow</ins>: read, not written so.</p>",
@@ -92,16 +92,9 @@ def bar(row: Difference, widest: float) -> str:
     )
 
 
-def confidences(a: Sequence[OfConfidence], b: Sequence[OfConfidence]) -> str:
+def confidences(found: Comparison) -> str:
     """How right each is where it is so sure."""
-    of_a, of_b = ({row.name: row for row in rows} for rows in (a, b))
-    rows = []
-    for name in [name for name, _ in CONFIDENCES if name in of_a or name in of_b]:
-        cells = [name]
-        for found in (of_a.get(name), of_b.get(name)):
-            cells += [f"{found.lines:,}", f"{100 * found.cer:.2f}"] if found else ["0", ""]
-        rows.append(cells)
-    return table(("confidence", "lines A", "CER A %", "lines B", "CER B %"), rows)
+    return table(("confidence", "lines A", "CER A %", "lines B", "CER B %"), confidence_rows(found))
 
 
 def confusions(found: Comparison) -> str:

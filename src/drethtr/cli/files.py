@@ -1,9 +1,14 @@
 """The files that commands read and write."""
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from drethtr.errors import DataError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 DESCRIPTION, PDF = ".xml", ".pdf"
 KINDS = (".alto", ".page")
@@ -123,6 +128,17 @@ def write_text(path: Path, text: str) -> None:
         DataError: if it cannot be written.
     """
     write_bytes(path, text.encode("utf-8"))
+
+
+def write_png(path: Path, picture: "Image.Image") -> None:
+    """Write a picture that is either whole or not there.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    content = BytesIO()
+    picture.save(content, "PNG")
+    write_bytes(path, content.getvalue())
 
 
 def write_bytes(path: Path, content: bytes) -> None:

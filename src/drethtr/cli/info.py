@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.cli.tables import table_of
+from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.checkpoint import Model
@@ -32,6 +33,10 @@ def info(
 
     path = model if model is not None else SHIPPED
     if add:
+        if model is None:
+            raise DataError(
+                "--add changes a model: name the one that is meant, as in drethtr info MODEL --add card.toml"
+            )
         extend_card(path, add)
     found = Recognizer.load(path).model
     if check:
@@ -71,7 +76,7 @@ def report_gaps(model: "Model", path: Path) -> None:
 
 def description(model: "Model", path: Path) -> list[str]:
     """What is known of a model, line by line."""
-    from drethtr.sharing.card import alphabet
+    from drethtr.sharing.card import alphabet, figures_of
 
     config, tokenizer = model.network.config, model.tokenizer
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
@@ -85,7 +90,9 @@ def description(model: "Model", path: Path) -> list[str]:
         f"alphabet: {tokenizer.size} tokens: {alphabet(model)}",
     ]
     card = dict(model.card)
-    evaluation = card.pop("evaluation", None)
+    evaluation = figures_of(card)
+    if evaluation is not None:
+        del card["evaluation"]
     for name, value in card.items():
         lines += entry(name.replace("_", " "), value)
     if evaluation is not None:

@@ -31,18 +31,11 @@ def read_all(recognizer: "Recognizer", images: Sequence[Path]) -> "Iterator[tupl
 
 
 def load(recognizer: "Recognizer", image: Path) -> "Line | DataError":
-    """The line of an image file if the model can take it, else the reason why not."""
-    from drethtr.images.line import load_line
-
+    """The line of an image file, or the reason why there is none."""
     try:
-        line = load_line(image)
+        return recognizer.open_line(image)
     except DataError as error:
         return error
-    try:
-        recognizer.model.preparation.columns(line.shape[1], line.shape[0])
-    except DataError as error:
-        return DataError(f"{image}: {error}")
-    return line
 
 
 def to_screen(format: Format, *, alone: bool) -> Show:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from drethtr.data.sample import Sample
     from drethtr.evaluation.predict import Pair, Told
-    from drethtr.reading import Reading
     from drethtr.recognizer import Recognizer
     from drethtr.trust.error_rate import Doubt, ErrorRate, Expected
 
@@ -45,38 +44,37 @@ def predict_cer(
     from drethtr.data.selection import choose
     from drethtr.data.sources import open_all
     from drethtr.evaluation.evaluate import to_read
+    from drethtr.evaluation.predict import check_sets
     from drethtr.recognizer import SHIPPED, Recognizer
 
     chosen = decoder_named(decoder) if decoder is not None else None
     for path in (json_file, learn):
         if path is not None and not path.parent.is_dir():
             raise DataError(f"{path}: there is no folder {path.parent}")
-    if truth or learn is not None:
-        samples = to_read(open_all(inputs), limit, seed)
-    else:
-        found = lines_of(inputs)
-        samples = choose(found, len(found) if limit is None else limit, seed)
     recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
-    pairs = list(zip(samples, read(recognizer, samples), strict=True))
     if learn is not None:
-        report = learned(recognizer, pairs, model or SHIPPED, learn)
+        samples = to_read(open_all(inputs), limit, seed)
+        check_sets(samples)
+        report = learned(recognizer, read(recognizer, samples), model or SHIPPED, learn)
     elif truth:
-        report = compared(known_rate(recognizer), pairs)
+        rate = known_rate(recognizer)
+        report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
     else:
-        report = predicted(known_rate(recognizer), pairs)
+        rate, found = known_rate(recognizer), lines_of(inputs)
+        report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
     if json_file is not None:
         report |= {"made_by": provenance_of(recognizer).to_json()}
         write_text(json_file, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
 
 
-def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Reading]":
-    """Read the lines, showing how far it is."""
+def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
+    """The lines with what is read on them, showing how far it is."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_lines
 
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
-        return read_lines(recognizer, samples, bar.update)
+        return list(zip(samples, read_lines(recognizer, samples, bar.update), strict=True))
 
 
 def known_rate(recognizer: "Recognizer") -> "ErrorRate":

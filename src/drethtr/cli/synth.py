@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from drethtr.cli.files import write_png
 from drethtr.errors import DataError
 
 SHOWN = 40  # lines on the contact sheet
@@ -41,7 +42,5 @@ def synth(
     if sheet is not None:
         first = [synthesizer.render(index, seed) for index in range(min(lines, SHOWN))]
         captioned = [(sample.line(), f"{sample.text}   [{sample.hand}]") for sample in first]
-        unfinished = sheet.with_name(f".{sheet.name}.unfinished")
-        contact_sheet(captioned).save(unfinished, "PNG")
-        unfinished.replace(sheet)
+        write_png(sheet, contact_sheet(captioned))
         typer.echo(f"{sheet}: the first {len(first)} of them")

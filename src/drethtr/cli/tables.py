@@ -14,7 +14,7 @@ def table_of(scores: Mapping[str, Any]) -> str:
     """
     rows = [*scores["sets"], {"name": "all", **scores["overall"]}]
     width = max(len(row["name"]) for row in rows)
-    others = {title: name for title, name in OTHER_CUSTOMS.items() if name in scores["overall"]}
+    others = {title: name for title, name in OTHER_CUSTOMS.items() if all(is_number(row.get(name)) for row in rows)}
     titles = "".join(f"  {title:>13}" for title in others)
     lines = [f"{'set':{width}}  {'lines':>6}  {'characters':>10}  {'CER %':>20}  {'WER %':>20}{titles}"]
     for row in rows:
@@ -22,6 +22,11 @@ def table_of(scores: Mapping[str, Any]) -> str:
         rates += "".join(f"  {100 * row[name]:>13.2f}" for name in others.values())
         lines.append(f"{row['name']:{width}}  {row['lines']:>6,}  {row['characters']:>10,}  {rates}")
     return "\n".join(lines)
+
+
+def is_number(value: Any) -> bool:
+    """Whether there is a figure to show."""
+    return isinstance(value, int | float)
 
 
 def interval(row: Mapping[str, Any], rate: str) -> str:

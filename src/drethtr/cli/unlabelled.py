@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from drethtr.cli.files import images_of
+from drethtr.cli.files import DESCRIPTION, images_of
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,19 +17,22 @@ if TYPE_CHECKING:
 def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
     """Every line of some folders, at any depth, of images, patterns and data files.
 
-    Where a folder holds PAGE or ALTO files, their lines are read; elsewhere an image is a line, and its folder a page.
+    Of PAGE or ALTO files, and of folders that hold some, all marked lines are read, whether or not they have a text;
+    elsewhere an image is a line, and its folder a page.
 
     Raises:
         DataError: if there is nothing, naming where.
     """
     from drethtr.data.importers.pages import Pages
-    from drethtr.data.sources import READERS, open_samples
+    from drethtr.data.sources import READERS, open_all
 
     found: list[Sample] = []
     for name in inputs:
         path = Path(name)
-        if path.suffix in READERS:
-            found += open_samples(path)
+        if path.suffix == DESCRIPTION:
+            found += [line for page in images_of(name) for line in lines_on_pages(page)]
+        elif path.suffix in READERS:
+            found += open_all([name])
         elif Pages().recognizes(path):
             found += lines_on_pages(path)
         else:
@@ -39,8 +42,8 @@ def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
     return found
 
 
-def lines_on_pages(folder: Path) -> "list[Sample]":
-    """The lines of all pages in a folder, transcribed or not; says what could not be used."""
+def lines_on_pages(source: Path) -> "list[Sample]":
+    """The lines of a page, or of all pages in a folder, transcribed or not; says what could not be used."""
     from dataclasses import replace
 
     from drethtr.data.importers.importer import LeftOut
@@ -48,7 +51,7 @@ def lines_on_pages(folder: Path) -> "list[Sample]":
     from drethtr.data.store import png_of
 
     found = []
-    for entry in Pages().entries(folder):
+    for entry in Pages().entries(source):
         if isinstance(entry, LeftOut):
             typer.echo(f"left out, {entry.reason}: {entry.key}", err=True)
         else:

@@ -10,10 +10,7 @@ import numpy as np
 from PIL import Image
 
 from drethtr.errors import DataError
-from drethtr.images.line import DECODING_ERRORS, FORMATS, Line, first_line, load_line
-
-ORIENTATION = 0x0112  # the EXIF tag; its values 5 to 8 turn an image on its side
-ON_ITS_SIDE = range(5, 9)
+from drethtr.images.line import DECODING_ERRORS, FORMATS, Line, first_line, load_line, upright_size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,12 +53,9 @@ class Sample:
         try:
             file = BytesIO(self.image) if isinstance(self.image, bytes) else self.image
             with Image.open(file, formats=FORMATS) as image:
-                width, height = image.size
-                # Without this question, Pillow decodes a PNG in search of EXIF data behind its pixels.
-                turned = "exif" in image.info and image.getexif().get(ORIENTATION) in ON_ITS_SIDE
+                return upright_size(image)
         except DECODING_ERRORS as error:
             raise DataError(f"{self.key or 'sample'}: cannot be read as an image: {first_line(error)}") from error
-        return (height, width) if turned else (width, height)
 
 
 def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:

@@ -26,10 +26,10 @@ class Scored(NamedTuple):
     decoder: Hypothesis
     ctc: float
 
-    def quality(self, ctc_weight: float, length_exponent: float) -> float:
-        """The mean of both, weighted, by (length + end)^length_exponent."""
-        both = ctc_weight * self.ctc + (1 - ctc_weight) * self.decoder.log_probability
-        return float(both / (len(self.decoder.tokens) + 1) ** length_exponent)
+    def quality(self, ctc_weight: float) -> float:
+        """The mean of both, weighted."""
+        parts = (ctc_weight, self.ctc), (1 - ctc_weight, self.decoder.log_probability)
+        return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be no number
 
 
 def score_texts(

@@ -74,6 +74,8 @@ class Beam(Decoder):
     def __post_init__(self) -> None:
         if not 1 <= self.beams <= 100:
             raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
+        if not self.length_exponent >= 0:
+            raise ConfigError(f"the exponent of the length is at least 0, not {self.length_exponent}")
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         texts = self.search(network, memory, min(alternatives + 1, self.beams))
@@ -155,16 +157,15 @@ class VerifiedDrafts(Writer):
 class Joint(Decoder):
     """Of the CTC head's best texts and the decoder's own, the one that both together find likeliest.
 
-    Texts are compared by (ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder) / length^length_exponent.
+    Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder.
 
     Args:
         candidates: Texts that the CTC head may propose for a line.
         passes: How often a draft is read back to find the decoder's own text; 0 does without.
     """
 
-    candidates: int = 4
-    ctc_weight: float = 0.7
-    length_exponent: float = 0.0
+    candidates: int = 8
+    ctc_weight: float = 0.35
     passes: int = 6
 
     needs_ctc: ClassVar[bool] = True
@@ -193,7 +194,7 @@ class Joint(Decoder):
 
     def quality(self, text: Scored) -> float:
         """What texts are compared by."""
-        return text.quality(self.ctc_weight, self.length_exponent)
+        return text.quality(self.ctc_weight)
 
 
 def corrected_drafts(scorer: NetworkScorer, scores: CTCScores, passes: int) -> list[Hypothesis | None]:

@@ -92,6 +92,8 @@ def parse(data: bytes, name: str) -> Markup:
     mark, encoding = encoding_of(data, name)
     try:
         utf8 = data[len(mark) :].decode(encoding).encode()
+    except LookupError as error:  # there is no ISO-8859-12, and no windows-1259
+        raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8") from error
     except UnicodeError as error:
         raise DataError(f"{name}: not {encoding}, as it claims: {error}") from error
     builder = TreeBuilder(utf8, name)
@@ -134,6 +136,7 @@ class TreeBuilder:
         self.name = name
         self.root: Element | None = None
         self.opened: list[Element] = []
+        self.texts: list[list[str]] = []
         self.elements = 0
 
     def refuse_doctype(self, *_: object) -> NoReturn:
@@ -155,17 +158,19 @@ class TreeBuilder:
         else:
             self.root = element
         self.opened.append(element)
+        self.texts.append([])
 
     def close(self, index: int) -> None:
         """End the innermost element."""
         element = self.opened.pop()
+        element.text = "".join(self.texts.pop())
         closes_itself = self.utf8[element.inside - 2 : element.inside] == b"/>"
         element.inside_end = element.inside if closes_itself else index
         element.end = element.inside if closes_itself else self.utf8.index(b">", index) + 1
 
     def add_text(self, text: str) -> None:
         """Add characters to the innermost element."""
-        self.opened[-1].text += text
+        self.texts[-1].append(text)
 
 
 def split_name(tag: str) -> tuple[str, str, str]:

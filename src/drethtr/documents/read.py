@@ -1,6 +1,7 @@
 """`read_page`: a page from PAGE XML, ALTO, JSON or an image."""
 
 import codecs
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -95,13 +96,22 @@ def image_beside(path: Path, image: str) -> Path:
         DataError: if there is none.
     """
     stem = path.name.split(".")[0]
-    names = [image, *(stem + ending for ending in ENDINGS), *(path.stem + ending for ending in ENDINGS)]
+    endings = (*ENDINGS, *map(str.upper, ENDINGS))
+    names = [image, *(stem + ending for ending in endings), *(path.stem + ending for ending in endings)]
     for folder in (path.parent, path.parent.parent):
         for name in names:
-            if name and (found := folder / name).is_file() and found != path:
+            if name and is_file(found := folder / name) and found != path:
                 return found
     called = f"image {image!r}" if image else "image"
     raise DataError(f"{path}: its {called} is missing; put it into {path.parent} or {path.parent.parent}")
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; there is none of a name that is too long for one."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def size_beside(path: Path, image: str) -> tuple[int, int] | None:
@@ -125,6 +135,6 @@ def image_size(path: Path) -> tuple[int, int]:
             turned = image.format != "TIFF" and image.getexif().get(0x0112) in TURNED  # Pillow turns TIFFs itself
     except UnidentifiedImageError as error:
         raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except (OSError, ValueError, SyntaxError, EOFError, struct.error, Image.DecompressionBombError) as error:
         raise DataError(f"{path}: cannot be read as an image: {error}") from error
     return (height, width) if turned else (width, height)

@@ -1,10 +1,11 @@
 """New elements between the bytes of a file, indented as their neighbors."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.markup import Edit, Element, Markup
+from drethtr.documents.markup import Edit, Element, Markup, clean
 
 
 class Splicer(NamedTuple):
@@ -41,7 +42,7 @@ class Splicer(NamedTuple):
     def comment(self, text: str) -> Edit:
         """A comment as the last thing in the root."""
         last = self.markup.root.children[-1]
-        safe = text.replace("--", "- -")
+        safe = re.sub("-(?=-)", "- ", clean(text))
         return Edit(last.end, last.end, f"{self.lead(last)}<!-- {safe} -->".encode())
 
     def lead(self, element: Element) -> str:

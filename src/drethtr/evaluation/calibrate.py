@@ -2,8 +2,8 @@
 
     model = calibrate(model, validation_lines)
 
-Two things are learned: how often a text is right that looks so and so, for each decoder; and how lines look to the
-network that hold no writing it knows: the same lines on their heads and in a mirror.
+Three things are learned: which decoder reads best; how often a text is right that looks so and so, for each decoder;
+and how lines look to the network that hold no writing it knows: the same lines on their heads and in a mirror.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample
-from drethtr.decoding.strategies import CTC, Decoder, Greedy, VerifiedDrafts, default_decoder
+from drethtr.decoding.strategies import CTC, Decoder, Greedy, Joint, VerifiedDrafts, default_decoder
 from drethtr.errors import DataError
+from drethtr.evaluation.choose_decoder import Advance, best_decoder
 from drethtr.evaluation.confidence import right_characters, right_words
 from drethtr.evaluation.evaluate import READ_TOGETHER, page_of, read_lines, to_read
 from drethtr.images.line import Line
@@ -36,18 +37,18 @@ RIDGE = 0.001
 DIGITS = 4
 
 Decoders = tuple[Decoder, ...]
-Advance = Callable[[int], object]
 Turn = Callable[[Line], Line]
 
 
 def calibrate(
     model: Model, samples: Sequence[Sample], decoders: Sequence[Decoders] = (), advance: Advance | None = None
 ) -> Model:
-    """The model, knowing when to believe it.
+    """The model, knowing how to read with it and when to believe it.
 
     Args:
         samples: Validation lines; those with uncertain texts are left out.
-        decoders: To calibrate, those that find the same text together; by default `usual_decoders`.
+        decoders: To calibrate, those that find the same text together; the decoder to read with is then left as it
+            is. By default it is chosen, and `usual_decoders` are calibrated.
         advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
 
     Raises:
@@ -55,25 +56,30 @@ def calibrate(
     """
     chosen = to_read(samples)
     plain = replace(model, trust=Trust())  # what was learned before must not matter
+    decoder = model.trust.decoder if decoders else best_decoder(plain, chosen, advance)
+    plain = replace(plain, trust=Trust(decoder=decoder))
     calibrations = tuple(
         fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance))
-        for alike in decoders or usual_decoders(model)
+        for alike in decoders or usual_decoders(plain)
     )
     looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in TURNS])
-    return replace(model, trust=Trust(calibrations, fit_unlike_training(looks, list(map(page_of, chosen)))))
+    unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
+    return replace(model, trust=Trust(calibrations, unlike_training, decoder=decoder))
 
 
 def usual_decoders(model: Model) -> tuple[Decoders, ...]:
     """What a user of the model gets unasked, and the fastest reader of the image and of the decoder."""
     network = model.network
     fast: tuple[Decoders, ...] = ((Greedy(),),) if network.ctc is None else ((CTC(),), (VerifiedDrafts(), Greedy()))
-    usual = default_decoder(network)
+    usual = model.trust.decoder or default_decoder(network)
     return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 
 
 def passes(model: Model, decoders: Sequence[Decoders] = ()) -> int:
-    """How often `calibrate` reads each line: with every decoder, then in every turn."""
-    return len(decoders or usual_decoders(model)) + len(TURNS)
+    """How often `calibrate` reads each line, at most: to choose a decoder, with every decoder, then in every turn."""
+    if decoders:
+        return len(decoders) + len(TURNS)
+    return len(usual_decoders(replace(model, trust=Trust(decoder=Joint())))) + len(TURNS) + 1
 
 
 def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Calibration:

@@ -16,9 +16,15 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.data.sample import Sample
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import page_of
-from drethtr.evaluation.metrics import Counts, middle_95, score, sum_by_group
+from drethtr.evaluation.metrics import Counts, drawn_sums, middle_95, score, sum_by_group, units
 from drethtr.reading import Reading
 from drethtr.text.normalize import for_scoring
+
+CONVENTION = (
+    "Differences are B less A in points, below 0 where B is better; in brackets the 95 % interval of a paired "
+    "bootstrap over pages, or lines where pages are unknown or there is only one. Rates as drethtr evaluate counts "
+    "them."
+)
 
 Classes: TypeAlias = tuple[tuple[str, float], ...]
 """Names of classes and the largest value of each, in their order."""
@@ -32,7 +38,8 @@ CONFIDENCES: Classes = (
     ("0.9 to 0.95", 0.95),
     ("over 0.95", inf),
 )
-
+NOTHING_READ = "nothing read"
+"""Where nothing was read, nothing is sure or unsure: a class by itself."""
 
 FEWEST = 6
 """Pages; even if B were better on each of five, that would be chance in 6 % of cases."""
@@ -42,7 +49,7 @@ FEWEST = 6
 class Difference:
     """Error rates of A and B over some lines, and B's less A's with the ends of its 95 % interval.
 
-    drawn   how many pages, or lines of unknown page, there are to draw from
+    drawn   how many pages there are to draw from; a line of unknown page is one by itself
     better  share of the draws in which B has the lower rate
     """
 
@@ -166,14 +173,13 @@ def paired(
         raise DataError("no lines to compare")
     pairs = zip(a, b, strict=True)
     table = np.array([(one.edits, other.edits, one.characters) for one, other in pairs], dtype=np.int64)
-    of_page = sum_by_group(table, pages)
-    units = len(of_page)
-    drawn = np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), size=draws) @ of_page
-    differences = (drawn[:, 1] - drawn[:, 0]) / np.maximum(drawn[:, 2], 1)
+    sums = drawn_sums(sum_by_group(table, pages), draws, np.random.default_rng(seed))
+    differences = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1)
     rate_a, rate_b, _ = table.sum(axis=0) / max(table[:, 2].sum(), 1)
     low, high = middle_95(differences)
     better = float((differences < 0).mean() + (differences == 0).mean() / 2)
-    return Difference(name, len(a), units, float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)
+    drawn = len(set(units(pages)))
+    return Difference(name, len(a), drawn, float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)
 
 
 def class_of(value: float, classes: Classes) -> str:
@@ -185,10 +191,9 @@ def by_confidence(readings: Sequence[Reading], counts: Sequence[Counts]) -> tupl
     """The error rate of lines read with like confidence, the least sure first."""
     classes: dict[str, Counts] = defaultdict(Counts)
     for reading, count in zip(readings, counts, strict=True):
-        classes[class_of(reading.confidence, CONFIDENCES)] += count
-    return tuple(
-        OfConfidence(name, classes[name].lines, classes[name].cer) for name, _ in CONFIDENCES if name in classes
-    )
+        classes[class_of(reading.confidence, CONFIDENCES) if reading.text else NOTHING_READ] += count
+    in_order = (NOTHING_READ, *(name for name, _ in CONFIDENCES))
+    return tuple(OfConfidence(name, classes[name].lines, classes[name].cer) for name in in_order if name in classes)
 
 
 def confusions(texts: Sequence[str], a: Sequence[Reading], b: Sequence[Reading]) -> tuple[Confusion, ...]:

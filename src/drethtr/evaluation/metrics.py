@@ -18,12 +18,15 @@ from drethtr.text.normalize import for_scoring
 CONVENTION = (
     "CER: all edits / all reference characters, over NFC code points; white space folded and stripped, case and "
     "punctuation kept. WER: the same over words between white space. In brackets the 95 % interval of a bootstrap "
-    "over pages, or lines where pages are unknown."
+    "over pages, or lines where pages are unknown or there is only one."
 )
 CUSTOMS_CONVENTION = (
     "WER in other customs: with every sign of punctuation a word of its own (HTR-VT, VAN, DAN); over Unicode words "
     "(Annex 29), those of punctuation alone left out (dinglehopper)."
 )
+
+DRAWN_TOGETHER = 4_000_000
+"""Numbers drawn at a time, so that the lines of a large collection take no more than 32 MB."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,7 @@ def bootstrap(
     table = np.array([astuple(line) for line in counts], dtype=np.int64)
     if groups is not None:
         table = sum_by_group(table, groups)
-    units = len(table)
-    chance = np.random.default_rng(seed)
-    draws = chance.multinomial(units, np.full(units, 1 / units), size=samples) @ table
-    edits, characters, word_edits, words, _ = draws.T
+    edits, characters, word_edits, words, _ = drawn_sums(table, samples, np.random.default_rng(seed)).T
     cer_low, cer_high = middle_95(edits / np.maximum(characters, 1))
     wer_low, wer_high = middle_95(word_edits / np.maximum(words, 1))
     total = sum(counts, Counts())
@@ -119,13 +119,26 @@ def bootstrap(
 
 def sum_by_group(table: NDArray[np.int64], groups: Sequence[str]) -> NDArray[np.int64]:
     """Add up the rows of each group; rows of group "" stay apart, and all rows do if there would be one sum left."""
-    names = [(group, -1) if group else ("", row) for row, group in enumerate(groups)]
+    names = units(groups)
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
     if len(place) == 1:
         return table
     sums = np.zeros((len(place), table.shape[1]), dtype=np.int64)
     np.add.at(sums, [place[name] for name in names], table)
     return sums
+
+
+def units(groups: Sequence[str]) -> list[tuple[str, int]]:
+    """What is drawn together with each row: its group, or itself alone in group ""."""
+    return [(group, -1) if group else ("", row) for row, group in enumerate(groups)]
+
+
+def drawn_sums(table: NDArray[np.int64], draws: int, chance: np.random.Generator) -> NDArray[np.int64]:
+    """Sums over as many rows as there are, drawn with replacement, again and again: (draws, columns)."""
+    rows = len(table)
+    together = max(DRAWN_TOGETHER // rows, 1)
+    sizes = [min(together, draws - done) for done in range(0, draws, together)]
+    return np.concatenate([chance.multinomial(rows, np.full(rows, 1 / rows), size=size) @ table for size in sizes])
 
 
 def middle_95(rates: NDArray[np.float64]) -> tuple[float, float]:

@@ -121,15 +121,25 @@ def tell(error_rate: ErrorRate, pairs: Sequence[Pair], name_of: Callable[[Sample
     ]
 
 
+def check_sets(samples: Sequence[Sample]) -> None:
+    """Refuse lines of too few sets to leave one out.
+
+    Raises:
+        DataError: if they are.
+    """
+    sets = len(set(map(set_of, samples)))
+    if sets <= FEWEST:
+        raise DataError(f"lines of {sets} sets; at least {FEWEST + 1} are needed to learn from all but one")
+
+
 def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
     """The same, each set told by what was learned from all others: as it will be with a new collection.
 
     Raises:
         DataError: if there are too few sets.
     """
+    check_sets([sample for sample, _ in pairs])
     sets = grouped(pairs, set_of)
-    if len(sets) <= FEWEST:
-        raise DataError(f"lines of {len(sets)} sets; at least {FEWEST + 1} are needed to learn from all but one")
     told = []
     for name, own in sets.items():
         others = [pair for pair in pairs if pair[0].set != name]

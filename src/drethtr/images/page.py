@@ -6,6 +6,7 @@
 Nothing is decoded before it is asked for and nothing is kept, so a book needs the memory of one page.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,16 +17,13 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.errors import DataError, MissingExtraError
-from drethtr.images.line import FORMATS, MAX_PIXELS, Line, decoding, grey_from_image, refuse_size
+from drethtr.images.line import FORMATS, MAX_PIXELS, Line, decoding, grey_from_image, refuse_size, upright_size
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    from pypdfium2 import PdfDocument, PdfPage
 
 PDF_DPI = 300
 """Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
-
-ORIENTATION, QUARTER_TURNS = 0x0112, (5, 6, 7, 8)
-"""The EXIF tag that says how an image is held, and its values that exchange width and height; Pillow turns TIFFs."""
 
 SUBFILE_TYPE, THUMBNAIL = 254, 1
 """The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
@@ -52,10 +50,10 @@ class PageSource:
             DataError: naming the page, if it is damaged.
         """
         if is_pdf(self.path):
-            return draw(self, grey=True).size
+            with pdf_page(self) as (page, scale):
+                return math.ceil(page.get_width() * scale), math.ceil(page.get_height() * scale)
         with opened(self) as image:
-            turned = image.format != "TIFF" and image.getexif().get(ORIENTATION, 1) in QUARTER_TURNS
-            return (image.height, image.width) if turned else image.size
+            return upright_size(image)
 
     def grey(self) -> Line:
         """The page upright in grey, uint8 (height, width), as dark or light as it is.
@@ -79,7 +77,7 @@ class PageSource:
             return draw(self, grey=False)
         with opened(self) as image:
             refuse_size(*image.size, self.name)
-            if image.mode in ("1", "L"):
+            if image.mode in ("1", "L") and not image.has_transparency_data:
                 return ImageOps.exif_transpose(image)
             if image.mode == "F" or image.mode.startswith("I"):
                 return Image.fromarray(grey_from_image(image, self.name))
@@ -159,16 +157,22 @@ def open_pdf(path: Path) -> "PdfDocument":
         raise DataError(f"{path}: cannot be read as a PDF; it is damaged") from error
 
 
-def draw(source: PageSource, *, grey: bool) -> Image.Image:
-    """A page of a PDF as an image of `PDF_DPI`, or of `MAX_PIXELS` if it is very large."""
+@contextmanager
+def pdf_page(source: PageSource) -> "Iterator[tuple[PdfPage, float]]":
+    """A page of a PDF, and the scale that draws it at `PDF_DPI`, or with `MAX_PIXELS` if it is very large."""
     from pypdfium2 import PdfiumError
 
     try:
         with closing(open_pdf(source.path)) as pdf:
             page = pdf[source.frame]
             width, height = page.get_size()
-            scale = min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
-            drawn: Image.Image = page.render(scale=scale, grayscale=grey).to_pil()
-            return drawn.convert("L" if grey else "RGB")
+            yield page, min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
     except PdfiumError as error:
         raise DataError(f"{source.name}: cannot be drawn; the PDF is damaged") from error
+
+
+def draw(source: PageSource, *, grey: bool) -> Image.Image:
+    """A page of a PDF as an image."""
+    with pdf_page(source) as (page, scale):
+        drawn: Image.Image = page.render(scale=scale, grayscale=grey).to_pil()
+        return drawn.convert("L" if grey else "RGB")

@@ -75,14 +75,14 @@ def read(places: list[Place]) -> list[list[Place]]:
         return [rows(places)] if places else []
     left = [place for place in places if (place.left + place.right) / 2 < white and place.right <= white]
     right = [place for place in places if place.left >= white]
+    headings = [place for place in places if place.left < white < place.right]
     if is_note(left, right):
-        return read(right) + read(left)
+        return read(headings + right) + read(left)
     if is_note(right, left):
-        return read(left) + read(right)
+        return read(headings + left) + read(right)
     blocks: list[list[Place]] = []
-    headings = sorted((place for place in places if place.left < white < place.right), key=lambda place: place.row)
     start = -np.inf
-    for heading in headings:
+    for heading in sorted(headings, key=lambda place: place.row):
         blocks += [*between(left, right, start, heading.row), [heading]]
         start = heading.row
     return blocks + between(left, right, start, np.inf)

@@ -88,6 +88,7 @@ def apply_changes(network: nn.Module, changes: Mapping[str, Tensor]) -> None:
         raise CheckpointError("the adapter changes other layers than this network has")
     for name, layer in layers.items():
         up, down = changes[name + UP].to(layer.weight), changes[name + DOWN].to(layer.weight)
-        if (len(up), *down.shape[1:]) != (len(layer.weight), layer.weight[0].numel()) or up.shape[1:] != down.shape[:1]:
+        outputs, inputs = len(layer.weight), layer.weight[0].numel()
+        if down.shape[1:] != (inputs,) or up.shape != (outputs, len(down)):
             raise CheckpointError(f"the adapter's change of {name} has not the shape of its weight")
         layer.weight += (up @ down).view_as(layer.weight)

@@ -8,8 +8,8 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
-from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
@@ -65,21 +65,25 @@ def fetch(url: str) -> Path:
         CheckpointError: if it cannot be had, or is not what the hash in its name says.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drethtr"
-    path = cache / Path(urlsplit(url).path).name
+    name = Path(urlsplit(url).path).name
+    path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"  # others have files of this name, too
     if path.is_file():
         return path
     cache.mkdir(parents=True, exist_ok=True)
-    partial, digest = path.with_name(path.name + ".partial"), hashlib.sha256()
+    partial, digest = path.with_name(f"{path.name}.{os.getpid()}.partial"), hashlib.sha256()
     try:
         with urlopen(url, timeout=60) as answer, partial.open("wb") as file:
+            promised, size = answer.headers["Content-Length"], 0
             while piece := answer.read(CHUNK):
-                file.write(piece)
+                size += file.write(piece)
                 digest.update(piece)
-    except (URLError, OSError) as error:
-        partial.unlink(missing_ok=True)
+        if promised not in (None, str(size)):  # urllib takes a connection that breaks off for the end
+            raise CheckpointError(f"{url}: only {size:,} of {promised} bytes came; try again")
+        if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
+            raise CheckpointError(f"{url}: damaged on the way: its hash is not the one in its name")
+        partial.replace(path)
+    except (HTTPException, OSError) as error:
         raise CheckpointError(f"{url}: cannot be fetched ({error}); fetch it yourself and name the file") from error
-    if (named := HASH.search(path.name)) and not digest.hexdigest().startswith(named[1]):
-        partial.unlink()
-        raise CheckpointError(f"{url}: damaged on the way: its hash is not the one in its name")
-    partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
     return path

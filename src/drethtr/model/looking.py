@@ -47,7 +47,7 @@ def watch(network: DRetHTR, memory: ImageMemory, tokens: Tensor) -> Looks:
         reach.append((1 / -torch.expm1(log_gamma.float())).mean((0, 2)))
 
     with ExitStack() as watching:
-        for module in network.blocks.modules():  # type: ignore[attr-defined]
+        for module in (part for block in network.blocks for part in block.modules()):
             if isinstance(module, TextMixer):
                 watching.callback(module.register_forward_pre_hook(watch_mixer).remove)
             elif isinstance(module, CrossAttention):

@@ -24,6 +24,9 @@ from drethtr.model.mixer import JointSoftmax, MixerConfig, Retentive
 from drethtr.model.output import OutputConfig, Plain, SwishGate
 from drethtr.model.padded import valid
 
+MAX_WIDTH = 2**16
+"""More channels can only be a mistake, or a file made to exhaust memory."""
+
 
 class ImageMemory(NamedTuple):
     """What is kept of B lines once their images are read.
@@ -73,8 +76,16 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.layers <= MAX_LAYERS:
             raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {self.layers}")
-        if self.width % self.heads or self.width % 2:
+        if not (4 <= self.width <= MAX_WIDTH and 1 <= self.hidden <= MAX_WIDTH):
+            raise ConfigError(
+                f"a network is 4 to {MAX_WIDTH} channels wide and 1 to {MAX_WIDTH} hidden ones, "
+                f"not {self.width} and {self.hidden}"
+            )
+        if self.heads < 1 or self.width % self.heads or self.width % 2:
             raise ConfigError(f"width {self.width} must be even and divide into {self.heads} heads")
+        for name in ("dropout", "weight_dropout", "embedding_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name} {getattr(self, name)}: must be in [0, 1)")
 
     @property
     def shape(self) -> Shape:

@@ -54,12 +54,13 @@ class Recollection(NamedTuple):
         memory = self.memory or RetentionState.empty(*tokens)
         return absorb(*tokens, self.log_decay, memory) if self.latest.length else memory
 
+    def absorbed(self) -> "Recollection":
+        """The same text; no token waits."""
+        return Recollection.of(self.settled(), self.latest.tokens) if self.latest.length else self
+
     def tidied(self) -> "Recollection":
         """The same text; if enough tokens wait, all are in the memory."""
-        tokens = self.latest.tokens
-        if self.latest.length < waiting(tokens.keys.shape[-1]):
-            return self
-        return Recollection.of(self.settled(), tokens)
+        return self.absorbed() if self.latest.length >= waiting(self.latest.tokens.keys.shape[-1]) else self
 
 
 def waiting(width: int) -> int:

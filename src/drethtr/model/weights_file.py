@@ -8,6 +8,7 @@ with a few inert stand-ins in place of everything it may name, and whatever else
 import io
 import pickle
 from collections import OrderedDict
+from collections.abc import Collection
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -138,7 +139,8 @@ def read_torch(path: Path) -> dict[str, Tensor]:
             if not isinstance(described, dict) or not all(isinstance(d, Described) for d in described.values()):
                 raise CheckpointError("it holds more than named tensors; save the bare state dict")
             folder = index.removesuffix("data.pkl")
-            return {str(name): tensor(archive, folder, where) for name, where in described.items()}
+            values = storages(archive, folder, {where.key for where in described.values()})
+            return {str(name): tensor(values[where.key], where) for name, where in described.items()}
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
     except DAMAGES as error:
@@ -152,11 +154,15 @@ def stored(archive: ZipFile, name: str) -> bytes:
     return archive.read(name)
 
 
-def tensor(archive: ZipFile, folder: str, where: Described) -> Tensor:
-    """A described tensor, read from its storage."""
+def storages(archive: ZipFile, folder: str, keys: Collection[str]) -> dict[str, bytearray]:
+    """The bytes of each storage, read once however many tensors share it."""
     if folder + "byteorder" in archive.namelist() and stored(archive, folder + "byteorder") != b"little":
         raise CheckpointError("it was written by a big-endian machine; save it again on another")
-    values = bytearray(stored(archive, f"{folder}data/{where.key}"))
+    return {key: bytearray(stored(archive, f"{folder}data/{key}")) for key in keys}
+
+
+def tensor(values: bytearray, where: Described) -> Tensor:
+    """A described tensor, as a view of the bytes of its storage."""
     whole = torch.frombuffer(values, dtype=where.dtype) if values else torch.empty(0, dtype=where.dtype)
     if prod(where.size) > len(whole):
         raise CheckpointError(f"storage {where.key} has {len(whole)} values, too few for a tensor of {where.size}")

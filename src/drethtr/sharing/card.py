@@ -20,6 +20,7 @@ DATA = ("set", "license", "source")
 """What is to be told of each set of lines that a model learned from; the source names those to thank."""
 
 RATE = ("cer_low", "cer", "cer_high")
+WER = ("wer_low", "wer", "wer_high")
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,24 @@ def rate_of(row: Mapping[str, Any], names: Sequence[str] = RATE) -> tuple[float,
         return None
     low, middle, high = map(float, found)  # type: ignore[arg-type]
     return (low, middle, high) if low <= middle <= high else None
+
+
+def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What `drethtr evaluate` measured, if a card has all of it that a table shows."""
+    found = card.get("evaluation")
+    if not isinstance(found, Mapping) or not isinstance(found.get("convention"), str):
+        return None
+    sets, overall = found.get("sets"), found.get("overall")
+    if not isinstance(sets, list) or not all(is_row(row) and isinstance(row.get("name"), str) for row in sets):
+        return None
+    return found if is_row(overall) else None
+
+
+def is_row(value: Any) -> bool:
+    """Whether a value has the figures of a row of a table."""
+    if not isinstance(value, Mapping) or rate_of(value) is None or rate_of(value, WER) is None:
+        return False
+    return all(isinstance(value.get(name), int) for name in ("lines", "characters"))
 
 
 def read_additions(path: Path) -> Mapping[str, Any]:

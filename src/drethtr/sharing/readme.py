@@ -9,12 +9,11 @@ from typing import Any
 
 import drethtr
 from drethtr.checkpoint import Model
-from drethtr.sharing.card import alphabet, gaps, is_stated, mappings, rate_of
+from drethtr.sharing.card import WER, alphabet, gaps, is_stated, mappings, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
 """Those of the hub's names that are spelled as people spell them, hyphens apart."""
 
-WER = ("wer_low", "wer", "wer_high")
 SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "|*`[]\\~#$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 USE = """\

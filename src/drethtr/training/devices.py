@@ -23,18 +23,22 @@ class Devices:
     accelerator: "Accelerator"
 
     @classmethod
-    def open(cls, device: torch.device | str) -> Self:
+    def open(cls, device: torch.device | str, *, all_learn: bool = True) -> Self:
         """The device `device`; of several processes on GPUs, each takes its own.
+
+        Args:
+            all_learn: Whether every weight gets a gradient at every step; else processes must look which ones do.
 
         Raises:
             MissingExtraError: if accelerate is not installed.
         """
         try:
-            from accelerate import Accelerator
+            from accelerate import Accelerator, DistributedDataParallelKwargs
         except ImportError as error:
             raise MissingExtraError("accelerate", "train") from error
         device = torch.device(device)
-        accelerator = Accelerator(cpu=device.type == "cpu")
+        looking = DistributedDataParallelKwargs(find_unused_parameters=not all_learn)
+        accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[looking])
         return cls(accelerator.device if accelerator.num_processes > 1 else device, accelerator)
 
     @property

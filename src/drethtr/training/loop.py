@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +53,15 @@ def train(
         minutes: Stop, ready to resume, after so long.
 
     Raises:
-        ConfigError: if the folder holds a run already and `resume` is false, or a setting does not fit.
+        ConfigError: if the folder holds a run already and `resume` is false, or a setting does not fit: also one that
+            lets the gradient grow beyond all numbers.
+        CheckpointError: if the folder's snapshot cannot be used.
         DataError: if training or validation lines cannot be used.
     """
     snapshot, settings = output / SNAPSHOT, config.to_dict(run)
     if snapshot.exists() and not resume:
         raise ConfigError(f"{output} holds a run already; add --resume to go on with it, or choose another --output")
-    devices = Devices.open(device)
+    devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     torch.manual_seed(run.seed)
     mixture = Mixture.open(run.train, run.seed)
     alphabet = Characters.learn(mixture.texts(), run.minimum_count)
@@ -75,7 +78,7 @@ def train(
     with closing(journal):
         if run.validation.at_start and not progress.step and devices.leads:
             progress = validate(validator, averaged(model, learner, progress, run), output, journal, progress)
-        stopping = False
+        stopping = over(run, progress)
         while not stopping:
             waiting = time.monotonic()
             positions, own = zip(*map(next, streams), strict=True)
@@ -90,13 +93,11 @@ def train(
                 seconds=progress.seconds + time.monotonic() - waiting,
             )
             report(journal, losses, counts, progress, begun - waiting)
-            done = progress.samples >= run.samples
-            if done or progress.samples - progress.validated >= run.validation.every:
+            if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
                 if devices.leads:
                     progress = validate(validator, averaged(model, learner, progress, run), output, journal, progress)
                 progress = replace(progress, validated=progress.samples)
-            tired = run.patience is not None and progress.stale >= run.patience
-            stopping = done or devices.agree(tired or time.monotonic() > deadline)
+            stopping = devices.agree(over(run, progress) or time.monotonic() > deadline)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
                 if devices.leads:
@@ -124,6 +125,12 @@ def beginning(run: RunConfig, devices: Devices) -> Progress:
     return Progress(beginnings(run.batches_per_step), bfloat16)
 
 
+def over(run: RunConfig, progress: Progress) -> bool:
+    """Whether a run has seen all its lines, or has found nothing better for too long."""
+    tired = run.patience is not None and progress.stale >= run.patience
+    return tired or progress.samples >= run.samples
+
+
 def open_streams(
     batches: Batches, positions: Sequence[Position], devices: Devices, workers: int
 ) -> list[Iterator[tuple[Position, Batch]]]:
@@ -146,7 +153,11 @@ def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...
 def learn(
     learner: Learner, own: Sequence[Batch], counts: Counts, devices: Devices, run: RunConfig, progress: Progress
 ) -> Losses:
-    """One step: losses, gradients, weights, average."""
+    """One step: losses, gradients, weights, average.
+
+    Raises:
+        ConfigError: if the gradient is no number any more; the weights are still as they were.
+    """
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, progress.samples, run.samples))
     learner.network.train()
     learner.optimizer.zero_grad(set_to_none=True)
@@ -158,7 +169,12 @@ def learn(
                 parts: Losses = learner.objective(to_device(batch, devices.device), counts)
             (parts.total * devices.processes).backward()  # type: ignore[no-untyped-call]  # for they are averaged
         losses += torch.stack(parts).detach()
-    nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
+    length = float(nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip))
+    if not isfinite(length):
+        raise ConfigError(
+            f"the gradient of step {progress.step + 1} is {length}, so nothing more can be learned; begin again with a "
+            "lower optimizer.learning_rate, or with bfloat16 = false"
+        )
     with devices.precision(progress.bfloat16):
         learner.optimizer.step()
     learner.average.follow(learner.network, progress.step + 1)

@@ -25,6 +25,10 @@ class Muon(torch.optim.AdamW):
 
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
         """Move all parameters by their gradients; those of matrices are used up."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
         for group in self.param_groups:
             if "momentum" in group:
                 self.turn(
@@ -33,7 +37,7 @@ class Muon(torch.optim.AdamW):
                     decay=group["weight_decay"],
                     momentum=group["momentum"],
                 )
-        loss: float | None = super().step(closure)
+        super().step()
         return loss
 
     @torch.no_grad()

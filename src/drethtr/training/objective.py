@@ -25,6 +25,8 @@ class LossConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"loss.label_smoothing must be in [0, 1), not {self.label_smoothing}")
+        if min(self.ctc, self.draft) < 0:
+            raise ConfigError("loss.ctc and loss.draft must be at least 0")
 
 
 class Counts(NamedTuple):

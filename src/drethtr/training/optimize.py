@@ -114,6 +114,8 @@ class OptimizerConfig:
             raise ConfigError("optimizer.learning_rate and optimizer.clip must be above 0")
         if not 0 <= self.average < 1:
             raise ConfigError(f"optimizer.average must be in [0, 1), not {self.average}")
+        if min(self.weight_decay, self.backbone_scale, self.warm_up) < 0:
+            raise ConfigError("optimizer.weight_decay, backbone_scale and warm_up must be at least 0")
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ConfigError(f"optimizer.betas must be in [0, 1), not {self.betas}")
 

@@ -69,7 +69,7 @@ def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
     """Put a run back to where it was saved.
 
     Raises:
-        CheckpointError: if the file is damaged or of another run.
+        CheckpointError: if the file is damaged, of another run, or of other training lines.
     """
     tensors, metadata = read_tensors(path)
     try:
@@ -84,8 +84,14 @@ def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
     for name, value in tensors.items():
         part, _, rest = name.partition(".")
         parts[part][rest] = value
-    learner.network.load_state_dict(parts["network"])
-    learner.average.network.load_state_dict(parts["average"])
+    try:
+        learner.network.load_state_dict(parts["network"])
+        learner.average.network.load_state_dict(parts["average"])
+    except RuntimeError as error:
+        raise CheckpointError(
+            f"{path}: its weights do not fit: the training lines have other characters than when the run began; "
+            "start a new output"
+        ) from error
     moments: dict[int, dict[str, Tensor]] = {}
     for name, value in parts["optimizer"].items():
         number, _, moment = name.partition(".")

@@ -9,7 +9,7 @@ The interval has two parts: how much that factor differs between sets, and the c
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 from drethtr.decoding.strategies import Decoder
@@ -58,14 +58,14 @@ class ErrorRate:
     sets: int
 
     def __call__(self, read: Doubt) -> Expected:
-        """The error rate to expect of some lines; 0 to 1 where nothing was read."""
+        """The error rate to expect of some lines; 0 to 1 where nothing was read, and no interval goes beyond 1."""
         expected = self.factor * read.doubt
         if expected == 0:
             return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
         deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / expected)
-        reach = exp(student(self.sets - 1) * deviation)
+        reach = student(self.sets - 1) * deviation
         cer = self.factor * read.rate
-        return Expected(cer, cer / reach, cer * reach)
+        return Expected(cer, cer * exp(-reach), max(cer, exp(min(log(cer) + reach, 0.0))))
 
 
 def doubt_of(readings: Iterable[Reading]) -> Doubt:

@@ -1,4 +1,4 @@
-"""What a model knows about when to believe it: saved in the model's file, fitted by `drethtr calibrate`."""
+"""What a model knows about how to read with it and when to believe it: in its file, fitted by `drethtr calibrate`."""
 
 from dataclasses import dataclass, replace
 
@@ -26,11 +26,15 @@ ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncate
 
 @dataclass(frozen=True)
 class Trust:
-    """For each kind of decoder that was calibrated, its calibration and error rate; and how to tell known lines."""
+    """For each kind of decoder that was calibrated, its calibration and error rate; and how to tell known lines.
+
+    `decoder` is the one that reads best; none until that is known.
+    """
 
     calibrations: tuple[Calibration, ...] = ()
     unlike_training: UnlikeTraining | None = None
     error_rates: tuple[ErrorRate, ...] = ()
+    decoder: Decoder | None = None
 
     def calibrated(self, reading: Reading, decoder: Decoder) -> Reading:
         """The reading with confidences that are probabilities, or as it is if this decoder was not calibrated."""

@@ -10,6 +10,7 @@ import pypdfium2
 import pytest
 from page_examples import document_of, letter_page, line_of
 from PIL import Image, ImageDraw, ImageOps
+from PIL.TiffImagePlugin import IFDRational
 
 from drethtr.documents import (
     FORMATS,
@@ -222,6 +223,16 @@ def test_a_page_is_as_large_as_its_resolution_says_if_that_can_be_believed(claim
         assert pdf[0].get_width() == pytest.approx(72 * inches, abs=0.1)
 
 
+@pytest.mark.parametrize(("dpi", "inches"), [((204, 98), (100 / 34, 150 / 49)), ((0, 0), (2, 1))])
+def test_a_fax_is_shown_as_it_was_sent(dpi, inches, tmp_path):
+    """Its dots may be twice as high as wide; 0 / 0 dots per inch are in the files of some programs."""
+    path = tmp_path / "fax.tif"
+    photo("1").save(path, tiffinfo={282: IFDRational(dpi[0], dpi[0] and 1), 283: IFDRational(dpi[1], dpi[1] and 1)})
+    page, scan = scan_page(path)
+    with pypdfium2.PdfDocument(write(page, scan=scan)) as pdf:
+        assert np.divide(pdf[0].get_size(), 72) == pytest.approx(inches, abs=0.01)
+
+
 def drawn_pdf(path, rotate, crop):
     """A PDF of one page with a red bar at its left top as it is shown, and resources that all pages inherit."""
     pdf = pikepdf.new()
@@ -251,6 +262,16 @@ def test_pages_of_a_pdf_stay_and_get_text_on_top(rotate, crop, tmp_path):
         assert {"/ProcSet", "/Font"} <= set(pdf.pages[0].Resources.keys())
         assert str(pdf.docinfo["/Producer"]) == "drethtr 1.2.3, model 0123abcd"
     assert found_box(data, "Liebe", *image.size) == pytest.approx([100, 80, 200, 120], abs=4)
+
+
+def test_a_pdf_that_is_read_again_has_the_new_text_alone(tmp_path):
+    path = tmp_path / "letter.pdf"
+    drawn_pdf(path, 90, (20, 10, 380, 290))
+    first, second = (page_of(line_of(text, 100, 80)) for text in ("Liede Nutter", "Liebe Mutter"))
+    path.write_bytes(once := write(first, pdf=path))
+    again = write(second, pdf=path)
+    assert read(once) == ["Liede", "Nutter"] and read(again) == ["Liebe", "Mutter"]
+    assert difference(shown(again), shown(once)) == 0 and abs(len(again) - len(once)) < 100
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,11 @@ def test_lines_to_choose_by_may_be_given():
     assert len(parts.train) == 30 and [sample.text for sample in parts.validation] == ["other"]
 
 
+def test_lines_to_choose_by_must_be_usable():
+    with pytest.raises(DataError, match="none of the 2 lines to choose the best weights by is usable"):
+        part(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
+
+
 def test_what_cannot_be_used_is_counted():
     odd = [
         Sample(written("twice"), "twice"),

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 from drethtr.documents.page import Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.points import Canvas, baseline_or_none, polygon_or_none
+from drethtr.documents.readers.parsed import file_name
 from drethtr.errors import DataError
 
 
@@ -18,32 +20,34 @@ def read_json(data: bytes, name: str) -> Page:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{name}: not valid JSON: {error}") from error
     try:
-        regions = tuple(read_region(region) for region in content["regions"])
-        return Page(str(content["image"]), int(content["width"]), int(content["height"]), regions)
-    except (KeyError, TypeError, ValueError) as error:
+        width, height = int(content["width"]), int(content["height"])
+        canvas = Canvas(width, height)
+        regions = tuple(read_region(region, canvas) for region in content["regions"])
+        return Page(file_name(str(content["image"])), width, height, regions)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name}: not a page as drethtr writes it: {type(error).__name__}: {error}") from error
 
 
-def read_region(content: Any) -> Region:
+def read_region(content: Any, canvas: Canvas) -> Region:
     """A region with its lines."""
-    lines = tuple(read_line(line) for line in content["lines"])
-    return Region(str(content["id"]), lines, read_points(content["polygon"]))
+    lines = tuple(read_line(line, canvas) for line in content["lines"])
+    return Region(str(content["id"]), lines, polygon_or_none(read_points(content["polygon"], canvas)))
 
 
-def read_line(content: Any) -> TextLine:
+def read_line(content: Any, canvas: Canvas) -> TextLine:
     """A line; its text is null before it is read."""
     transcription = None
     if content["text"] is not None:
-        words = tuple(read_word(word) for word in content["words"])
+        words = tuple(read_word(word, canvas) for word in content["words"])
         transcription = Transcription(str(content["text"]), read_confidence(content["confidence"]), words)
-    baseline = read_points(content["baseline"])
-    return TextLine(str(content["id"]), read_points(content["polygon"]), baseline, transcription)
+    polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
+    return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription)
 
 
-def read_word(content: Any) -> Word:
+def read_word(content: Any, canvas: Canvas) -> Word:
     """A word."""
-    confidence = read_confidence(content["confidence"])
-    return Word(str(content["text"]), confidence, read_points(content["polygon"]), bool(content["doubtful"]))
+    polygon = polygon_or_none(read_points(content["polygon"], canvas))
+    return Word(str(content["text"]), read_confidence(content["confidence"]), polygon, bool(content["doubtful"]))
 
 
 def read_confidence(content: Any) -> float | None:
@@ -51,6 +55,6 @@ def read_confidence(content: Any) -> float | None:
     return None if content is None else float(content)
 
 
-def read_points(content: Any) -> Points | None:
-    """Pairs of coordinates, or null."""
-    return None if content is None else tuple((int(x), int(y)) for x, y in content)
+def read_points(content: Any, canvas: Canvas) -> Points:
+    """Pairs of coordinates, on the page; none of null."""
+    return tuple(canvas.inside(x, y) for x, y in content or ())

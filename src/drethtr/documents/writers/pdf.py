@@ -5,6 +5,8 @@ they are and get the layer on top.
 """
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,16 +16,19 @@ from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, Tif
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
-from drethtr.documents.writers.text_layer import FONT, Matrix, operands, text_layer
+from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer
 from drethtr.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
     import pikepdf
 
 POINTS_PER_INCH = 72
-USUAL_DPI = 300
-BELIEVABLE_DPI = range(100, 2401)
+USUAL_DPI = 300.0
+LOWEST_DPI, HIGHEST_DPI = 100, 2400
 """A resolution that an image claims and that lies outside is a default of some program: 72, mostly."""
+
+LARGEST_RATIO = 3
+"""Of the resolutions across and down: a coarse fax has 204 and 98."""
 
 JPEG_QUALITY = 85
 ORIENTATION = 0x0112
@@ -47,7 +52,7 @@ class Picture(NamedTuple):
     stream: bytes
     entries: dict[str, object]
     turn: Matrix = TURNS[1]
-    dpi: float = USUAL_DPI
+    dpi: tuple[float, float] = (USUAL_DPI, USUAL_DPI)
 
 
 def write_pdf(document: Document) -> bytes:
@@ -62,7 +67,7 @@ def write_pdf(document: Document) -> bytes:
     except ImportError as error:
         raise MissingExtraError("pikepdf", "page") from error
     glyphless = GlyphlessFont()
-    with pikepdf.new() if document.pdf is None else open_pdf(document.pdf, len(document.sheets)) as pdf:
+    with pikepdf.new() if document.pdf is None else opened(document.pdf, len(document.sheets)) as pdf:
         font = pdf.make_indirect(pikepdf.Dictionary())
         for number, sheet in enumerate(document.sheets):
             if document.pdf is None:
@@ -76,19 +81,20 @@ def write_pdf(document: Document) -> bytes:
     return file.getvalue()
 
 
-def open_pdf(path: Path, pages: int) -> "pikepdf.Pdf":
-    """The PDF that pages come from."""
+@contextmanager
+def opened(path: Path, pages: int) -> "Iterator[pikepdf.Pdf]":
+    """The PDF that pages come from; damage may be found as late as it is written anew."""
     import pikepdf
 
     try:
-        pdf = pikepdf.open(path)
+        with pikepdf.open(path) as pdf:
+            if len(pdf.pages) != pages:
+                raise DataError(f"{path}: has {len(pdf.pages)} pages, but {pages} were read")
+            yield pdf
     except pikepdf.PasswordError as error:
         raise DataError(f"{path}: needs a password; save it without one") from error
     except (pikepdf.PdfError, OSError) as error:
         raise DataError(f"{path}: cannot be read as a PDF: {error}") from error
-    if len(pdf.pages) != pages:
-        raise DataError(f"{path}: has {len(pdf.pages)} pages, but {pages} were read")
-    return pdf
 
 
 def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
@@ -96,8 +102,8 @@ def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
     from pikepdf import Dictionary, Name
 
     picture = encode(sheet.scan)
-    scale = POINTS_PER_INCH / picture.dpi
-    width, height = sheet.page.width * scale, sheet.page.height * scale
+    across, down = picture.dpi
+    width, height = POINTS_PER_INCH * sheet.page.width / across, POINTS_PER_INCH * sheet.page.height / down
     page = pdf.add_blank_page(page_size=(width, height))
     entries: dict[str, Any] = {"Type": Name.XObject, "Subtype": Name.Image, **picture.entries}
     image = pdf.make_stream(picture.stream, Dictionary(**entries))
@@ -111,9 +117,23 @@ def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font
     """The text of a page on top of what it shows; that is closed off, so that nothing of it acts on the text."""
     from pikepdf import Name
 
+    remove_text(page)
     page.add_resource(font, Name.Font, Name(FONT))
     page.contents_add(b"q", prepend=True)
     page.contents_add(b"Q " + text_layer(content, glyphless, to_user_space(page, content)))
+
+
+def remove_text(page: "pikepdf.Page") -> None:
+    """Take out what `add_text` added in an earlier run: else a search would find both."""
+    from pikepdf import Array
+
+    streams = page.obj.get("/Contents")
+    if (
+        isinstance(streams, Array)
+        and len(streams) > 1
+        and streams[-1].read_bytes().startswith(f"Q {BEGINNING}".encode())
+    ):
+        page.obj.Contents = Array(list(streams)[1:-1])
 
 
 def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
@@ -163,7 +183,7 @@ def jpeg_as_it_is(path: Path) -> Picture | None:
         return Picture(path.read_bytes(), entries, turn, resolution(image))
 
 
-def fax(image: Image.Image, dpi: float) -> Picture:
+def fax(image: Image.Image, dpi: tuple[float, float]) -> Picture:
     """A black and white image as CCITT group 4, by way of a TIFF of one strip."""
     from pikepdf import Dictionary
 
@@ -186,7 +206,8 @@ def image_entries(image: Image.Image, filter: str) -> dict[str, object]:
     return {**size, "ColorSpace": space, "Filter": Name(filter)}
 
 
-def resolution(image: Image.Image) -> float:
-    """The dots per inch that an image claims, if that can be believed."""
-    claimed = image.info.get("dpi", (0, 0))
-    return float(claimed[0]) if round(claimed[0]) in BELIEVABLE_DPI else float(USUAL_DPI)
+def resolution(image: Image.Image) -> tuple[float, float]:
+    """The dots per inch, across and down, that an image claims, if that can be believed; of damaged tags it is NaN."""
+    across, down = map(float, image.info.get("dpi", (0, 0)))
+    believable = LOWEST_DPI <= across <= HIGHEST_DPI and across / LARGEST_RATIO <= down <= across * LARGEST_RATIO
+    return (across, down) if believable else (USUAL_DPI, USUAL_DPI)

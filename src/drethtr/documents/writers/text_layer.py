@@ -16,6 +16,9 @@ from drethtr.documents.points import twice_area
 from drethtr.documents.writers.glyphless import ADVANCE, ASCENT, DESCENT, UNITS, GlyphlessFont
 
 FONT = "/drethtr"
+BEGINNING = f"{FONT} BMC"
+"""Of a layer: marked content, by which a later run knows it."""
+
 INVISIBLE = 3
 SMALLEST = 8.0
 """Pixels that a word is at least wide and high."""
@@ -60,11 +63,11 @@ class Axis(NamedTuple):
 
 def text_layer(page: Page, font: GlyphlessFont, to_user_space: Matrix) -> bytes:
     """A content stream that writes a page whose pixels `to_user_space` maps into the page of the PDF."""
-    rows = [f"q {operands(to_user_space)} cm BT {INVISIBLE} Tr"]
+    rows = [f"{BEGINNING} q {operands(to_user_space)} cm BT {INVISIBLE} Tr"]
     for line in page.lines:
         if line.text.strip():
             rows += write_line(line, page, font)
-    return "\n".join([*rows, "ET Q"]).encode()
+    return "\n".join([*rows, "ET Q EMC"]).encode()
 
 
 def operands(matrix: Matrix) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.evaluation.metrics import Counts, middle_95, sum_by_group
+from drethtr.evaluation.metrics import Counts, drawn_sums, middle_95, sum_by_group
 
 SHARES = (0.25, 0.5, 1.0)
 
@@ -44,7 +44,7 @@ def learning_curve(
     chance = np.random.default_rng(seed)
     columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
     of_page = sum_by_group(np.array(columns, dtype=np.int64).T, pages)
-    drawn = chance.multinomial(len(of_page), np.full(len(of_page), 1 / len(of_page)), size=draws) @ of_page
+    drawn = drawn_sums(of_page, draws, chance)
     doublings = np.log2(np.array(lines) / lines[-1])
     found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
     rates = rates + chance.normal(0, misfit(found, doublings), rates.shape)

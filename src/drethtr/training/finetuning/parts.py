@@ -41,7 +41,7 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
     Whole pages are drawn, so that the figures are those of new pages. Where there are too few of them, lines are.
 
     Raises:
-        DataError: if there are too few lines.
+        DataError: if there are too few lines, or none of those given is usable.
     """
     left_out: Counter[str] = Counter()
     kept = usable(samples, left_out)
@@ -50,7 +50,10 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
         raise DataError(f"{len(kept)} usable lines{reasons}: too few to fine-tune on, transcribe at least {FEWEST}")
     pages = in_chance_order(kept, seed)
     if given:
-        return Parts(joined(pages), tuple(usable(given, left_out)), True, left_out)
+        chosen_by = tuple(usable(given, left_out))
+        if not chosen_by:
+            raise DataError(f"none of the {len(given)} lines to choose the best weights by is usable")
+        return Parts(joined(pages), chosen_by, True, left_out)
     chosen = choose(pages, len(kept))
     if chosen is None:
         pages = in_chance_order([replace(sample, page=None) for sample in kept], seed)

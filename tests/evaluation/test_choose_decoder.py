@@ -1,0 +1,64 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from conftest import written
+
+from drethtr.checkpoint import load_model, save_model
+from drethtr.data.sample import Sample
+from drethtr.decoding.strategies import CTC, Greedy, Joint
+from drethtr.evaluation.calibrate import calibrate
+from drethtr.evaluation.choose_decoder import best_decoder, try_decoders
+from drethtr.evaluation.metrics import Counts, score
+from drethtr.recognizer import Recognizer
+from drethtr.trust.trust import Trust
+
+
+@pytest.fixture
+def samples(tiny_model):
+    """Lines with the texts that three decoders find, each on a third of them."""
+    lines = [written("abc " * (1 + number % 3)) for number in range(9)]
+    readings = [Recognizer(tiny_model, decoder).read(lines) for decoder in (CTC(), Greedy(), Joint(ctc_weight=0.5))]
+    return [Sample(line, readings[n // 3][n].text, key=f"line {n}") for n, line in enumerate(lines)]
+
+
+def test_a_decoder_reads_as_well_as_it_did_when_it_was_tried(tiny_model, samples):
+    tried = {one.decoder: one.counts for one in try_decoders(tiny_model, samples)}
+    texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
+    for decoder in (CTC(), Joint(ctc_weight=0.0), Joint(ctc_weight=0.5), Joint(ctc_weight=1.0)):
+        read = [reading.text for reading in Recognizer(tiny_model, decoder).read(images)]
+        assert tried[decoder] == sum(score(texts, read), Counts())
+
+
+def test_the_best_one_is_chosen(tiny_model, samples):
+    with torch.no_grad():  # an image part that holds many texts for possible
+        tiny_model.network.ctc.refine.weight.mul_(0.1)
+    read = Recognizer(tiny_model, Joint(ctc_weight=0.0)).read([sample.image for sample in samples])
+    asked = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
+    best, *others = try_decoders(tiny_model, asked)
+    assert best.counts.edits == 0 < others[-1].counts.edits
+    assert best_decoder(tiny_model, asked) == best.decoder == Joint(ctc_weight=0.0)
+
+
+def test_of_equals_the_faster_is_chosen(tiny_model, samples):
+    read = Recognizer(tiny_model, CTC()).read([sample.image for sample in samples])
+    easy = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
+    assert best_decoder(tiny_model, easy) == CTC()
+
+
+def test_who_has_one_reader_has_no_choice(tiny_model, samples):
+    tiny_model.network.ctc = None
+    assert best_decoder(tiny_model, samples) is None
+
+
+def test_a_calibrated_model_is_read_with_what_was_chosen(tiny_model, samples, tmp_path):
+    save_model(calibrate(tiny_model, samples), tmp_path / "model.safetensors")
+    model = load_model(tmp_path / "model.safetensors")
+    assert Recognizer(model).decoder == model.trust.decoder == best_decoder(tiny_model, samples)
+    assert Recognizer(replace(model, trust=Trust())).decoder == CTC()
+    assert all(reading.calibrated for reading in Recognizer(model).read([sample.image for sample in samples]))
+
+
+def test_what_was_chosen_stays_when_other_decoders_are_calibrated(tiny_model, samples):
+    chosen = replace(tiny_model, trust=Trust(decoder=Joint(ctc_weight=0.2)))
+    assert calibrate(chosen, samples, [(CTC(),)]).trust.decoder == Joint(ctc_weight=0.2)

@@ -1,0 +1,58 @@
+"""What the documentation tells a person to type or to open is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from drethtr.cli.main import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+COMMAND = re.compile(r"(?:^|[\s(])drethtr(?:\.cli\.main)? ([a-z][^#\n]*)")
+OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
+LINK = re.compile(r"\]\(([^)#\s]+)")
+FENCE = re.compile(r"```[a-z]*\n(.*?)```", re.DOTALL)
+PROGRAM = typer.main.get_command(app)
+
+
+def typed(text):
+    """Everything that is set as code: lines of blocks, and pieces between backticks."""
+    for block in FENCE.findall(text):
+        yield from block.replace("\\\n", " ").splitlines()
+    for piece in re.findall(r"`([^`]+)`", FENCE.sub("", text)):
+        yield " ".join(piece.split())
+
+
+def requests(text):
+    """Each command with what stands behind it."""
+    for code in typed(text):
+        if "import " not in code.split("drethtr")[0]:
+            yield from (found.group(1).split() for found in COMMAND.finditer(code) if found.group(1)[:6] != "import")
+
+
+def command_of(words):
+    """The command that some words name."""
+    command, words = PROGRAM, list(words)
+    while words and (known := getattr(command, "commands", {})):
+        command = known[words.pop(0)]
+    return command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_options_are_there(page):
+    for words in requests(page.read_text(encoding="utf-8")):
+        known = {name for parameter in command_of(words).params for name in parameter.opts}
+        assert set(OPTION.findall(" ".join(words))) <= known | {"--help"}, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert "://" in target or (page.parent / target).exists(), target
+
+
+def test_every_command_is_told_of():
+    told = {words[0] for page in PAGES for words in requests(page.read_text(encoding="utf-8"))}
+    assert told >= PROGRAM.commands.keys()
