@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from box_font import make_font  # noqa: F401
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from PIL import Image, ImageDraw
 
 from drethtr.checkpoint import Model, build_model, save_model
@@ -19,7 +19,8 @@ from drethtr.model.embedding import Sinusoidal
 from drethtr.model.network import NetworkConfig
 from drethtr.text.tokenizer import Characters
 
-settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
+# A busy machine is no failure.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 TINY = NetworkConfig(

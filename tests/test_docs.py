@@ -10,7 +10,7 @@ from drethtr.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-COMMAND = re.compile(r"(?:^|[\s(])drethtr(?:\.cli\.main)? ([a-z][^#\n]*)")
+COMMAND = re.compile(r"(?:^|[\s(])drethtr(?:\.cli\.main)? (?!import\b)([a-z][^#\n]*)")
 OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 LINK = re.compile(r"\]\(([^)#\s]+)")
 FENCE = re.compile(r"```[a-z]*\n(.*?)```", re.DOTALL)
@@ -27,9 +27,7 @@ def typed(text):
 
 def requests(text):
     """Each command with what stands behind it."""
-    for code in typed(text):
-        if "import " not in code.split("drethtr")[0]:
-            yield from (found.group(1).split() for found in COMMAND.finditer(code) if found.group(1)[:6] != "import")
+    return (found.group(1).split() for code in typed(text) for found in COMMAND.finditer(code))
 
 
 def command_of(words):

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+DOUBTFUL = 0.5
+"""A word less sure than this is rather wrong than right, and marked as doubtful."""
+
 
 @dataclass(frozen=True)
 class Evidence:

@@ -59,7 +59,7 @@ def test_names_of_systems(tmp_path):
     assert system(str(model))[1:] == (model, None)
     assert system(f"{model}:beam:3")[1:] == (model, Beam(3))
     assert system(":ctc")[1:] == (None, CTC())
-    assert system("")[1:] == (None, None)
+    assert system(":")[1:] == (None, None)
     with pytest.raises(CheckpointError, match="no such model file"):
         system(str(tmp_path / "gone"))
     with pytest.raises(ConfigError, match="did you mean 'beam'"):

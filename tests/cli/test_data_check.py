@@ -22,6 +22,11 @@ def test_sound_lines_end_well(drethtr, splits, tiny_path):
     assert outcome.code == 0 and "0 errors" in outcome.out and "6 of 6 lines were read" in outcome.out
 
 
+def test_files_elsewhere_are_checked_too(drethtr, splits):
+    outcome = drethtr("data", "check", f"file://{splits}/*.parquet", "--read", "0")
+    assert outcome.code == 0 and "val" in outcome.out and "train" in outcome.out
+
+
 def test_errors_end_in_code_1_with_all_rows_in_json(drethtr, splits, tmp_path):
     store_parquet([Sample(written("x"), "", "s") for _ in range(8)], splits / "s.test.parquet")
     outcome = drethtr("data", "check", splits / "*.parquet", "--read", "0", "--json", tmp_path / "report.json")

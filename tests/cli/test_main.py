@@ -1,17 +1,27 @@
 import subprocess
 import sys
+from runpy import run_module
 
 import pytest
+import typer
 
 from drethtr import __version__
-
-COMMANDS = ("transcribe", "evaluate", "info", "train", "synth", "bench")
+from drethtr.cli.main import app
 
 
 def test_help_names_every_command(drethtr):
     outcome = drethtr("--help")
     assert outcome.code == 0
-    assert all(command in outcome.out for command in COMMANDS)
+    names = typer.main.get_command(app).commands.keys()
+    assert len(names) == 15 and all(f" {name} " in outcome.out for name in names)
+
+
+def test_the_command_line_as_a_module(monkeypatch, capsys):
+    """As torchrun starts it."""
+    monkeypatch.setattr(sys, "argv", ["drethtr", "--version"])
+    with pytest.raises(SystemExit):
+        run_module("drethtr.cli", run_name="__main__")
+    assert capsys.readouterr().out.strip() == __version__
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["transcribe", "--help"], ["--version"]], ids=" ".join)

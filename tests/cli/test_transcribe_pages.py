@@ -107,7 +107,21 @@ def test_a_pdf_stays_as_it_is_and_gets_a_text(transcribe, tmp_path):
     page = write(blank(700, 400), TEXTS[:2]).image
     page.save(tmp_path / "letter.pdf", resolution=150)
     assert transcribe(tmp_path / "letter.pdf", "--format", "pdf,txt", "--output", tmp_path / "out").code == 0
-    assert (tmp_path / "out" / "letter.txt").read_text(encoding="utf-8").count("\n") == 2
+    text = (tmp_path / "out" / "letter.txt").read_text(encoding="utf-8")
+    pictures = []
+    for path in (tmp_path / "letter.pdf", tmp_path / "out" / "letter.pdf"):
+        with pypdfium2.PdfDocument(path) as pdf:
+            pictures.append(np.asarray(pdf[0].render().to_pil()))
+            found = pdf[0].get_textpage().get_text_range()
+    assert text.count("\n") == 2 and len(found.split()) == len(text.split()) > 0
+    assert np.array_equal(*pictures)
+
+
+def test_a_pdf_is_no_line_whatever_is_said(drethtr, tiny_path, tmp_path):
+    """Each of its pages may be one."""
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(tmp_path / "line.pdf")
+    outcome = drethtr("transcribe", tmp_path / "line.pdf", "--model", tiny_path, "--lines", "whole")
+    assert outcome.code == 0 and outcome.out.count("\n") == 1
 
 
 def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeypatch):
@@ -131,6 +145,30 @@ def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeyp
     assert transcribe(book, "--format", "txt", "--output", out).code == 0
     assert len(read) == 3 and names(out) == ["book.txt"]
     assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8
+
+
+@pytest.mark.parametrize("change", [("--force",), ("--decoder", "greedy"), None], ids=["force", "decoder", "file"])
+def test_a_stopped_book_begins_anew_if_it_must(transcribe, book, tmp_path, monkeypatch, change):
+    """Where a person says so, where pages would be read in another way, and where the book is another one."""
+    import drethtr.transcription.transcribe as room
+
+    read, out = [], tmp_path / "out"
+    real = room.read_found
+
+    def stopped(*arguments):
+        if len(read) == 2:
+            raise KeyboardInterrupt
+        read.append(0)
+        return real(*arguments)
+
+    monkeypatch.setattr(room, "read_found", stopped)
+    transcribe(book, "--format", "txt", "--output", out)
+    monkeypatch.setattr(room, "read_found", lambda *arguments: read.append(0) or real(*arguments))
+    if change is None:
+        pages = [write(blank(700, 300), TEXTS[start : start + 2]).image for start in (1, 3, 5)]
+        pages[0].save(book, save_all=True, append_images=pages[1:])
+    transcribe(book, "--format", "txt", "--output", out, *(change or ()))
+    assert len(read) == 5 and names(out) == ["book.txt"]
 
 
 def test_stopped_while_writing(transcribe, scans, tmp_path, monkeypatch):
@@ -242,6 +280,34 @@ def test_update_of_a_copy(drethtr, export, tiny_path, tmp_path):
     before = path.read_bytes()
     drethtr("transcribe", path, "--model", tiny_path, "--update", "--output", tmp_path / "out", "--format", "txt")
     assert path.read_bytes() == before and names(tmp_path / "out") == ["a.txt", "a.xml"]
+
+
+def test_a_copy_that_is_there_is_not_written_again(drethtr, export, tiny_path, tmp_path):
+    """Somebody may have corrected it."""
+    run = ("transcribe", export / "page" / "a.xml", "--model", tiny_path, "--update", "--output", tmp_path / "out")
+    drethtr(*run)
+    copy = tmp_path / "out" / "a.xml"
+    copy.write_text(copy.read_text(encoding="utf-8").replace("abc", "by hand"), encoding="utf-8")
+    for more in ((), ("--format", "txt")):
+        assert drethtr(*run, *more).code == 0
+        assert read_page(copy).lines[0].text == "by hand"
+    drethtr(*run, "--force")
+    assert read_page(copy).lines[0].text != "by hand"
+
+
+def test_copies_that_would_replace_each_other_are_refused(drethtr, export, tiny_path, tmp_path):
+    other = tmp_path / "other" / "a.xml"
+    put_page(other.with_suffix(".png"), other, ["", ""])
+    paths = (export / "page" / "a.xml", other)
+    outcome = drethtr("transcribe", *paths, "--model", tiny_path, "--update", "--output", tmp_path / "out")
+    assert outcome.code == 2 and "would both be written to" in outcome.err
+
+
+def test_a_file_that_is_updated_keeps_its_mode(drethtr, export, tiny_path):
+    path = export / "page" / "a.xml"
+    path.chmod(0o664)
+    drethtr("transcribe", path, "--model", tiny_path, "--update")
+    assert path.stat().st_mode & 0o777 == 0o664 and read_page(path).lines[1].text
 
 
 def test_update_of_an_image(drethtr, scans, tiny_path):

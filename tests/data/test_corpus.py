@@ -125,6 +125,8 @@ def test_settings_are_checked(write_text):
         Corpus(files=())
     with pytest.raises(ConfigError, match="2 weights for 1"):
         Corpus(files=(write_text("a"),), weights=(1, 2))
+    with pytest.raises(ConfigError, match="one above 0"):
+        Corpus(files=(write_text("a"),), weights=(0,))
     with pytest.raises(ConfigError, match="no range"):
         Wording(shortest=9, longest=5)
 

@@ -4,9 +4,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from printed_pages import put_page
 
 from drethtr.data.sources import open_all, open_samples
 from drethtr.errors import DataError
+from drethtr.text.normalize import as_written
 
 LINES = Path(__file__).parents[2].parent / "shared" / "data" / "lines"
 
@@ -176,3 +178,29 @@ def test_real_lines():
     samples = open_samples(LINES / "tables20_fr.val.parquet")
     assert len(samples) > 10 and {s.set for s in samples} == {"tables20_fr"} and {s.language for s in samples} == {"fr"}
     assert samples[0].size() == samples[0].line().shape[::-1] and samples[0].size()[1] == 64
+
+
+@pytest.fixture
+def described(tmp_path):
+    """A page with a text in two signs for one letter, and a line that nobody read or gave a place."""
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["e\u0301te\u0301", "zwei"])
+    xml = (tmp_path / "a.xml").read_text(encoding="utf-8")
+    (tmp_path / "a.xml").write_text(xml.replace("</TextRegion>", '<TextLine id="x"/></TextRegion>'), encoding="utf-8")
+    return tmp_path
+
+
+def test_lines_of_a_page_that_have_a_text(described):
+    for path in (described, described / "a.xml"):
+        assert [(s.text, s.page) for s in open_samples(path)] == [("été", "a"), ("zwei", "a")]
+
+
+def test_texts_of_a_page_can_be_had_as_written(described):
+    assert open_samples(described, as_written)[0].text == "e\u0301te\u0301"
+
+
+def test_a_line_of_a_page_with_a_text_but_without_place_is_named(described):
+    xml = (described / "a.xml").read_text(encoding="utf-8")
+    text = '<TextLine id="x"><TextEquiv><Unicode>drei</Unicode></TextEquiv></TextLine>'
+    (described / "a.xml").write_text(xml.replace('<TextLine id="x"/>', text), encoding="utf-8")
+    with pytest.raises(DataError, match=r"a\.xml line x: no place on the page"):
+        open_samples(described)

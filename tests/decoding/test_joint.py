@@ -111,7 +111,7 @@ def test_what_weighs_nothing_does_not_matter(weight):
     """Not even where it holds a text for impossible."""
     sure, impossible = Hypothesis((4,), -2.0, (-1.5, -0.5)), Hypothesis((4,), -inf, (-inf, -0.5))
     text = Scored(sure, -inf) if weight == 0 else Scored(impossible, -2.0)
-    assert text.quality(weight, 1.0) == -1.0
+    assert text.quality(weight) == -2.0
 
 
 SENSELESS = [

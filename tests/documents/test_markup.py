@@ -79,6 +79,7 @@ def test_document_types_are_refused_and_nothing_is_fetched(text, monkeypatch):
         (b"<a>&x;</a>", "not well-formed XML: undefined entity"),
         (b"<a>\xff</a>", "not utf-8, as it claims"),
         (b'<?xml version="1.0" encoding="utf-7"?><a/>', "unknown encoding 'utf-7'; save it as UTF-8"),
+        (b'<?xml version="1.0" encoding="iso-8859-12"?><a/>', "unknown encoding 'iso-8859-12'; save it as UTF-8"),
         (b"<a>" * 101 + b"</a>" * 101, "refused: more than"),
     ],
 )
@@ -95,6 +96,12 @@ def test_sizes_are_bounded(monkeypatch):
     monkeypatch.setattr(markup, "MAX_BYTES", 10)
     with pytest.raises(DataError, match="15 bytes of XML are more than the 10 allowed"):
         parse(b"<a><b/><b/></a>", "x")
+
+
+def test_text_in_a_million_pieces_is_put_together_at_once():
+    """Each piece added to what is there would take hours."""
+    text = parse(b"<a>" + b"0123456789<b/>" * 500_000 + b"</a>", "x").root.text
+    assert len(text) == 5_000_000
 
 
 def test_edits_leave_all_else_alone():

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,24 @@ def test_images_are_found_where_programs_keep_them(place, tmp_path):
     Image.new("L", (3, 2)).save(tmp_path / "page" / place)
     found = image_beside(tmp_path / "page" / "0001.alto.xml", "a.jpg")
     assert found.samefile(tmp_path / "page" / place)
+
+
+@pytest.mark.parametrize("name", ["0001.JPG", "0001.TIF"])
+def test_images_with_capital_endings_are_found(name, tmp_path):
+    Image.new("L", (3, 2)).save(tmp_path / name)
+    assert image_beside(tmp_path / "0001.xml", "a" * 300) == tmp_path / name
+
+
+@pytest.mark.parametrize("image", ["../secret.png", "/etc/secret.png"])
+def test_json_leads_to_no_other_folder(image, tmp_path):
+    """Nor beyond its page."""
+    data = json.loads(FORMATS["json"].write(document_of(letter_page())))
+    data["image"] = image
+    data["regions"][0]["lines"][0] |= {"polygon": [[-5, 10], [9e9, 10], [9, 90]], "baseline": [[1, 1], [1, 1]]}
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    page = read_page(tmp_path / "a.json")
+    assert page.image == "secret.png" and page.lines[0].baseline is None
+    assert page.lines[0].polygon == ((0, 10), (800, 10), (9, 90))
 
 
 def test_a_missing_image_is_named_with_the_places_looked_into(tmp_path):

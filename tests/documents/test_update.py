@@ -1,4 +1,5 @@
 import codecs
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,20 @@ def test_places_are_written_in_the_units_of_the_file():
     words = (Word("a", 0.5, Box(20, 20, 220, 60).polygon()),)
     written = update(data, page.with_text({"l": Transcription("a", 0.5, words)}), PROVENANCE)
     assert b'HPOS="10" VPOS="10" WIDTH="100" HEIGHT="20" WC' in written
+
+
+def test_places_are_written_in_the_units_of_a_file_that_does_not_tell_its_size():
+    data = alto(unit="mm10").replace(b'WIDTH="1000" HEIGHT="500"', b"", 1)
+    page = replace(page_of(data), width=1181, height=591)
+    words = (Word("a", 0.5, Box(12, 12, 130, 35).polygon()),)
+    written = update(data, page.with_text({"l": Transcription("a", 0.5, words)}), PROVENANCE)
+    assert b'HPOS="10" VPOS="10" WIDTH="100" HEIGHT="20" WC' in written
+
+
+def test_the_comment_is_one_whatever_the_model_is_called():
+    provenance = replace(PROVENANCE, model="a---b -\0-")
+    written = update(alto(), with_text(alto()), provenance)
+    assert page_of(written).lines[0].text == NEW.text and b"model a- - -b" in written
 
 
 def test_a_line_that_the_file_lacks_is_named():

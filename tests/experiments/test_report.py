@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from drethtr.errors import DataError
-from drethtr.experiments.report import write_report
+from drethtr.experiments.report import samples_of, write_report
 from drethtr.experiments.reproduce import reproduce
+from drethtr.experiments.result import Outcome, Result
 from drethtr.experiments.tables import BEAMS, EFFICIENCY, GAMMA
 
 CPU = torch.device("cpu")
@@ -26,3 +27,11 @@ def test_a_report_holds_tables_and_pictures(conditions):
 def test_there_must_be_something_to_report(tmp_path):
     with pytest.raises(DataError, match="no results yet"):
         write_report(tmp_path, CPU)
+
+
+def test_lines_that_are_gone_are_named(conditions):
+    [file] = conditions.material.lines("iam").test
+    result = Result(table="gamma", row="small", seed=0, fingerprint="", outcome=Outcome(figures={}, files=(file,)))
+    assert samples_of(result, {f"{file} row 1"}).keys() == {f"{file} row 1"}
+    with pytest.raises(DataError, match="row 99: this test line is no longer where it was when 'small'"):
+        samples_of(result, {f"{file} row 1", f"{file} row 99"})

@@ -51,7 +51,7 @@ def test_a_closure_is_asked_before_anything_moves() -> None:
     def loss(network: nn.Linear) -> float:
         total = network(inputs).square().sum()
         total.backward()
-        return float(total)
+        return float(total.detach())
 
     asking, told = (
         Muon([{"params": [network.weight], "momentum": 0.9}, {"params": [network.bias]}], lr=0.1)

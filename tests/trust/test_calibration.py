@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -63,3 +65,10 @@ def test_trust_survives_json():
     trust = Trust((BOTH,), UnlikeTraining(Logistic(0.5, (1.0, -2.0)), -1.5))
     assert config.from_dict(Trust, json.loads(json.dumps(config.to_dict(trust)))) == trust
     assert config.from_dict(Trust, {}) == Trust()
+
+
+def test_trust_may_name_any_decoder():
+    """In a fresh process, where nobody else has asked for the published ones."""
+    code = "from drethtr import config; from drethtr.trust.trust import Trust as T; "
+    code += "config.from_dict(T, {'decoder': {'kind': 'PublishedBeam'}})"
+    subprocess.run([sys.executable, "-c", code], check=True)

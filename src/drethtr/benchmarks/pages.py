@@ -59,7 +59,7 @@ def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> Page
     strips, cut = timed(lambda: [readable(grey, lines[number], recognizer) for block in order for number in block])
     _, read = timed(lambda: recognizer.read([strip.line for strip in strips if strip is not None]))
     height, width = grey.shape
-    given = page.given.resized(width, height) if page.given is not None else None
+    given = page.given_for(grey)
     marked = [line.polygon for line in given.lines if line.polygon] if given is not None else []
     detection = compare_outlines(marked, [on_page(line.polygon, width, height) for line in lines])
     return PageFigures(page.name, len(lines), load, find + sort, cut, read, detection)

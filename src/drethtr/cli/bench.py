@@ -203,7 +203,7 @@ def everything(
     quick: Quick = False,
     device: DeviceName = "auto",
 ) -> None:
-    """All of these but training, in about an hour on two cores: tables, JSON and charts in one folder."""
+    """All of these but training and pages, in about an hour on two cores: tables, JSON and charts in one folder."""
     commands: dict[str, Callable[..., Any]] = {
         "decoding": partial(decoding, batches="1,8,32"),
         "memory": memory,
@@ -245,7 +245,7 @@ def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
     from drethtr.benchmarks.decoding import Grid
     from drethtr.model.network import PRESETS
 
-    names = networks.split(",")
+    names = parts(networks)
     for name in names:
         if name not in PRESETS:
             raise ConfigError(f"unknown network {name!r}{hint(name, PRESETS)}; known: {', '.join(PRESETS)}")
@@ -258,15 +258,20 @@ def numbers(text: str) -> list[int]:
     Raises:
         ConfigError: if there is anything else.
     """
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) for part in parts):
+    found = parts(text)
+    if not all(part.isdecimal() and int(part) for part in found):
         raise ConfigError(f"{text!r} is not understood; expected whole numbers above 0, as in 1,8,32")
-    return [int(part) for part in parts]
+    return [int(part) for part in found]
 
 
 def named(decoders: str) -> list[tuple[str, "Decoder"]]:
     """Decoders by their names between commas."""
-    return [(name, decoder_named(name)) for name in decoders.split(",")]
+    return [(name, decoder_named(name)) for name in parts(decoders)]
+
+
+def parts(text: str) -> list[str]:
+    """What stands between commas."""
+    return [part.strip() for part in text.split(",")]
 
 
 def read_lines(data: Sequence[str], count: int) -> list["Known"]:

@@ -29,7 +29,9 @@ class System(NamedTuple):
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="MODEL, MODEL:DECODER or :DECODER for the package's model.")],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the model inside the package.")
+    ],
     b: Annotated[str, typer.Argument(metavar="B", help="The same; runs/new.safetensors:beam:5 or :ctc.")],
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, folders, patterns.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
@@ -58,7 +60,7 @@ def compare(
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
     readers = [Recognizer.load(which.model, decoder=which.decoder, device=device_named(device)) for which in systems]
-    sides = [read(which.name or "package", one, samples) for which, one in zip(systems, readers, strict=True)]
+    sides = [read(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     typer.echo(summary(found, *sides))
     if html_file is not None:
@@ -68,7 +70,7 @@ def compare(
 
 
 def system(spec: str) -> System:
-    """What a person means by `model.safetensors:beam:5`, `model.safetensors` or `:ctc`.
+    """What a person means by `model.safetensors:beam:5`, `model.safetensors`, `:ctc` or `:`.
 
     Raises:
         CheckpointError: if there is no such model.
@@ -78,9 +80,8 @@ def system(spec: str) -> System:
         return System(spec, Path(spec), None)
     for place, character in enumerate(spec):  # a path may have a colon of its own, such as that of a drive
         if character == ":" and (place == 0 or Path(spec[:place]).exists()):
-            return System(spec, Path(spec[:place]) if place else None, decoder_named(spec[place + 1 :]))
-    if not spec:
-        return System(spec, None, None)
+            model, decoder = spec[:place], spec[place + 1 :]
+            return System(spec, Path(model) if model else None, decoder_named(decoder) if decoder else None)
     raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
 
 

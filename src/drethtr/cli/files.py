@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from shutil import copymode
 from typing import TYPE_CHECKING
 
 from drethtr.errors import DataError
@@ -142,7 +143,7 @@ def write_png(path: Path, picture: "Image.Image") -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file that is either whole or not there, whatever stops the writing.
+    """Write a file that is either whole or not there, whatever stops the writing; one that it replaces lends its mode.
 
     Raises:
         DataError: if it cannot be written.
@@ -151,6 +152,8 @@ def write_bytes(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_bytes(content)
+        if path.exists():
+            copymode(path, unfinished)
         unfinished.replace(path)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}") from error

@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from drethtr.reading import DOUBTFUL
+
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance
     from drethtr.reading import Reading
-
-DOUBTFUL = 0.5
-"""Words less sure than this are marked where a person asks for doubts."""
 
 
 class Entry(NamedTuple):

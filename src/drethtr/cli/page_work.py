@@ -3,10 +3,12 @@
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from drethtr.cli.files import claim, refuse_file, stem_of, write_bytes
+from drethtr.cli.formats import one_line
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,16 +22,33 @@ ReadPage: TypeAlias = "Callable[[Original], Page]"
 
 @dataclass(frozen=True)
 class Work:
-    """A file to read: its pages, and where each format goes: one path if pages stay together, else one for each."""
+    """A file to read, and what to write.
+
+    originals  its pages
+    targets    where each format goes: one path if pages stay together, else one for each
+    updated    where PAGE or ALTO goes with the text written into it, if that is wanted: a copy, or the file itself
+    """
 
     path: Path
     originals: "tuple[Original, ...]"
     targets: Mapping[str, tuple[Path, ...]]
+    updated: Path | None = None
+
+    @property
+    def wanted(self) -> tuple[Path, ...]:
+        """All files to write."""
+        targets = (target for paths in self.targets.values() for target in paths)
+        return (*targets, self.updated) if self.updated is not None else tuple(targets)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file itself is written to; which of its lines have text already is seen later."""
+        return self.updated is not None and self.updated.resolve() == self.path.resolve()
 
     @property
     def done(self) -> bool:
         """Whether all there is to write is there."""
-        return bool(self.targets) and all(target.exists() for paths in self.targets.values() for target in paths)
+        return bool(self.wanted) and not self.in_place and all(target.exists() for target in self.wanted)
 
     @property
     def shelf(self) -> Path | None:
@@ -42,16 +61,23 @@ class Work:
         return next(iter(self.targets.values()))[0].parent / f".{stem_of(self.path)}.pages"
 
 
-def plan(path: Path, originals: "tuple[Original, ...]", formats: "Mapping[str, Format]", folder: Path | None) -> Work:
+def plan(
+    path: Path,
+    originals: "tuple[Original, ...]",
+    formats: "Mapping[str, Format]",
+    folder: Path | None,
+    *,
+    update: bool,
+) -> Work:
     """Where the results for a file go in `folder`: `letter.alto.xml`, or for each page `book_0001.alto.xml`."""
     if folder is None:
-        return Work(path, originals, {})
+        return Work(path, originals, {}, path if update else None)
     targets = {}
     for name, format in formats.items():
         alone = format.together or len(originals) == 1
         numbers = [""] if alone else [f"_{original.source.number:04}" for original in originals]
         targets[name] = tuple(folder / f"{stem_of(path)}{number}{format.ending}" for number in numbers)
-    return Work(path, originals, targets)
+    return Work(path, originals, targets, folder / path.name if update else None)
 
 
 def refuse_overwriting(works: Sequence[Work], folder: Path) -> None:
@@ -65,22 +91,22 @@ def refuse_overwriting(works: Sequence[Work], folder: Path) -> None:
     read = {work.path.resolve() for work in works}
     read |= {original.source.path.resolve() for work in works for original in work.originals}
     for work in works:
-        for target in (target for paths in work.targets.values() for target in paths):
+        for target in work.wanted:
             claim(owners, target, work.path)
-            if target.resolve() in read:
+            if target.resolve() in read and not (work.in_place and target == work.updated):
                 raise DataError(f"{target} is read, and would be overwritten; choose another --output")
 
 
 def read_sheets(
-    work: Work, read: ReadPage, provenance: "Provenance", report: Callable[[DataError], None]
+    work: Work, read: ReadPage, reader: str, provenance: "Provenance", report: Callable[[DataError], None]
 ) -> "list[Sheet | None]":
-    """The pages of a file, None where one cannot be read."""
+    """The pages of a file, None where one cannot be read; `reader` says what decides about their text."""
     from drethtr.documents.document import Sheet
 
     sheets: list[Sheet | None] = []
     for original in work.originals:
         try:
-            page = read(original) if work.shelf is None else shelved(original, read, provenance, work.shelf)
+            page = read(original) if work.shelf is None else shelved(original, read, reader, provenance, work.shelf)
         except DataError as error:
             report(error)
             sheets.append(None)
@@ -89,13 +115,18 @@ def read_sheets(
     return sheets
 
 
-def shelved(original: "Original", read: ReadPage, provenance: "Provenance", shelf: Path) -> "Page":
-    """A page from the shelf if this model read it before, else read and put there."""
+def shelved(original: "Original", read: ReadPage, reader: str, provenance: "Provenance", shelf: Path) -> "Page":
+    """A page from the shelf if it was read before, from this very file and in the same way, else read and put there."""
     from drethtr.documents.document import Document, Sheet
     from drethtr.documents.read import read_page
     from drethtr.documents.writers.json import write_json
 
-    place = shelf / f"{original.source.number:04}.{provenance.model.split()[-1]}.json"
+    try:
+        file = original.source.path.stat()
+    except OSError as error:
+        raise DataError(f"{original.name}: cannot be read: {error.strerror}") from error
+    mark = blake2b(f"{reader} {file.st_size} {file.st_mtime_ns}".encode(), digest_size=8).hexdigest()
+    place = shelf / f"{original.source.number:04}.{mark}.json"
     if place.exists():
         return read_page(place)
     page = read(original)
@@ -157,6 +188,7 @@ def on_screen(
 
     document = Document(tuple(map(with_doubts, sheets) if doubts else sheets), provenance)
     if format.ending == ".txt" and not alone:
-        return "".join(f"{work.path}\t{line.text}\n" for page in document.pages for line in page.lines)
+        lines = (line.text for page in document.pages for line in page.lines if line.transcription is not None)
+        return "".join(f"{work.path}\t{one_line(text)}\n" for text in lines)
     parts = (document,) if format.together else document.apart()
     return "".join(format.write(part).decode() for part in parts)

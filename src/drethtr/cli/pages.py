@@ -1,5 +1,6 @@
 """`drethtr transcribe` for pages: each file is one document, written in every format that is asked for."""
 
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,7 +80,7 @@ def transcribe_pages(
     works = [work for file in files if (work := open_work(file, options, report)) is not None]
     if options.output is not None:
         refuse_overwriting(works, options.output)
-    waiting = [work for work in works if options.force or options.update or not work.done]
+    waiting = [work for work in works if options.force or not work.done]
     done, failed = len(works) - len(waiting), len(files) - len(works)
     if done:
         typer.echo(f"{done} of {len(files)} files were done before; --force reads them again", err=True)
@@ -87,6 +88,7 @@ def transcribe_pages(
         return Count(done, failed)
     recognizer = load()
     provenance = provenance_of(recognizer)
+    way = f"{provenance}, {recognizer.decoder!r}, {recognizer.precision!r}, {options.lines}"
 
     def report_beside_bar(error: DataError) -> None:
         with tqdm.external_write_mode():
@@ -95,11 +97,13 @@ def transcribe_pages(
     with tqdm(total=sum(len(work.originals) for work in waiting), unit="page", disable=None) as bar:
         read = reader(recognizer, options, bar.update)
         for work in waiting:
-            sheets = read_sheets(work, read, provenance, report_beside_bar)
-            failed += sheets.count(None)
-            there = [sheet for sheet in sheets if sheet is not None]
+            if options.force and work.shelf is not None:
+                shutil.rmtree(work.shelf, ignore_errors=True)
+            sheets = read_sheets(work, read, way, provenance, report_beside_bar)
+            bad = sheets.count(None)
+            failed += bad
             try:
-                if there:
+                if bad < len(sheets):
                     finish(work, sheets, provenance, options, alone=alone)
                     done += 1
             except DataError as error:
@@ -121,7 +125,7 @@ def open_work(file: Path, options: PageOptions, report: Callable[[DataError], No
     except DataError as error:
         report(error)
         return None
-    return plan(file, originals, options.formats, options.output)
+    return plan(file, originals, options.formats, options.output, update=options.update)
 
 
 def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[], object]) -> ReadPage:
@@ -172,8 +176,8 @@ def finish(
         DataError: if something cannot be written.
     """
     there = [sheet for sheet in sheets if sheet is not None]
-    if options.update:
-        update_description(work, there[0].page, provenance, options)
+    if work.updated is not None and (options.force or work.in_place or not work.updated.exists()):
+        update_description(work, work.updated, there[0].page, provenance, replace=options.force)
     if options.output is not None:
         write_all(work, sheets, provenance, options.formats, force=options.force, doubts=options.doubts)
         return
@@ -182,11 +186,13 @@ def finish(
         typer.echo(shown, nl=False)
 
 
-def update_description(work: Work, page: "Page", provenance: "Provenance", options: PageOptions) -> None:
-    """Write the text into the PAGE or ALTO file, or into a copy of it in the folder for outputs."""
+def update_description(work: Work, path: Path, page: "Page", provenance: "Provenance", *, replace: bool) -> None:
+    """Write to `path` the PAGE or ALTO file with the text in it."""
+    from drethtr.documents.markup import MAX_BYTES
+    from drethtr.documents.read import load
     from drethtr.documents.update import update
 
     if not (work.originals[0].given or page).lines:
         raise DataError(f"{work.path}: has no lines to write text into; write a new file with --format")
-    content = update(work.path.read_bytes(), page, provenance, replace=options.force, name=str(work.path))
-    write_bytes(work.path if options.output is None else options.output / work.path.name, content)
+    data = load(work.path, MAX_BYTES + 1)
+    write_bytes(path, update(data, page, provenance, replace=replace, name=str(work.path)))

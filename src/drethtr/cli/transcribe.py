@@ -51,7 +51,8 @@ def transcribe(
     ] = AUTO,
     update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
     doubts: Annotated[
-        bool, typer.Option("--doubts", help="Mark doubtful words as \\[word?] and odd lines as \\[!reason]; for txt.")
+        bool,
+        typer.Option("--doubts", help="Mark doubtful words as \\[word?], behind odd line images \\[!reason]; for txt."),
     ] = False,
     alternatives: Annotated[
         int, typer.Option(min=0, max=99, help="Give so many other texts of each line, with scores; for json.")
@@ -121,7 +122,9 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
         if name not in known:
             raise ConfigError(f"unknown format {name!r}{hint(name, known)}; known: {', '.join(known)}")
     if doubts and "txt" not in names:
-        raise ConfigError(f"--doubts marks words in txt; {', '.join(names)} holds all confidences and flags as it is")
+        raise ConfigError(
+            f"--doubts marks words in txt; {', '.join(names) or 'PAGE or ALTO'} has the confidences as it is"
+        )
     return names
 
 
@@ -129,11 +132,13 @@ def are_lines(files: Sequence[Path], lines: str) -> bool:
     """Whether all files are images of single lines; what cannot be opened is no reason against it."""
     from drethtr.transcription.source import open_originals
 
-    if lines != AUTO:
-        return lines == WHOLE
+    if lines not in (AUTO, WHOLE):
+        return False
     for file in files:
         try:
-            if not all(original.is_line for original in open_originals(file)):
+            originals = open_originals(file)
+            whole = lines == WHOLE and all(original.is_alone and original.given is None for original in originals)
+            if not (whole or all(original.is_line for original in originals)):
                 return False
         except DataError:
             continue

@@ -75,6 +75,8 @@ class Corpus:
             raise ConfigError("a corpus needs at least one text file")
         if self.weights and len(self.weights) != len(self.files):
             raise ConfigError(f"{len(self.weights)} weights for {len(self.files)} text files; give one for each")
+        if self.weights and not (min(self.weights) >= 0 and sum(self.weights) > 0):
+            raise ConfigError(f"weights of text files must be 0 or more, and one above 0, not {self.weights}")
 
     def draw(self, chance: np.random.Generator) -> Text:
         """One line, not empty.

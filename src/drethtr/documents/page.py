@@ -5,6 +5,7 @@ Coordinates are whole pixels of the page's image as a person sees it (upright), 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
 from drethtr.errors import DataError
@@ -12,6 +13,9 @@ from drethtr.errors import DataError
 Point: TypeAlias = tuple[int, int]
 Points: TypeAlias = tuple[Point, ...]
 """A polygon, closed without repeating its first point, or a baseline in writing direction."""
+
+SAME_SHAPE = 0.01
+"""By how much width over height of two sizes of an image may differ."""
 
 
 class Box(NamedTuple):
@@ -175,6 +179,19 @@ class Page:
                 for region in self.regions
             ),
         )
+
+    def on_image(self, image: Path, width: int, height: int) -> Self:
+        """The page in pixels of its image, of this size, which may have been scaled since it was described.
+
+        Raises:
+            DataError: if the image has another shape, and so cannot be the one that was described.
+        """
+        if self.width and self.height and abs(self.width * height / (self.height * width) - 1) > SAME_SHAPE:
+            raise DataError(
+                f"describes an image of {self.width} x {self.height} pixels, but {image} has {width} x {height} "
+                f"when it is held upright; put the image that was described beside it"
+            )
+        return self.resized(width, height)
 
     def resized(self, width: int, height: int) -> Self:
         """The page on an image of another size; one whose size was unknown keeps its coordinates."""

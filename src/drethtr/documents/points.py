@@ -36,7 +36,7 @@ class Canvas(NamedTuple):
 
 
 def number(text: str, name: str) -> float:
-    """A coordinate or length.
+    """A coordinate, a length or a confidence.
 
     Raises:
         DataError: if it is none.
@@ -46,7 +46,7 @@ def number(text: str, name: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) <= LARGEST:
-        raise DataError(f"{name}: {text[:60]!r} is no coordinate")
+        raise DataError(f"{name}: {text[:60]!r} is no number from -{LARGEST:,} to {LARGEST:,}")
     return value
 
 

@@ -34,7 +34,7 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
     Raises:
         DataError: if the file cannot be read, or has no line that `page` has a text for.
     """
-    markup, dialect, parsed = parse_page(data, name, lambda _: None)
+    markup, dialect, parsed = parse_page(data, name, lambda _: (page.width, page.height))
     before = {line.id: line for line in parsed.page.lines}
     if missing := [line.id for line in page.lines if line.transcription is not None and line.id not in before]:
         raise DataError(f"{name}: has no line {missing[0]!r} to write text into")

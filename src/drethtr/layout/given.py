@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
+from drethtr.documents.page import Points, TextLine
 from drethtr.images.line import Line
 from drethtr.layout.finder import Floats, FoundLine
 from drethtr.layout.outline import ink_of, outline
@@ -27,6 +28,16 @@ class GivenLine(NamedTuple):
 
     baseline: Floats | None
     polygon: Floats | None
+
+    @classmethod
+    def of(cls, line: TextLine) -> "GivenLine":
+        """What a description says of the place of a line."""
+        return cls(floats(line.baseline), floats(line.polygon))
+
+
+def floats(points: Points | None) -> Floats | None:
+    """Points as an array."""
+    return None if points is None else np.array(points, dtype=np.float64)
 
 
 def complete(page: Line, lines: Sequence[GivenLine]) -> list[FoundLine]:

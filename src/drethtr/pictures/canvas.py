@@ -111,14 +111,17 @@ class Canvas:
         Raises:
             DataError: for any other name, or if it cannot be written.
         """
+        if path.suffix not in (".svg", ".png"):
+            raise DataError(f"{path}: pictures are written as .svg or .png")
         unfinished = path.with_name(f".{path.name}.unfinished")
         try:
             if path.suffix == ".svg":
                 unfinished.write_text(self.to_svg(), encoding="utf-8")
-            elif path.suffix == ".png":
-                self.to_image().save(unfinished, "PNG", optimize=True)
             else:
-                raise DataError(f"{path}: pictures are written as .svg or .png")
+                self.to_image().save(unfinished, "PNG", optimize=True)
             unfinished.replace(path)
         except OSError as error:
             raise DataError(f"cannot write {path}: {error.strerror}") from error
+        finally:
+            if unfinished.is_file():
+                unfinished.unlink()

@@ -58,7 +58,7 @@ def train(
         CheckpointError: if the folder's snapshot cannot be used.
         DataError: if training or validation lines cannot be used.
     """
-    snapshot, settings = output / SNAPSHOT, config.to_dict(run)
+    snapshot = output / SNAPSHOT
     if snapshot.exists() and not resume:
         raise ConfigError(f"{output} holds a run already; add --resume to go on with it, or choose another --output")
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
@@ -67,7 +67,8 @@ def train(
     alphabet = Characters.learn(mixture.texts(), run.minimum_count)
     mixture = mixture.within(alphabet.characters)
     model, learner = prepare(run, alphabet, devices)
-    progress = load_snapshot(snapshot, learner, settings) if snapshot.exists() else beginning(run, devices)
+    settings = config.to_dict(run), config.to_dict(model.tokenizer)
+    progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
     validator = Validator(run.validation, mixture.real_samples())
     batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
@@ -102,7 +103,7 @@ def train(
                 progress = replace(progress, saved=progress.samples)
                 if devices.leads:
                     save_model(averaged(model, learner, progress, run), output / LATEST)
-                    save_snapshot(snapshot, learner, progress, settings)
+                    save_snapshot(snapshot, learner, progress, *settings)
     return output / BEST
 
 

@@ -51,13 +51,13 @@ class Learner:
     optimizer: torch.optim.Optimizer
 
 
-def save_snapshot(path: Path, learner: Learner, progress: Progress, run: Any) -> None:
-    """Write the state of a run; `run` is its config as a dict, to refuse to resume another."""
+def save_snapshot(path: Path, learner: Learner, progress: Progress, run: Any, tokenizer: Any) -> None:
+    """Write the state of a run; `run` and `tokenizer` are its configs as dicts, to refuse to resume another."""
     tensors: dict[str, Tensor] = {f"network.{name}": value for name, value in learner.network.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.network.state_dict().items()}
     for number, moments in learner.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
-    header = {"progress": asdict(progress), "run": run}
+    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer}
     write_tensors(
         {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()},
         path,
@@ -65,7 +65,7 @@ def save_snapshot(path: Path, learner: Learner, progress: Progress, run: Any) ->
     )
 
 
-def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
+def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any) -> Progress:
     """Put a run back to where it was saved.
 
     Raises:
@@ -80,18 +80,14 @@ def load_snapshot(path: Path, learner: Learner, run: Any) -> Progress:
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
         raise CheckpointError(f"{path}: saved by a run with other settings ({', '.join(changed)}); start a new output")
+    if header.get("tokenizer", tokenizer) != tokenizer:  # snapshots of earlier versions have none
+        raise CheckpointError(f"{path}: saved when the training lines had other characters; start a new output")
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
     for name, value in tensors.items():
         part, _, rest = name.partition(".")
         parts[part][rest] = value
-    try:
-        learner.network.load_state_dict(parts["network"])
-        learner.average.network.load_state_dict(parts["average"])
-    except RuntimeError as error:
-        raise CheckpointError(
-            f"{path}: its weights do not fit: the training lines have other characters than when the run began; "
-            "start a new output"
-        ) from error
+    learner.network.load_state_dict(parts["network"])
+    learner.average.network.load_state_dict(parts["average"])
     moments: dict[int, dict[str, Tensor]] = {}
     for name, value in parts["optimizer"].items():
         number, _, moment = name.partition(".")

@@ -8,10 +8,7 @@ import numpy as np
 from drethtr.documents.page import Points, Transcription, Word, box_around
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats
-from drethtr.reading import Reading
-
-DOUBTFUL = 0.5
-"""A word less sure than this is marked as doubtful."""
+from drethtr.reading import DOUBTFUL, Reading
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:

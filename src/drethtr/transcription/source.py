@@ -16,9 +16,6 @@ DESCRIPTIONS = frozenset({".xml", ".json"})
 LINE_HEIGHT, LINE_SHAPE = 300, 5
 """An image is taken as one line if it is lower than so many pixels, or so many times as wide as high."""
 
-SAME_SHAPE = 0.01
-"""By how much width over height of two sizes of an image may differ."""
-
 
 @dataclass(frozen=True)
 class Original:
@@ -34,21 +31,25 @@ class Original:
         return str(self.description) if self.description is not None else self.source.name
 
     @property
+    def is_alone(self) -> bool:
+        """Whether its file is an image, and of nothing else."""
+        return self.source.pages == 1 and not is_pdf(self.source.path)
+
+    @property
     def is_line(self) -> bool:
         """Whether the image is shaped as one line of writing is: low, or far wider than high; a PDF never is.
 
         Raises:
             DataError: if the image is damaged.
         """
-        if self.given is not None or is_pdf(self.source.path) or self.source.pages > 1:
+        if self.given is not None or not self.is_alone:
             return False
         width, height = self.source.size()
         return height < LINE_HEIGHT or width >= LINE_SHAPE * height
 
     def scan(self) -> Scan:
         """The image, for those who write documents."""
-        alone = self.source.pages == 1 and not is_pdf(self.source.path)
-        return Scan(self.source.image, self.source.path if alone else None)
+        return Scan(self.source.image, self.source.path if self.is_alone else None)
 
     def given_for(self, grey: Line) -> Page | None:
         """The page as described, in pixels of its image.
@@ -59,13 +60,10 @@ class Original:
         if self.given is None:
             return None
         height, width = grey.shape
-        wide, high = self.given.width, self.given.height
-        if wide and high and abs(wide * height / (high * width) - 1) > SAME_SHAPE:
-            raise DataError(
-                f"{self.name}: describes an image of {wide} x {high} pixels, but {self.source.path} has "
-                f"{width} x {height}; put the image that was described beside it"
-            )
-        return self.given.resized(width, height)
+        try:
+            return self.given.on_image(self.source.path, width, height)
+        except DataError as error:
+            raise DataError(f"{self.name}: {error}") from error
 
 
 def open_originals(path: str | Path) -> tuple[Original, ...]:

@@ -5,13 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from drethtr.documents.page import Page, Points, Region, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine, Transcription
 from drethtr.errors import DataError
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip, straighten
-from drethtr.layout.finder import Finder, Floats, FoundLine
+from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arrange, by_direction
 from drethtr.layout.rapid import RapidDetector
@@ -21,7 +19,7 @@ from drethtr.transcription.place import on_page, transcription_of
 from drethtr.transcription.source import Original, open_originals
 
 LINES_AT_A_TIME = 64
-"""Straightened lines in memory at a time."""
+"""So many lines are straightened and read together."""
 
 HEAD_DOWN = 0.8
 """Writing read with less confidence than this is tried the other way up."""
@@ -80,7 +78,7 @@ def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = F
     placed = [
         line for line in page.lines if (line.baseline or line.polygon) and not (keep and line.transcription is not None)
     ]
-    lines = complete(grey, [GivenLine(floats(line.baseline), floats(line.polygon)) for line in placed])
+    lines = complete(grey, [GivenLine.of(line) for line in placed])
     done = {}
     for number, read in read_lines(grey, lines, recognizer):
         text = transcription_of(read.reading, read.strip, page.width, page.height)
@@ -172,8 +170,3 @@ def placed_line(id: str, read: Read, text: Transcription, width: int, height: in
     """A line of a page of this size."""
     polygon, baseline = (on_page(points, width, height) for points in (read.line.polygon, read.line.baseline))
     return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text)
-
-
-def floats(points: Points | None) -> Floats | None:
-    """Points as an array."""
-    return None if points is None else np.array(points, dtype=np.float64)

@@ -54,6 +54,18 @@ def test_lines_to_choose_by_must_be_usable():
         part(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
 
 
+@pytest.mark.parametrize(("page", "apart"), [("page 9", True), ("page 1", False), (None, False)])
+def test_given_lines_may_be_of_the_same_pages(page, apart):
+    parts = part(lines(30, pages=3), [Sample(written("other"), "other", set="mine", page=page)])
+    assert parts.by_page == apart
+
+
+def test_whole_pages_are_no_lines():
+    wide = [Sample(np.full((40, 900 + number), 255, np.uint8), "wide", page=f"{number}") for number in range(FEWEST)]
+    with pytest.raises(DataError, match="0 of 17 lines are short enough"):
+        narrow(part(wide), Preparation(height=40), 800)
+
+
 def test_what_cannot_be_used_is_counted():
     odd = [
         Sample(written("twice"), "twice"),

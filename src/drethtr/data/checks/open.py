@@ -2,18 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from glob import glob
 from pathlib import Path
 
 from drethtr.data.importers.splits import split_named
 from drethtr.data.sample import Sample
-from drethtr.data.sources import open_samples
+from drethtr.data.sources import matching, open_samples
 from drethtr.errors import DataError
 from drethtr.text.normalize import as_written
 
 
 def open_splits(patterns: Sequence[str]) -> dict[str, list[Sample]]:
-    """The lines of some files or patterns, by split.
+    """The lines of some files, URLs or patterns, by split.
 
     `x.train.parquet` is of `train`; names without such a word are of `all`.
 
@@ -22,7 +21,7 @@ def open_splits(patterns: Sequence[str]) -> dict[str, list[Sample]]:
     """
     splits: dict[str, list[Sample]] = defaultdict(list)
     for pattern in patterns:
-        paths = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - patterns may be absolute
+        paths = matching(pattern)
         if not paths:
             raise DataError(f"{pattern}: matches no file or folder")
         for path in paths:

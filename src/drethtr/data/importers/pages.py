@@ -9,18 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
 from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut, within
 from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import Sample
-from drethtr.documents.page import Page, Points, TextLine
-from drethtr.documents.read import image_beside, read_page
+from drethtr.documents.page import Page, TextLine
+from drethtr.documents.read import image_beside, is_file, read_page
 from drethtr.errors import DataError
 from drethtr.images.line import Line
 from drethtr.images.page import PageSource
 from drethtr.images.straighten import straighten
-from drethtr.layout.finder import Floats, FoundLine
+from drethtr.layout.finder import FoundLine
 from drethtr.layout.given import GivenLine, complete
 from drethtr.text.normalize import nfc
 
@@ -28,9 +26,6 @@ XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that hold the XML of the images above or beside them; they are no part of a page's name."""
 
 IMAGE_FOLDERS = ("Images", "images", "img")
-
-SAME_SHAPE = 0.01
-"""By how much width over height of a page and of its image may differ."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,8 @@ class Pages(Importer):
                 if isinstance(found, LeftOut):
                     yield found
                 else:
-                    yield Found(split, replace(found, set=name, language=self.language, page=page))
+                    sample = replace(found, text=nfc(found.text), set=name, language=self.language, page=page)
+                    yield Found(split, sample)
 
 
 @dataclass(frozen=True)
@@ -99,48 +95,37 @@ def page_name(path: Path, source: Path) -> str:
     return "/".join([*folders, path.stem.removesuffix(".alto").removesuffix(".page")])
 
 
-def lines_of(path: Path) -> Iterator[Sample | LeftOut]:
-    """The lines that a PAGE or ALTO file describes, cut from its image, in reading order."""
+def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
+    """The lines that a PAGE or ALTO file describes, cut from its image, in reading order; texts as written.
+
+    Args:
+        empty: Whether lines without a text are among them.
+    """
     try:
         page = read_page(path)
     except DataError as error:
         yield LeftOut(f"{path}: {error}", "not a page")
         return
     try:
-        grey = PageSource(image_of(path, page)).grey()
-        page = resized(page, grey)
+        image = image_of(path, page)
+        grey = PageSource(image).grey()
+        page = page.on_image(image, *reversed(grey.shape))
     except DataError as error:
         yield LeftOut(f"{path}: {error}", "no image of the page")
         return
     lines = [line for line in page.lines if line.polygon or line.baseline]
-    yield from (LeftOut(key_of(path, line), "no place on the page") for line in page.lines if line not in lines)
-    places = complete(grey, [GivenLine(points(line.baseline), points(line.polygon)) for line in lines])
-    for line, place in zip(lines, places, strict=True):
-        yield cut(grey, line, place, key_of(path, line))
+    places = dict(zip((line.id for line in lines), complete(grey, [GivenLine.of(line) for line in lines]), strict=True))
+    for line in page.lines:
+        if empty or line.text.strip():
+            place, key = places.get(line.id), key_of(path, line)
+            yield LeftOut(key, "no place on the page") if place is None else cut(grey, line, place, key)
 
 
 def image_of(path: Path, page: Page) -> Path:
     """The image of a page: beside its file or above, or in the images' own folder there."""
     folders = (folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)
-    own = next((folder / page.image for folder in folders if page.image and (folder / page.image).is_file()), None)
+    own = next((folder / page.image for folder in folders if page.image and is_file(folder / page.image)), None)
     return own or image_beside(path, page.image)
-
-
-def resized(page: Page, grey: Line) -> Page:
-    """The page in pixels of its image.
-
-    Raises:
-        DataError: if that has another shape.
-    """
-    height, width = grey.shape
-    if page.width and page.height and abs(page.width * height / (page.height * width) - 1) > SAME_SHAPE:
-        raise DataError(f"the page is of {page.width} x {page.height} pixels, its image of {width} x {height}")
-    return page.resized(width, height)
-
-
-def points(found: Points | None) -> Floats | None:
-    """Points as an array, None where there are too few for a line."""
-    return np.array(found, dtype=np.float64) if found and len(found) > 1 else None
 
 
 def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | LeftOut:
@@ -149,7 +134,7 @@ def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | Left
         strip = straighten(grey, place.baseline, place.polygon)
     except DataError as error:
         return LeftOut(f"{key}: {error}", "cannot be cut from the page")
-    return Sample(strip.line, nfc(line.text), key=key)
+    return Sample(strip.line, line.text, key=key)
 
 
 def key_of(path: Path, line: TextLine) -> str:

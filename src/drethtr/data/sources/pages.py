@@ -17,12 +17,11 @@ def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
         DataError: if the file is no page, its image is missing, or a line with text cannot be cut from it.
     """
     samples = []
-    for found in lines_of(path):
+    for found in lines_of(path, empty=False):
         if isinstance(found, LeftOut):
             raise DataError(f"{found.key}: {found.reason}")
-        if found.text.strip():
-            collection, page = path.resolve().parent.name, page_name(path, path)
-            samples.append(replace(found, text=spelling(found.text), set=collection, page=page))
+        collection, page = path.resolve().parent.name, page_name(path, path)
+        samples.append(replace(found, text=spelling(found.text), set=collection, page=page))
     return samples
 
 

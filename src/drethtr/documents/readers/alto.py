@@ -53,6 +53,8 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
         regions.append(Region(block_id, tuple(of_block), outline))
     page = Page(image, canvas.width, canvas.height, tuple(regions))
     width, height = (round(number(pages[0].attributes.get(side) or "0", name)) for side in ("WIDTH", "HEIGHT"))
+    if width <= 0 or height <= 0:
+        width, height = (round(pixels / canvas.scale) for pixels in (canvas.width, canvas.height))
     return Parsed(page, lines, (width, height))
 
 

@@ -12,7 +12,7 @@ SizeOf: TypeAlias = Callable[[str], tuple[int, int] | None]
 
 
 class Parsed(NamedTuple):
-    """A page, the element of each of its lines by the line's id, and the width and height that the file gives it."""
+    """A page, the element of each of its lines by the line's id, and its width and height in the units of the file."""
 
     page: Page
     lines: Mapping[str, Element]

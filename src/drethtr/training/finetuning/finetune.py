@@ -94,7 +94,9 @@ def open_folder(material: Material, folder: Path, *, resume: bool) -> None:
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)
         store_parquet(material.parts.validation, folder / VALIDATION)
-        plan.write_text(json.dumps(wanted, ensure_ascii=False, indent=1), encoding="utf-8")
+        unfinished = folder / f".{PLAN}.unfinished"
+        unfinished.write_text(json.dumps(wanted, ensure_ascii=False, indent=1), encoding="utf-8")
+        unfinished.replace(plan)
     elif not resume:
         raise ConfigError(f"{folder} holds a run already; add --resume to go on with it, or --force to begin anew")
     elif json.loads(plan.read_text(encoding="utf-8")) != wanted:

@@ -53,14 +53,19 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
         chosen_by = tuple(usable(given, left_out))
         if not chosen_by:
             raise DataError(f"none of the {len(given)} lines to choose the best weights by is usable")
-        return Parts(joined(pages), chosen_by, True, left_out)
+        return parts_of(joined(pages), chosen_by, left_out)
     chosen = choose(pages, len(kept))
     if chosen is None:
         pages = in_chance_order([replace(sample, page=None) for sample in kept], seed)
         chosen = set(range(round(SHARE * len(kept))))
     train = joined([page for number, page in enumerate(pages) if number not in chosen])
-    by_page = all(sample.page for sample in joined(pages))
-    return Parts(train, joined([pages[number] for number in sorted(chosen)]), by_page, left_out)
+    return parts_of(train, joined([pages[number] for number in sorted(chosen)]), left_out)
+
+
+def parts_of(train: tuple[Sample, ...], validation: tuple[Sample, ...], left_out: Mapping[str, int]) -> Parts:
+    """The parts, having seen whether all pages are known and none is in both."""
+    own, others = set(map(page_of, train)), set(map(page_of, validation))
+    return Parts(train, validation, "" not in own | others and own.isdisjoint(others), left_out)
 
 
 def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
@@ -107,9 +112,11 @@ def narrow(parts: Parts, preparation: Preparation, widest: int) -> Parts:
     """The same without training lines that have more than `widest` columns when prepared.
 
     Raises:
-        DataError: naming the line, if an image cannot be read.
+        DataError: if an image cannot be read, or too few lines are left.
     """
     kept = tuple(sample for sample in parts.train if preparation.columns(*sample.size()) <= widest)
     left_out = Counter(parts.left_out)
     left_out["too wide to train on"] += len(parts.train) - len(kept)
+    if len(kept) < FEWEST / 2:
+        raise DataError(f"{len(kept)} of {len(parts.train)} lines are short enough to train on; are they single lines?")
     return replace(parts, train=kept, left_out=+left_out)
