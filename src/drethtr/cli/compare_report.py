@@ -52,8 +52,8 @@ def table(title: str, rows: Sequence[Difference]) -> Iterator[str]:
 def confidence_table(found: Comparison) -> Iterator[str]:
     """How right each of the two is where it is so sure."""
     yield f"{'confidence':13}  {'lines A':>8}  {'CER A %':>8}  {'lines B':>8}  {'CER B %':>8}"
-    for name, *cells in confidence_rows(found):
-        yield "  ".join([f"{name:13}", *(f"{cell:>8}" for cell in cells)])
+    for name, *row in confidence_rows(found):
+        yield "  ".join([f"{name:13}", *(f"{cell:>8}" for cell in row)])
 
 
 def confidence_rows(found: Comparison) -> Iterator[tuple[str, str, str, str, str]]:
