@@ -38,6 +38,12 @@ def test_whole_pages_need_descriptions(drethtr, lines, tiny_path):
     assert outcome.code == 2 and "no PAGE or ALTO" in outcome.err and outcome.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("option", [("--limit", 2), ("--confidence",)], ids=str)
+def test_whole_pages_refuse_what_is_for_lines(drethtr, pages, tiny_path, option):
+    outcome = drethtr("evaluate", pages, "--model", tiny_path, "--end-to-end", *option)
+    assert outcome.code == 2 and "whole pages" in outcome.err and outcome.err.count("\n") == 1
+
+
 def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["", ""])
     outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path, "--end-to-end")

@@ -21,7 +21,7 @@ from drethtr.cli.pages import AUTO
 from drethtr.cli.provenance import provenance_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
-from drethtr.errors import DataError
+from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from drethtr.evaluation.evaluate import Scores
@@ -64,6 +64,10 @@ def evaluate(
     if json_file is not None and not json_file.parent.is_dir():
         raise DataError(f"{json_file}: there is no folder {json_file.parent}")
     if end_to_end:
+        if limit is not None or confidence:
+            raise ConfigError(
+                "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
+            )
         pages = open_references(data)
         recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device), precision=exactness)
         found = to_json(read_and_compare(recognizer, pages, lines))
