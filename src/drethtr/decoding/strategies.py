@@ -165,7 +165,7 @@ class Joint(Decoder):
     """
 
     candidates: int = 8
-    ctc_weight: float = 0.35
+    ctc_weight: float = 0.45
     passes: int = 6
 
     needs_ctc: ClassVar[bool] = True
