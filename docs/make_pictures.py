@@ -13,7 +13,7 @@ from drethtr.pictures.reliability import reliability_chart
 from drethtr.transcription import transcribe_page
 
 ROOT = Path(__file__).parents[1]
-SAMPLE = ROOT / "samples" / "000003.png"
+SAMPLE = ROOT / "samples" / "000002.png"
 PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
 
