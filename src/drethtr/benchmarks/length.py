@@ -84,10 +84,10 @@ class Written:
 
     @torch.inference_mode()
     def extend(self, length: int) -> None:
-        """Write up to so many tokens, piece by piece."""
+        """Write up to so many tokens, piece by piece, and the last alone: a step tidies up what is remembered."""
         device = self.memory.layers[0].keys.device
-        while self.state.length < length:
-            tokens = torch.zeros(1, min(PIECE, length - self.state.length), dtype=torch.long, device=device)
+        while left := length - self.state.length:
+            tokens = torch.zeros(1, min(PIECE, max(left - 1, 1)), dtype=torch.long, device=device)
             _, self.state = self.network.decode_text(tokens, self.memory, self.state)
 
     def spread(self, task: Task) -> tuple[ImageMemory, DecoderState]:
