@@ -86,7 +86,7 @@ class Written:
     def extend(self, length: int) -> None:
         """Write up to so many tokens, piece by piece, and the last alone: a step tidies up what is remembered."""
         device = self.memory.layers[0].keys.device
-        while left := length - self.state.length:
+        while (left := length - self.state.length) > 0:
             tokens = torch.zeros(1, min(PIECE, max(left - 1, 1)), dtype=torch.long, device=device)
             _, self.state = self.network.decode_text(tokens, self.memory, self.state)
 
