@@ -55,7 +55,7 @@ def data(tmp_path: Path) -> Path:
 
 def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:
     """`drethtr train` on the CPU, in processes of its own."""
-    train = ["-m", "drethtr.cli.main", "train", "run.toml", "--output", output, "--device", "cpu", *options]
+    train = ["-m", "drethtr.cli", "train", "run.toml", "--output", output, "--device", "cpu", *options]
     return launch(data, train, processes=processes)
 
 

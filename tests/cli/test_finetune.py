@@ -87,7 +87,7 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     assert drethtr("finetune", *wishes, "--output", tmp_path / "whole.safetensors").code == 0
     killed = tmp_path / "killed.safetensors"
     snapshot = tmp_path / "killed.run" / "30_lines" / "snapshot.safetensors"
-    command = [sys.executable, "-m", "drethtr.cli.main", "finetune", *map(str, wishes), "--output", str(killed)]
+    command = [sys.executable, "-m", "drethtr.cli", "finetune", *map(str, wishes), "--output", str(killed)]
     environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # their number changes rounding
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None and not snapshot.exists():

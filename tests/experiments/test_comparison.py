@@ -7,22 +7,11 @@ import pytest
 
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.experiments.comparison import Measured, difference, sheet
-from drethtr.experiments.experiment import Experiment
 from drethtr.experiments.result import CER, LINES, NATS, Outcome, ReadLine, Result, mean_of_batches
 from drethtr.experiments.table import Row, Table
+from drethtr.experiments.trained import Trained
 
 TEXTS = ["abcdefghij"] * 20
-
-
-class Nothing(Experiment):
-    def fingerprint(self, conditions, seed):
-        return ""
-
-    def prepare(self, conditions, seed):
-        raise NotImplementedError
-
-    def measure(self, conditions, seed):
-        raise NotImplementedError
 
 
 def result(row, seed, wrong):
@@ -50,7 +39,7 @@ def surprised(found, nats):
     return replace(found, outcome=outcome)
 
 
-A, B, C = Row("a", Nothing(), {CER: 4.49}), Row("b", Nothing()), Row("c", Nothing())
+A, B, C = Row("a", Trained(), {CER: 4.49}), Row("b", Trained()), Row("c", Trained())
 TABLE = Table("t", "A table", "Table 1", (A, B, C), ("A note.",))
 RESULTS = {
     "a": [result("a", 0, [1] * 20), result("a", 1, [3] * 20)],

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from drethtr.decoding.published import LIMIT, PlainScorer, published_beam_search
+from drethtr.decoding.scorer import select_lines
 from drethtr.decoding.search import Hypothesis
 from drethtr.images.prepare import PAPER_COLUMNS
 from drethtr.model.attention import KeyValue
@@ -80,20 +81,22 @@ def on_canvas(images: Tensor) -> tuple[Tensor, Tensor]:
 class CopyingScorer:
     """A network as search sees it; every beam gets a copy of its line's image when there are several."""
 
-    def __init__(self, network: DRetHTR, memory: ImageMemory) -> None:
+    def __init__(self, network: DRetHTR, memory: ImageMemory, copies: int = 1) -> None:
         self.network = network
         self.memory = memory
+        self.copies = copies
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """See `Scorer.step`."""
         copies = len(tokens) // self.memory.layers[0].keys.shape[0]
         if copies > 1:
-            self.memory = copied(self.memory, copies)
+            self.memory, self.copies = copied(self.memory, copies), copies
         return PlainScorer(self.network, self.memory).step(tokens, state)
 
     def keep(self, lines: Tensor) -> "CopyingScorer":
-        """See `Scorer.keep`: here all lines stay to the end."""
-        raise NotImplementedError("the published search ends for all lines at once")
+        """See `Scorer.keep`."""
+        rows = lines[:, None] * self.copies + torch.arange(self.copies, device=lines.device)
+        return CopyingScorer(self.network, select_lines(self.memory, rows.flatten()), self.copies)
 
 
 def copied(memory: ImageMemory, beams: int) -> ImageMemory:

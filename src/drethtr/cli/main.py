@@ -67,7 +67,3 @@ def main() -> None:
     except DrethtrError as error:
         typer.echo(f"drethtr: {error}", err=True)
         sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()

@@ -77,9 +77,9 @@ def usual_decoders(model: Model) -> tuple[Decoders, ...]:
 
 def passes(model: Model, decoders: Sequence[Decoders] = ()) -> int:
     """How often `calibrate` reads each line, at most: to choose a decoder, with every decoder, then in every turn."""
-    if decoders:
-        return len(decoders) + len(TURNS)
-    return len(usual_decoders(replace(model, trust=Trust(decoder=Joint())))) + len(TURNS) + 1
+    choice = Joint() if model.network.ctc is not None else None
+    usual = usual_decoders(replace(model, trust=Trust(decoder=choice)))
+    return (len(decoders) or len(usual) + (choice is not None)) + len(TURNS)
 
 
 def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Calibration:

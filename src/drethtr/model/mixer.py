@@ -17,7 +17,7 @@ from drethtr.model.attention import KeyValue, attend_image, fold_beams, unfold_b
 from drethtr.model.cache import TextCache
 from drethtr.model.decay import Decay, DecayConfig, Place, Scheduled
 from drethtr.model.recollection import Recollection
-from drethtr.model.retention import CHUNK, RetentionState, chunkwise, recall
+from drethtr.model.retention import CHUNK, chunkwise, recall
 from drethtr.model.softmax import softmax_attention
 
 State = TypeVar("State")
@@ -78,12 +78,12 @@ class RetentiveMixer(PastMixer[Recollection]):
         if q.shape[2] == 1 and not dropout:
             state = state.followed_by(text, log_decay)
             return state.read(scaled, normalize=self.normalize).to(q.dtype), state.tidied()
-        state = state.absorbed()
         if q.shape[2] <= CHUNK:
+            state = state.absorbed()
             read = recall(scaled, *text, log_decay, state.memory, normalize=self.normalize, dropout=dropout)
             return read.to(q.dtype), state.followed_by(text, log_decay)
-        memory = state.memory or RetentionState.empty(*text)
-        read, memory = chunkwise(scaled, *text, log_decay, memory, normalize=self.normalize, dropout=dropout)
+        before = state.settled()
+        read, memory = chunkwise(scaled, *text, log_decay, before, normalize=self.normalize, dropout=dropout)
         return read.to(q.dtype), Recollection.of(memory, text)
 
 

@@ -2,7 +2,8 @@
 
 A token that enters the memory touches all of it, and so does a beam that changes places. Therefore tokens wait, as the
 keys and values they are, until these take as much room as the memory; then they enter together. A short text never
-needs the memory: it is read like attention, without the softmax, and costs no more.
+needs the memory: it is read like attention, without the softmax, and costs no more. A text taken at once waits whole
+until more is written: where nothing follows, as when a text is scored, it never enters.
 """
 
 from typing import NamedTuple, Self
