@@ -82,7 +82,7 @@ class Recognizer:
         self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
         self.decoder.check(model.network)
         self.precision = precision
-        self.networks = precision.prepare(model.network)
+        self.networks = precision.prepare(model.network, stepwise=self.decoder.stepwise)
         self.alternatives = alternatives
         self.on_drift = on_drift
 

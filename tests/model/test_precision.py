@@ -13,7 +13,7 @@ from drethtr.model.mixer import JointSoftmax, Retentive
 from drethtr.model.network import BASE, COMPACT, RETHTR_SMALL, SMALL, DRetHTR
 from drethtr.model.output import SwishGate
 from drethtr.model.padded import Padded
-from drethtr.model.precision import Precision, fold_norms, pays_for_text, rounded
+from drethtr.model.precision import Precision, fold_norms, pays_for_steps, rounded
 
 WIDTHS = torch.tensor([300, 180])
 
@@ -55,7 +55,7 @@ def test_rounding_leaves_the_network_as_it_was():
 
 @pytest.mark.parametrize(("config", "pays"), [(COMPACT, False), (SMALL, True), (BASE, True)], ids=["c", "s", "b"])
 def test_text_is_coarse_where_that_is_faster(config, pays):
-    assert pays_for_text(config) is pays
+    assert pays_for_steps(config) is pays
 
 
 def test_a_narrow_network_writes_in_float32():
@@ -64,6 +64,11 @@ def test_a_narrow_network_writes_in_float32():
     assert networks.text is made and networks.image is not made
     memory = networks.encode_image(lines_for(made), WIDTHS)
     assert {part.dtype for kept in memory.layers for part in kept} == {torch.float32}
+
+
+def test_a_network_that_reads_whole_texts_is_coarse_whatever_its_width():
+    networks = Precision.BFLOAT16.prepare(network(), stepwise=False)
+    assert networks.text is networks.image
 
 
 VARIANTS = {

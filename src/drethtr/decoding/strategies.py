@@ -29,6 +29,8 @@ class Decoder(ABC):
     """Finds the text of every line of an image memory; the answer for a line does not depend on the others."""
 
     needs_ctc: ClassVar[bool] = False
+    stepwise: ClassVar[bool] = True
+    """Whether it writes token by token; else it reads whole texts back."""
 
     def check(self, network: DRetHTR) -> None:
         """Refuse a network that lacks what this decoder needs.
@@ -49,6 +51,7 @@ class CTC(Decoder):
     """The likeliest path of the CTC head, no decoding loop at all; alternatives by prefix search."""
 
     needs_ctc: ClassVar[bool] = True
+    stepwise: ClassVar[bool] = False
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         scores = CTCScores.of(memory)
@@ -147,7 +150,7 @@ class VerifiedDrafts(Writer):
     needs_ctc: ClassVar[bool] = True
 
     def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        found = corrected_drafts(scorer, CTCScores.of(scorer.memory), self.passes)
+        found = corrected_drafts(scorer, CTCScores.of(scorer.memory), self.passes, exact=True)
         left = [line for line, text in enumerate(found) if text is None]
         rest = iter(Greedy().write(scorer.keep(torch.tensor(left, device=scorer.device))) if left else ())
         return [next(rest) if text is None else text for text in found]
@@ -169,6 +172,7 @@ class Joint(Decoder):
     passes: int = 6
 
     needs_ctc: ClassVar[bool] = True
+    stepwise: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= 100:
@@ -190,17 +194,20 @@ class Joint(Decoder):
     def propose(self, network: DRetHTR, memory: ImageMemory) -> list[list[Scored]]:
         """The texts of each line, scored by both."""
         scorer, scores = NetworkScorer(network, memory), CTCScores.of(memory)
-        return score_texts(scorer, scores, corrected_drafts(scorer, scores, self.passes), self.candidates)
+        own = corrected_drafts(scorer, scores, self.passes, exact=False)
+        return score_texts(scorer, scores, own, self.candidates)
 
     def quality(self, text: Scored) -> float:
         """What texts are compared by."""
         return text.quality(self.ctc_weight)
 
 
-def corrected_drafts(scorer: NetworkScorer, scores: CTCScores, passes: int) -> list[Hypothesis | None]:
-    """What the decoder would write on each line; none where that is not known after so many passes."""
+def corrected_drafts(
+    scorer: NetworkScorer, scores: CTCScores, passes: int, *, exact: bool
+) -> list[Hypothesis | None]:
+    """What the decoder would write on each line, see `verify`."""
     readers = [Continuation(scores.line(line).numpy(), PAD) for line in range(scorer.lines)]
-    return verify(scorer, readers, text_limits(scorer.memory), end=EOS, passes=passes)
+    return verify(scorer, readers, text_limits(scorer.memory), end=EOS, passes=passes, exact=exact)
 
 
 def default_decoder(network: DRetHTR) -> Decoder:

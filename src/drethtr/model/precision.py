@@ -39,15 +39,15 @@ class Precision(Enum):
     FLOAT32 = torch.float32
     BFLOAT16 = torch.bfloat16
 
-    def prepare(self, network: DRetHTR) -> Networks:
-        """The network itself, or a copy in bfloat16; the text of a narrow network stays with the network itself."""
+    def prepare(self, network: DRetHTR, *, stepwise: bool = True) -> Networks:
+        """The network itself, or a copy in bfloat16; a narrow network writes `stepwise`, token by token, in float32."""
         if self is Precision.FLOAT32:
             return Networks(network, network)
         coarse = rounded(network, self.value)
-        return Networks(coarse, coarse if pays_for_text(network.config) else network)
+        return Networks(coarse, network if stepwise and not pays_for_steps(network.config) else coarse)
 
 
-def pays_for_text(config: NetworkConfig) -> bool:
+def pays_for_steps(config: NetworkConfig) -> bool:
     """Whether single tokens are decoded faster in bfloat16."""
     return config.width * config.hidden >= WORTHWHILE
 
