@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from drethtr import config
+from drethtr.atomic import atomic_write
 from drethtr.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.model.adapter import apply_changes
@@ -115,13 +116,8 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str]) -> None:
     """Write a safetensors file that is either whole or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.touch()
-    mode = partial.stat().st_mode
-    save_file(dict(tensors), partial, dict(metadata))
-    partial.chmod(mode)  # safetensors writes files that nobody else may read
-    partial.replace(path)
+    with atomic_write(path) as unfinished:
+        save_file(dict(tensors), unfinished, dict(metadata))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

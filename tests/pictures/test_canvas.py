@@ -37,4 +37,4 @@ def test_saved_by_name(tmp_path):
     with pytest.raises(DataError, match=r"\.svg or \.png"):
         CANVAS.save(tmp_path / "a.jpg")
     with pytest.raises(DataError, match="cannot write"):
-        CANVAS.save(tmp_path / "gone" / "a.png")
+        CANVAS.save(tmp_path / "a.png" / "a.png")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from shutil import copymode
 from typing import TYPE_CHECKING
 
+from drethtr.atomic import atomic_write
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -148,15 +148,8 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         DataError: if it cannot be written.
     """
-    unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_bytes(content)
-        if path.exists():
-            copymode(path, unfinished)
-        unfinished.replace(path)
+        with atomic_write(path) as unfinished:
+            unfinished.write_bytes(content)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        if unfinished.is_file():
-            unfinished.unlink()

@@ -202,9 +202,7 @@ class Joint(Decoder):
         return text.quality(self.ctc_weight)
 
 
-def corrected_drafts(
-    scorer: NetworkScorer, scores: CTCScores, passes: int, *, exact: bool
-) -> list[Hypothesis | None]:
+def corrected_drafts(scorer: NetworkScorer, scores: CTCScores, passes: int, *, exact: bool) -> list[Hypothesis | None]:
     """What the decoder would write on each line, see `verify`."""
     readers = [Continuation(scores.line(line).numpy(), PAD) for line in range(scorer.lines)]
     return verify(scorer, readers, text_limits(scorer.memory), end=EOS, passes=passes, exact=exact)

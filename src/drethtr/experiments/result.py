@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from drethtr.atomic import atomic_write
 from drethtr.errors import DataError
 from drethtr.evaluation.metrics import Counts
 
@@ -57,10 +58,8 @@ class Result:
 
     def save(self, path: Path) -> None:
         """Write a file that is whole or not there."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f".{path.name}.unfinished")
-        unfinished.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(path)
+        with atomic_write(path) as unfinished:
+            unfinished.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path) -> Self:

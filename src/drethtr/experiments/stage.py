@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from drethtr import config
+from drethtr.atomic import atomic_write
 from drethtr.checkpoint import load_model
 from drethtr.experiments.material import Material
 from drethtr.experiments.scale import Scale
@@ -84,7 +85,8 @@ def carry_out(stage: Stage, conditions: Conditions) -> Path:
     wait_for_all(devices)
     if devices.leads:
         record = {"settings": stage.settings, "card": dict(load_model(best).card)}
-        (folder / FINISHED).write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        with atomic_write(folder / FINISHED) as unfinished:
+            unfinished.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         for name in (SNAPSHOT, LATEST):
             (folder / name).unlink(missing_ok=True)
     wait_for_all(devices)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from PIL import Image, ImageDraw
 
+from drethtr.atomic import atomic_write
 from drethtr.errors import DataError
 from drethtr.pictures.contact_sheet import caption_font
 
@@ -113,15 +114,11 @@ class Canvas:
         """
         if path.suffix not in (".svg", ".png"):
             raise DataError(f"{path}: pictures are written as .svg or .png")
-        unfinished = path.with_name(f".{path.name}.unfinished")
         try:
-            if path.suffix == ".svg":
-                unfinished.write_text(self.to_svg(), encoding="utf-8")
-            else:
-                self.to_image().save(unfinished, "PNG", optimize=True)
-            unfinished.replace(path)
+            with atomic_write(path) as unfinished:
+                if path.suffix == ".svg":
+                    unfinished.write_text(self.to_svg(), encoding="utf-8")
+                else:
+                    self.to_image().save(unfinished, "PNG", optimize=True)
         except OSError as error:
             raise DataError(f"cannot write {path}: {error.strerror}") from error
-        finally:
-            if unfinished.is_file():
-                unfinished.unlink()

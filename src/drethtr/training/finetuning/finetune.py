@@ -12,6 +12,7 @@ from shutil import rmtree
 import torch
 
 from drethtr import config
+from drethtr.atomic import atomic_write
 from drethtr.checkpoint import Adapter, Model, load_adapted, load_model, save_adapter, save_model, weights_hash
 from drethtr.data.store import store_parquet
 from drethtr.errors import ConfigError
@@ -94,9 +95,8 @@ def open_folder(material: Material, folder: Path, *, resume: bool) -> None:
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)
         store_parquet(material.parts.validation, folder / VALIDATION)
-        unfinished = folder / f".{PLAN}.unfinished"
-        unfinished.write_text(json.dumps(wanted, ensure_ascii=False, indent=1), encoding="utf-8")
-        unfinished.replace(plan)
+        with atomic_write(plan) as unfinished:
+            unfinished.write_text(json.dumps(wanted, ensure_ascii=False, indent=1), encoding="utf-8")
     elif not resume:
         raise ConfigError(f"{folder} holds a run already; add --resume to go on with it, or --force to begin anew")
     elif json.loads(plan.read_text(encoding="utf-8")) != wanted:

@@ -1,0 +1,29 @@
+"""Files that are whole or not there, whatever stops the writing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_IMODE
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """An empty file beside `path`, which takes its place once the block has ended; after an error it is gone.
+
+    The folder is made if it is missing. A file that is replaced lends its mode; else it is that of any new file, also
+    where a library writes files that nobody else may read.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.unlink(missing_ok=True)
+    try:
+        unfinished.touch()
+        mode = S_IMODE((path if path.exists() else unfinished).stat().st_mode)
+        yield unfinished
+        unfinished.chmod(mode)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

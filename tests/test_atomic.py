@@ -1,0 +1,42 @@
+"""A file is whole or as it was."""
+
+import pytest
+
+from drethtr.atomic import atomic_write
+
+
+def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
+    path = tmp_path / "new" / "file"
+    with atomic_write(path) as unfinished:
+        unfinished.write_text("whole")
+        assert not path.exists()
+    assert path.read_text() == "whole"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_after_an_error_the_old_file_is_there(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="no more"), atomic_write(path) as unfinished:
+        unfinished.write_text("half")
+        raise ValueError("no more")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_was_left_of_a_killed_process_is_in_nobodys_way(tmp_path):
+    path = tmp_path / "file"
+    (tmp_path / ".file.unfinished").write_text("half")
+    with atomic_write(path) as unfinished:
+        assert not unfinished.read_text()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_keeps_its_mode(tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    path.chmod(0o640)
+    with atomic_write(path) as unfinished:
+        unfinished.unlink()
+        unfinished.touch(0o600)
+    assert path.stat().st_mode & 0o777 == 0o640
