@@ -17,9 +17,14 @@ def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
 def test_after_an_error_the_old_file_is_there(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(ValueError, match="no more"), atomic_write(path) as unfinished:
-        unfinished.write_text("half")
-        raise ValueError("no more")
+
+    def breaks_off():
+        with atomic_write(path) as unfinished:
+            unfinished.write_text("half")
+            raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        breaks_off()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
