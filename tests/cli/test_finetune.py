@@ -13,8 +13,10 @@ import torch
 from conftest import written
 from PIL import Image
 
-from drethtr.checkpoint import load_model, read_tensors
+from drethtr.checkpoint import load_model, read_tensors, save_trust
+from drethtr.decoding.strategies import Joint
 from drethtr.recognizer import Recognizer
+from drethtr.trust.trust import Trust
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
@@ -80,6 +82,18 @@ def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
     assert recognizer.model.card["fine_tuned"]["from"].startswith("tiny ")
     assert recognizer.model.tokenizer == load_model(tiny_path).tokenizer
     assert not weights(tiny_path)["to_logits.weight"].equal(recognizer.model.network.to_logits.weight)
+
+
+@pytest.mark.parametrize("way", [(), ("--adapter",)], ids=["whole", "adapter"])
+def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path, tmp_path):
+    start, output, decoder = tmp_path / "start.safetensors", tmp_path / "mine.safetensors", Joint(ctc_weight=0.3)
+    save_trust(tiny_path, Trust(decoder=decoder), start)
+    assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT, *way).code == 0
+    recognizer = Recognizer.load(output)
+    assert recognizer.decoder == decoder
+    told = recognizer.model.card["fine_tuned"]["validation_after"]
+    measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
+    assert f"{100 * told['cer']:.2f} [" in measured.out
 
 
 def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):

@@ -25,6 +25,7 @@ from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, le
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import rank_of, run_of
 from drethtr.training.loop import LATEST, train
+from drethtr.trust.trust import Trust
 
 PLAN = "plan.json"
 VALIDATION = "validation.parquet"
@@ -125,14 +126,18 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
 
 
 def as_saved(material: Material, best: Model) -> tuple[Model, Adapter | None]:
-    """A model with its numbers rounded as its file will have them, so that what is measured is what is saved."""
+    """A model with its numbers rounded as its file will have them, so that what is measured is what is saved.
+
+    It reads with the decoder of the start: few lines say little about which one is better.
+    """
+    trust = Trust(decoder=material.start.trust.decoder)
     if not material.plan.adapter:
         best.network.half().float()
-        return best, None
+        return replace(best, trust=trust), None
     changes = changes_between(material.start.network, best.network, rank_of(material.start))
     path = Path(material.plan.model)
     halved = {name: change.half() for name, change in changes.items()}
-    adapter = Adapter(halved, weights_hash(material.start), path.name, best.card)
+    adapter = Adapter(halved, weights_hash(material.start), path.name, best.card, trust)
     return load_adapted(adapter, [path], next(best.network.parameters()).device), adapter
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample
 from drethtr.errors import DataError
-from drethtr.evaluation.calibrate import calibrate
+from drethtr.evaluation.calibrate import calibrate, usual_decoders
 from drethtr.evaluation.evaluate import page_of, read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.recognizer import Recognizer
@@ -31,12 +31,12 @@ def pages_of(samples: Sequence[Sample]) -> list[str]:
 
 
 def with_trust(model: Model, samples: Sequence[Sample]) -> Model:
-    """The model calibrated as far as there are lines for it; what it believed of itself before holds no more."""
-    untold = replace(model, trust=Trust())
+    """The model calibrated as far as there are lines for it; it goes on reading with the decoder it has."""
+    untold = replace(model, trust=Trust(decoder=model.trust.decoder))
     if len(samples) < TO_CALIBRATE:
         return untold
     try:
-        trust = calibrate(untold, samples).trust
+        trust = calibrate(untold, samples, usual_decoders(untold)).trust
     except DataError:  # all characters were right, or none: there is nothing to calibrate
         return untold
     return replace(model, trust=trust if len(samples) >= TO_KNOW_WRITING else replace(trust, unlike_training=None))
