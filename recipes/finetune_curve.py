@@ -10,10 +10,12 @@ that were finished are not repeated, and interrupted ones go on. The table is pr
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
+from drethtr.atomic import atomic_write
 from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
 from drethtr.data.store import store_parquet
@@ -45,9 +47,8 @@ def measured(recognizer: Recognizer, folder: Path, name: str, lines: int, *, ada
 
 
 def learned(model: Path, folder: Path, out: Path, name: str, lines: int, *, adapter: bool) -> Row:
-    """Fine-tune on so many lines of a set and measure; from the files of an earlier time if they are there."""
+    """Fine-tune on so many lines of a set and measure."""
     result = out / f"{name}_{lines}{'_adapter' if adapter else ''}.safetensors"
-    row = result.with_suffix(".json")
     if not result.exists():
         data = out / f"{name}_{lines}.parquet"
         samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
@@ -55,20 +56,28 @@ def learned(model: Path, folder: Path, out: Path, name: str, lines: int, *, adap
             raise DataError(f"{name} has only {len(samples):,} lines to learn from, not {lines:,}")
         store_parquet(joined(in_chance_order(samples, seed=0))[:lines], data)
         finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
-    if not row.exists():
-        recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
-        found = measured(recognizer, folder, name, lines, adapter=adapter)
-        row.write_text(json.dumps(asdict(found)), encoding="utf-8")
-    return Row(**json.loads(row.read_text(encoding="utf-8")))
+    recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
+    return measured(recognizer, folder, name, lines, adapter=adapter)
+
+
+def kept(path: Path, measure: Callable[[], Row]) -> Row:
+    """What was measured, from its file if it was before."""
+    if not path.exists():
+        text = json.dumps(asdict(measure()))
+        with atomic_write(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+    return Row(**json.loads(path.read_text(encoding="utf-8")))
 
 
 def rows(model: Path, folder: Path, out: Path, names: Sequence[str], amounts: Sequence[int]) -> Iterator[Row]:
-    """All that is measured, set by set."""
+    """All that is measured: before, then whole models, then adapters."""
     for name in names:
-        yield measured(Recognizer.load(model), folder, name, 0)
-        for lines in amounts:
-            for adapter in (False, True):
-                yield learned(model, folder, out, name, lines, adapter=adapter)
+        yield kept(out / f"{name}_0.json", partial(measured, Recognizer.load(model), folder, name, 0))
+    for adapter in (False, True):
+        for name in names:
+            for lines in amounts:
+                path = out / f"{name}_{lines}{'_adapter' if adapter else ''}.json"
+                yield kept(path, partial(learned, model, folder, out, name, lines, adapter=adapter))
 
 
 def table(found: Sequence[Row]) -> str:

@@ -9,11 +9,14 @@ from noise import network, noise_lines
 
 from drethtr.decoding.ctc_search import ctc_log_likelihood
 from drethtr.decoding.decoded import CTCScores
-from drethtr.decoding.joint import Scored, decoder_scores
+from drethtr.decoding.joint import Scored, read_back
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError
+from drethtr.model.decay import Gated
+from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.model.network import RETHTR_SMALL
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 STRATEGIES = [CTC(), Greedy(), VerifiedDrafts(), Beam(4), Joint()]
@@ -30,13 +33,26 @@ def made():
     return network()
 
 
-def test_texts_read_back_are_scored_as_if_written_step_by_step(made):
-    """Different numbers of texts per line, of different lengths; the empty one too."""
+SYSTEMS = {
+    "retention": {},
+    "retention as described": {"mixer": Retentive(normalize=False)},
+    "gated": {"mixer": Retentive(decay=Gated())},
+    "two softmaxes": {"mixer": SplitSoftmax()},
+    "two softmaxes, fading": {"mixer": SplitSoftmax(Fade())},
+    "one softmax": {"mixer": JointSoftmax()},
+    "one softmax, fading": {"mixer": JointSoftmax(Fade())},
+    "encoder-decoder": {"architecture": RETHTR_SMALL.architecture},
+    "no positions": {"text_positions": False},
+}
+
+
+@pytest.mark.parametrize("changes", SYSTEMS.values(), ids=SYSTEMS)
+def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
+    """Different numbers of texts per line, of different lengths, with and without a common beginning; the empty one."""
+    made = network(**changes)
     memory = noise_lines(made, 4)
-    texts = [[(4, 5), (), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
-    for line, (found, expected) in enumerate(
-        zip(decoder_scores(NetworkScorer(made, memory), texts), texts, strict=True)
-    ):
+    texts = [[(4, 5), (), (4, 5, 6, 7), (4, 8, 6, 7), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
+    for line, (found, expected) in enumerate(zip(read_back(NetworkScorer(made, memory), texts), texts, strict=True)):
         assert [text.tokens for text in found] == expected
         scorer = NetworkScorer(made, memory).keep(torch.tensor([line]))
         for text in found:
@@ -46,7 +62,13 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(made):
                 gains.append(float(log_probabilities[0, token]))
                 last = token
             assert text.token_log_probabilities == pytest.approx(gains, rel=1e-4, abs=1e-4)
-            assert text.log_probability == pytest.approx(sum(gains), abs=1e-3)
+
+
+def test_what_texts_share_is_read_once(made):
+    memory, read = noise_lines(made, 1), []
+    made.embed.register_forward_hook(lambda _module, given, _out: read.append(given[0].shape))
+    read_back(NetworkScorer(made, memory), [[(4, 5, 6, 7), (4, 5, 6, 8), (4, 9, 6, 7)]])
+    assert read == [(1, 1 + 4 + 1 + 3)]
 
 
 def test_a_weight_of_one_is_what_the_ctc_head_likes_best(made):

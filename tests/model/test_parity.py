@@ -119,7 +119,7 @@ def test_logits_step_by_step(published):
 def test_the_output_of_every_layer(published):
     """Image tokens, then text tokens."""
     network, image = published.network, published["in/img_tokens"]
-    text = network.embed(published["in/ids"], 0)
+    text = network.embed(published["in/ids"], torch.arange(published["in/ids"].shape[1]))
     for number, block in enumerate(network.blocks):
         image, kept = block.image(image, None)
         text, _ = block.text(text, kept, None, block.initial_state(kept))

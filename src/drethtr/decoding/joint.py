@@ -1,10 +1,9 @@
 """Texts that a line may have, and what CTC head and decoder say of each.
 
-The CTC head proposes texts by prefix search; the decoder reads them all back in one parallel pass, as beams that share
-the image memory of their line. The text the decoder would write itself is one more.
+The CTC head proposes texts by prefix search; the decoder reads them all back in one parallel pass, as a tree in which
+they share their beginnings. The text the decoder would write itself is one more.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import CTCScores
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis
+from drethtr.decoding.tree import TextTree
 from drethtr.text.tokenizer import EOS, PAD
 
 MARGIN = 6.0
@@ -40,9 +40,9 @@ def score_texts(
     for line, written in enumerate(own):
         found = prefix_search(scores.line(line), PAD, beams=number, nbest=number, tokens_per_step=4, margin=MARGIN)
         texts.append([text.tokens for text in found if written is None or text.tokens != written.tokens])
-    read_back = decoder_scores(scorer, texts)
     hypotheses = [
-        [*([] if written is None else [written]), *others] for written, others in zip(own, read_back, strict=True)
+        [*([] if written is None else [written]), *others]
+        for written, others in zip(own, read_back(scorer, texts), strict=True)
     ]
     return [
         [Scored(text, ctc) for text, ctc in zip(line, ctc_scores(scores, number, line), strict=True)]
@@ -50,30 +50,19 @@ def score_texts(
     ]
 
 
-def decoder_scores(scorer: NetworkScorer, texts: Sequence[Sequence[tuple[int, ...]]]) -> list[list[Hypothesis]]:
-    """What the decoder says of any number of texts per line; lines with equally many are read together."""
-    scored: list[list[Hypothesis]] = [[] for _ in texts]
-    of_size: dict[int, list[int]] = defaultdict(list)
-    for line, some in enumerate(texts):
-        of_size[len(some)].append(line)
-    for size, lines in of_size.items():
-        if not size:
-            continue
-        kept = scorer if len(lines) == len(texts) else scorer.keep(torch.tensor(lines, device=scorer.device))
-        found = read_back(kept, [text for line in lines for text in texts[line]])
-        for row, line in enumerate(lines):
-            scored[line] = found[row * size : (row + 1) * size]
-    return scored
+def read_back(scorer: NetworkScorer, texts: Sequence[Sequence[tuple[int, ...]]]) -> list[list[Hypothesis]]:
+    """Any number of texts per line, with the probabilities the decoder gives to their tokens and ends."""
+    trees = [TextTree.of(some) for some in texts]
+    log_probabilities = scorer.tree_logits(trees).log_softmax(-1).cpu()
+    return [
+        [scored(text, values[path, [*text, EOS]].tolist()) for text, path in zip(some, tree.paths, strict=True)]
+        for some, tree, values in zip(texts, trees, log_probabilities, strict=True)
+    ]
 
 
-def read_back(scorer: NetworkScorer, texts: Sequence[tuple[int, ...]]) -> list[Hypothesis]:
-    """The texts, equally many of each line, with the probabilities the decoder gives to their tokens and ends."""
-    log_probabilities = scorer.logits(texts).log_softmax(-1)
-    longest = log_probabilities.shape[1]
-    ended = [[*text, *[EOS] * (longest - len(text))] for text in texts]
-    gains = log_probabilities.gather(2, torch.tensor(ended, device=scorer.device)[..., None])[..., 0].tolist()
-    rows = [tuple(row[: len(text) + 1]) for text, row in zip(texts, gains, strict=True)]
-    return [Hypothesis(text, sum(row), row) for text, row in zip(texts, rows, strict=True)]
+def scored(text: tuple[int, ...], gains: Sequence[float]) -> Hypothesis:
+    """A text with the log-probabilities of its tokens and its end."""
+    return Hypothesis(text, sum(gains), tuple(gains))
 
 
 def ctc_scores(scores: CTCScores, line: int, texts: Sequence[Hypothesis]) -> list[float]:

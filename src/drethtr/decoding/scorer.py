@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 
 from drethtr.decoding.search import select_rows
+from drethtr.decoding.tree import TextTree, stack_trees
 from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.model.tree import Tree
 from drethtr.text.tokenizer import BOS, PAD
 
 LONGEST = 400
@@ -58,6 +60,12 @@ class NetworkScorer(NamedTuple):
         state = self.network.initial_state(self.memory, len(texts) // self.lines)
         logits, _ = self.network.decode_text(tokens, self.memory, state)
         return without_marks(logits)
+
+    def tree_logits(self, trees: Sequence[TextTree]) -> Tensor:
+        """Logits (B, N, vocabulary) of what follows each node of one tree of texts per line, in one parallel pass."""
+        tokens, tree = stack_trees(trees)
+        here = Tree(*(part.to(self.device) for part in tree))
+        return without_marks(self.network.decode_tree(tokens.to(self.device), here, self.memory))
 
 
 def side_by_side(texts: Sequence[Sequence[int]]) -> Tensor:

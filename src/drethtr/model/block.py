@@ -14,6 +14,7 @@ from drethtr.model.decay import Place
 from drethtr.model.fusion import CrossAttention, ImageAttention, ModalityFusion, TextMixing
 from drethtr.model.mixer import MixerConfig
 from drethtr.model.output import OutputConfig
+from drethtr.model.tree import Tree
 
 
 class Shape(NamedTuple):
@@ -58,8 +59,10 @@ class Block(nn.Module, ABC):
         """What the layer remembers before the first text token, for as many rows as `like` has."""
 
     @abstractmethod
-    def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any) -> tuple[Tensor, Any]:
-        """Text tokens (R, N, width) after this layer, and what it remembers then."""
+    def text(
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
+    ) -> tuple[Tensor, Any]:
+        """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and what it remembers then."""
 
 
 class FusedBlock(Block):
@@ -91,8 +94,10 @@ class FusedBlock(Block):
     def initial_state(self, like: KeyValue) -> Any:
         return self.fusion.text_mixer.initial_state(like)
 
-    def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any) -> tuple[Tensor, Any]:
-        mixed, state = self.fusion.text(self.fusion_norm(x), image, mask, state)
+    def text(
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
+    ) -> tuple[Tensor, Any]:
+        mixed, state = self.fusion.text(self.fusion_norm(x), image, mask, state, tree)
         x = x + mixed
         return x + self.feed_forward(x), state
 
@@ -119,8 +124,10 @@ class CrossBlock(Block):
     def initial_state(self, like: KeyValue) -> Any:
         return self.mixing.text_mixer.initial_state(like)
 
-    def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any) -> tuple[Tensor, Any]:
-        mixed, state = self.mixing(self.mixing_norm(x), state)
+    def text(
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
+    ) -> tuple[Tensor, Any]:
+        mixed, state = self.mixing(self.mixing_norm(x), state, tree)
         x = x + mixed
         x = x + self.cross(self.cross_norm(x), image, mask)
         return x + self.feed_forward(x), state

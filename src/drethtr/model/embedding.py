@@ -28,14 +28,13 @@ class TextEmbedding(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.placed = placed
 
-    def forward(self, tokens: Tensor, start: int) -> Tensor:
-        """Embed N tokens of which the first is number `start` of its text, BOS being number 0."""
+    def forward(self, tokens: Tensor, places: Tensor) -> Tensor:
+        """Embed N tokens by their numbers (N) or (R, N) in their texts, BOS being number 0."""
         x: Tensor = self.dropout(self.tokens(tokens))
         if not self.placed:
             return x
         exact = torch.promote_types(x.dtype, torch.float32)  # half precision cannot count beyond 256
-        places = torch.arange(start, start + tokens.shape[1], device=x.device, dtype=exact)
-        return x + sinusoid(places, x.shape[-1]).to(x.dtype)
+        return x + sinusoid(places.to(exact), x.shape[-1]).to(x.dtype)
 
 
 class ImagePositions(nn.Module, ABC):

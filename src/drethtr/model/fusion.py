@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from drethtr.model.attention import ImagePrior, KeyValue, attend_image
 from drethtr.model.mixer import PastMixer, TextMixer
 from drethtr.model.output import Output
+from drethtr.model.tree import Tree
 
 State = TypeVar("State")
 
@@ -70,10 +71,15 @@ class ModalityFusion(HeadProjections):
         found = joined(self.image_prior(q, own, mask, self.dropped()))
         return self.project(self.output.of_image(found, x)), own
 
-    def text(self, x: Tensor, image: KeyValue, mask: Tensor | None, state: State) -> tuple[Tensor, State]:
-        """For text tokens (R, N, width)."""
+    def text(
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: State, tree: Tree | None
+    ) -> tuple[Tensor, State]:
+        """For text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
         q, own = self.split_heads(x)
-        mixed, state = self.text_mixer(x, q, own, image, mask, state, dropout=self.dropped())
+        if tree is None:
+            mixed, state = self.text_mixer(x, q, own, image, mask, state, dropout=self.dropped())
+        else:
+            mixed, state = self.text_mixer.mix_tree(x, q, own, image, mask, state, tree)
         return self.project(self.output(joined(mixed), x)), state
 
 
@@ -106,10 +112,13 @@ class TextMixing(HeadProjections):
         self.output = output
         self.text_mixer = text_mixer
 
-    def forward(self, x: Tensor, state: State) -> tuple[Tensor, State]:
-        """For text tokens (R, N, width)."""
+    def forward(self, x: Tensor, state: State, tree: Tree | None) -> tuple[Tensor, State]:
+        """For text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
         q, own = self.split_heads(x)
-        mixed, state = self.text_mixer(x, q, own, state, dropout=self.dropped())
+        if tree is None:
+            mixed, state = self.text_mixer(x, q, own, state, dropout=self.dropped())
+        else:
+            mixed, state = self.text_mixer.mix_tree(x, q, own, state, tree)
         return self.project(self.output(joined(mixed), x)), state
 
 

@@ -19,6 +19,7 @@ from drethtr.model.decay import Decay, DecayConfig, Place, Scheduled
 from drethtr.model.recollection import Recollection
 from drethtr.model.retention import CHUNK, chunkwise, recall
 from drethtr.model.softmax import softmax_attention
+from drethtr.model.tree import Tree
 
 State = TypeVar("State")
 
@@ -33,6 +34,12 @@ class PastMixer(nn.Module, ABC, Generic[State]):
     @abstractmethod
     def forward(self, x: Tensor, q: Tensor, text: KeyValue, state: State, *, dropout: float) -> tuple[Tensor, State]:
         """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
+
+    def mix_tree(self, x: Tensor, q: Tensor, text: KeyValue, state: State, tree: Tree) -> tuple[Tensor, State]:
+        """The same for the N nodes of a tree; the states are those of its texts, a row for each."""
+        texts = KeyValue(*map(tree.spread, text))
+        mixed, state = self(tree.spread(x), tree.spread(q), texts, state, dropout=0.0)
+        return tree.gathered(mixed), state
 
 
 class TextMixer(nn.Module, ABC, Generic[State]):
@@ -58,6 +65,14 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         dropout: float,
     ) -> tuple[Tensor, State]:
         """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
+
+    def mix_tree(
+        self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
+    ) -> tuple[Tensor, State]:
+        """The same for the N nodes of a tree; the states are those of its texts, a row for each."""
+        texts = KeyValue(*map(tree.spread, text))
+        mixed, state = self(tree.spread(x), tree.spread(q), texts, image, mask, state, dropout=0.0)
+        return tree.gathered(mixed), state
 
 
 class RetentiveMixer(PastMixer[Recollection]):
@@ -165,6 +180,12 @@ class SummedMixer(TextMixer[State]):
     ) -> tuple[Tensor, State]:
         from_text, state = self.past(x, q, text, state, dropout=dropout)
         return attend_image(q, image, mask, dropout) + from_text, state
+
+    def mix_tree(
+        self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
+    ) -> tuple[Tensor, State]:
+        from_text, state = self.past.mix_tree(x, q, text, state, tree)
+        return attend_image(q, image, mask) + from_text, state
 
 
 class JointSoftmaxMixer(TextMixer[TextCache]):

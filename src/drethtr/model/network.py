@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from drethtr.errors import ConfigError
@@ -23,6 +24,7 @@ from drethtr.model.embedding import ImagePositionsConfig, Learned, Sinusoidal, T
 from drethtr.model.mixer import JointSoftmax, MixerConfig, Retentive
 from drethtr.model.output import OutputConfig, Plain, SwishGate
 from drethtr.model.padded import valid
+from drethtr.model.tree import Tree
 
 MAX_WIDTH = 2**16
 """More channels can only be a mistake, or a file made to exhaust memory."""
@@ -201,11 +203,23 @@ class DRetHTR(nn.Module):
 
         R is B lines times any number of beams, the beams of a line next to each other; they share its image memory.
         """
-        x, after = self.embed(tokens, state.length), []
+        length = state.length + tokens.shape[1]
+        x, after = self.embed(tokens, torch.arange(state.length, length, device=tokens.device)), []
         for block, kept, before in zip(self.blocks, memory.layers, state.layers, strict=True):
             x, layer_state = block.text(x, kept, memory.mask, before)
             after.append(layer_state)
-        return self.to_logits(self.final_norm(x)), DecoderState(state.length + tokens.shape[1], tuple(after))
+        return self.to_logits(self.final_norm(x)), DecoderState(length, tuple(after))
+
+    def decode_tree(self, tokens: Tensor, tree: Tree, memory: ImageMemory) -> Tensor:
+        """Logits (B, N, vocabulary) after each node of a tree of texts for each line, tokens (B, N), in one pass.
+
+        They are what `decode_text` gives for each text alone; what texts share is computed once.
+        """
+        x, start = self.embed(tokens, tree.place), self.initial_state(memory, tree.nodes.shape[1])
+        for block, kept, empty in zip(self.blocks, memory.layers, start.layers, strict=True):
+            x, _ = block.text(x, kept, memory.mask, empty, tree)
+        logits: Tensor = self.to_logits(self.final_norm(x))
+        return logits
 
     def forward(self, images: Tensor, widths: Tensor, tokens: Tensor) -> tuple[Tensor, CTCReading | None]:
         """Logits of whole texts (B, N, vocabulary) and the CTC reading at once, for training."""

@@ -1,0 +1,111 @@
+"""kraken trained from scratch on the very lines of recipes/finetune_curve.py, in an environment of its own.
+
+python -m venv kraken && kraken/bin/pip install kraken==7.1.1
+python recipes/kraken_curve.py kraken/bin lines runs/curve hooker_en leopold_de cremma19_fr --lines 200 1000
+
+Run it after finetune_curve.py: OUT holds the lines in their parts, those to learn from and those to choose by. kraken's
+default network learns at its default rate from lines 64 high, like ours, in batches of one, until it has seen --seen
+lines, round after round, on one thread; the weights with the best validation are measured on FOLDER/SET.test.parquet.
+What was finished is not repeated. The table is printed and written to OUT/kraken.md.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from math import ceil
+from pathlib import Path
+
+from drethtr.data.sample import Sample
+from drethtr.data.selection import clean_lines
+from drethtr.data.sources import open_all
+from drethtr.data.store_folder import store_folder
+from drethtr.errors import DataError
+from drethtr.evaluation.evaluate import page_of
+from drethtr.evaluation.metrics import bootstrap, score
+
+SPEC = (
+    "[1,64,0,1 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 "
+    "S1(1x0)1,3 Lbx200 Do0.1,2 Lbx200 Do0.1,2 Lbx200 Do]"
+)
+"""kraken's default but for the height, 120."""
+
+
+def listed(samples: Sequence[Sample], folder: Path) -> Path:
+    """Lines as images beside their texts, and the file that names them."""
+    store_folder(samples, folder)
+    names = folder.with_suffix(".txt")
+    names.write_text("".join(f"{path}\n" for path in sorted(folder.glob("*.png"))), encoding="utf-8")
+    return names
+
+
+def trained(programs: Path, run: Path, work: Path, seen: int) -> float:
+    """Train on the parts of a fine-tuning run, into `work`; returns minutes."""
+    (train,) = run.glob("*_lines.parquet")
+    learn, choose = clean_lines(open_all([str(train)])), clean_lines(open_all([str(run / "validation.parquet")]))
+    files = "-t", listed(learn, work / "train"), "-e", listed(choose, work / "choose")
+    rounds = "-q", "fixed", "-N", ceil(seen / len(learn))
+    (work / "log").mkdir(exist_ok=True)
+    machine = "--threads", 1, "--workers", 0, "--precision", "bf16-mixed"
+    how = "-s", SPEC, "-u", "NFC", *rounds, "--log-dir", work / "log", "-o", work / "model"
+    started = time.monotonic()
+    call(programs / "ketos", *machine, "train", "-f", "path", *files, *how)
+    return (time.monotonic() - started) / 60
+
+
+def measured(programs: Path, test: Sequence[Sample], work: Path) -> tuple[float, float, float]:
+    """CER of the best weights in `work` on the test lines, with its interval."""
+    models = sorted((work / "model").glob("best_*.safetensors"))
+    if not models:
+        raise DataError(f"{work}: kraken wrote no model; nothing was learned")
+    listed(test, work / "test")
+    read = "-I", work / "test" / "*.png", "-o", ".txt", "ocr", "-s", "-m", models[-1]
+    call(programs / "kraken", "--threads", 1, *read)
+    texts = [(work / "test" / f"{number:06}.txt").read_text(encoding="utf-8").strip() for number in range(len(test))]
+    rates = bootstrap(score([sample.text for sample in test], texts), list(map(page_of, test)))
+    return rates.cer, rates.cer_low, rates.cer_high
+
+
+def call(program: Path, *arguments: object) -> None:
+    """Run a program on one thread; what it prints is shown if it fails."""
+    command = [str(program), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    if done.returncode:
+        raise DataError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def row(programs: Path, folder: Path, out: Path, name: str, lines: int, seen: int) -> str:
+    """One line of the table; from the file of an earlier time if it is there."""
+    work = out / f"kraken_{name}_{lines}"
+    result = work / "result.json"
+    if not result.exists():
+        work.mkdir(exist_ok=True)
+        minutes = trained(programs, out / f"{name}_{lines}.run", work, seen)
+        rates = measured(programs, clean_lines(open_all([str(folder / f"{name}.test.parquet")])), work)
+        result.write_text(json.dumps([*rates, minutes]), encoding="utf-8")
+    cer, low, high, minutes = json.loads(result.read_text(encoding="utf-8"))
+    return f"| {name} | {lines:,} | kraken | {100 * cer:.1f} | {100 * low:.1f} to {100 * high:.1f} | {minutes:.1f} |\n"
+
+
+def main() -> None:
+    """Measure and write the table, anew after each row."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", type=Path, help="where kraken and ketos lie")
+    parser.add_argument("folder", type=Path, help="where SET.test.parquet lies")
+    parser.add_argument("out", type=Path, help="the folder of finetune_curve.py")
+    parser.add_argument("sets", nargs="+")
+    parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])
+    parser.add_argument("--seen", type=int, default=9_000, help="lines that kraken sees")
+    wanted = parser.parse_args()
+    table = "| set | lines | way | CER % | 95 % interval | minutes |\n|---|---|---|---|---|---|\n"
+    for name in wanted.sets:
+        for lines in wanted.lines:
+            table += row(wanted.programs, wanted.folder, wanted.out, name, lines, wanted.seen)
+            (wanted.out / "kraken.md").write_text(table, encoding="utf-8")
+    print(table)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
