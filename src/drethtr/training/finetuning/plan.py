@@ -13,7 +13,7 @@ from drethtr.errors import ConfigError
 from drethtr.model.adapter import size_of_rank
 from drethtr.recognizer import MAX_COLUMNS, SHIPPED
 from drethtr.text.tokenizer import Characters, Tokenizer
-from drethtr.training.optimize import OptimizerConfig
+from drethtr.training.optimize import AdamW, Method, OptimizerConfig, Orthogonal
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import FromModel
 from drethtr.training.tuning import LowRank, Tuning, Whole
@@ -71,10 +71,12 @@ class Pace:
     """How hard to train on so many lines; the fewer they are, the less may move.
 
     samples   lines seen in all: on fewer lines more rounds, but not more in all
+    method    Muon learns more from each line; the small matrices of an adapter are none for it
     backbone  share of the learning rate that the image embedding gets; it stays as it is at 0
     """
 
     samples: int
+    method: Method
     learning_rate: float
     backbone: float
 
@@ -83,8 +85,8 @@ class Pace:
         """For so many lines; recipes/finetune_curve.py measures what comes of it."""
         samples = round(280 * sqrt(lines))
         if adapter:
-            return cls(samples, 2e-3, 1.0)
-        return cls(samples, 3e-4, 0.0 if lines < 100 else 0.3)
+            return cls(samples, AdamW(), 2e-3, 1.0)
+        return cls(samples, Orthogonal(), 5e-4, 0.0 if lines < 100 else 0.3)
 
     @property
     def frozen(self) -> tuple[str, ...]:
@@ -117,6 +119,7 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
         start=FromModel(plan.model, characters_of(tokenizer) if tokenizer != model.tokenizer else None),
         tuning=tuning_of(plan, pace, model),
         optimizer=OptimizerConfig(
+            method=pace.method,
             learning_rate=pace.learning_rate,
             warm_up=samples // 10,
             backbone_scale=pace.backbone or 1.0,
