@@ -15,5 +15,6 @@ format:
 pictures:
 	python docs/make_pictures.py
 
+DATA = samples
 bench:
-	drethtr bench all samples --output docs/speed
+	drethtr bench all $(DATA) --output docs/speed

@@ -28,7 +28,7 @@ from drethtr.training.finetuning.parts import in_chance_order, joined
 
 @dataclass(frozen=True)
 class Row:
-    """What one fine-tuning brought; rates are of test lines."""
+    """What one fine-tuning brought; rates are of test lines, minutes those of its steps."""
 
     set: str
     lines: int

@@ -115,9 +115,16 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
 
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file that is either whole or not there."""
-    with atomic_write(path) as unfinished:
-        save_file(dict(tensors), unfinished, dict(metadata))
+    """Write a safetensors file that is either whole or not there.
+
+    Raises:
+        CheckpointError: if it cannot be written.
+    """
+    try:
+        with atomic_write(path) as unfinished:
+            save_file(dict(tensors), unfinished, dict(metadata))
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"cannot write {path}: {error}") from error
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -61,7 +61,7 @@ class Reading:
 
     confidence        expected share of right characters: the mean of theirs; 1.0 for an empty text
     flags             doubts about the line, none if it looks as lines should
-    word_confidences  probability of each word, between white space, to be right; empty if the model is not calibrated
+    word_confidences  probability of each word, between white space, to be right; none if the model is not calibrated
     alternatives      this text and then others, best first; empty unless the recognizer was asked for them, and where
                       the line was read in pieces
     """
@@ -70,18 +70,19 @@ class Reading:
     confidence: float
     characters: tuple[Character, ...]
     flags: tuple[Flag, ...] = ()
-    word_confidences: tuple[float, ...] = ()
+    word_confidences: tuple[float, ...] | None = None
     alternatives: tuple[Alternative, ...] = ()
 
     @property
     def calibrated(self) -> bool:
         """Whether confidences are probabilities to be right, and not only the decoder's own opinion."""
-        return bool(self.word_confidences)
+        return self.word_confidences is not None
 
     def words(self) -> tuple["Reading", ...]:
         """The reading cut at white space; without calibration, a word is as sure as its least sure character."""
         groups = word_groups(self.characters)
-        sure = self.word_confidences or [min(part.confidence for part in word) for word in groups]
+        own = [min(part.confidence for part in word) for word in groups]
+        sure = own if self.word_confidences is None else self.word_confidences
         return tuple(
             Reading("".join(part.text for part in word), confidence, word)
             for word, confidence in zip(groups, sure, strict=True)

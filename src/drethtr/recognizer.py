@@ -82,7 +82,7 @@ class Recognizer:
         self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
         self.decoder.check(model.network)
         self.precision = precision
-        self.networks = precision.prepare(model.network, stepwise=self.decoder.stepwise)
+        self.networks = precision.prepare(model.network, stepwise=self.decoder.stepwise or on_drift is not None)
         self.alternatives = alternatives
         self.on_drift = on_drift
 

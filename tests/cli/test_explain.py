@@ -22,6 +22,15 @@ def test_explains_a_line_in_one_picture(drethtr, lines, tiny_path, tmp_path, dec
     assert ("image alone" in words) == (decoder == "greedy")
 
 
+def test_a_line_on_which_nothing_was_read_is_explained(drethtr, tiny_path, tmp_path):
+    Image.new("L", (600, 64), 255).save(tmp_path / "blank.png")
+    for decoder in ("ctc", "greedy"):
+        for name in ("picture.png", "picture.svg"):
+            options = ("--model", tiny_path, "--output", tmp_path / name, "--decoder", decoder, "--force")
+            assert drethtr("explain", tmp_path / "blank.png", *options).code == 0
+        assert "nan" not in (tmp_path / "picture.svg").read_text(encoding="utf-8").split("base64")[0]
+
+
 def test_nothing_is_replaced_unasked(drethtr, lines, tiny_path, tmp_path):
     target = tmp_path / "picture.svg"
     target.write_text("precious")

@@ -52,6 +52,14 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     assert not output.exists() and not output.with_suffix(".run").exists()
 
 
+def test_lines_that_learn_and_choose_are_refused_before_anything_is_written(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    for check in (("--check",), ()):
+        outcome = drethtr("finetune", data, "--validation", data, "--model", tiny_path, "--output", output, *check)
+        assert outcome.code == 2 and "in 'lines to learn from'" in outcome.err and "lines.jsonl" in outcome.err
+    assert not output.with_suffix(".run").exists()
+
+
 def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)

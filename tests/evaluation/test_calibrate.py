@@ -6,7 +6,7 @@ from conftest import written
 
 from drethtr.checkpoint import load_model, save_model
 from drethtr.data.sample import Sample
-from drethtr.decoding.strategies import CTC, Beam, Greedy, VerifiedDrafts
+from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import DataError
 from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_decoders
 from drethtr.evaluation.confidence import right_characters
@@ -54,6 +54,13 @@ def test_what_was_learned_before_does_not_matter(tiny_model, samples):
     """Not even if it was learned by a version that looked at images otherwise."""
     older = replace(tiny_model, trust=Trust((), UnlikeTraining(Logistic(0.0, (1.0,)), 0.0)))
     assert calibrate(older, samples, [(CTC(),)]).trust == calibrate(tiny_model, samples, [(CTC(),)]).trust
+
+
+def test_what_is_known_of_other_decoders_stays_when_one_is_named(tiny_model, samples):
+    known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, decoder=CTC())
+    trust = calibrate(replace(tiny_model, trust=known), samples, [(Joint(ctc_weight=1.0),)]).trust
+    assert trust.decoder == CTC() and [c.decoders for c in trust.calibrations] == [(CTC(),), (Joint(ctc_weight=1.0),)]
+    assert trust.calibrations[0] == known.calibrations[0]
 
 
 def test_lines_never_seen_are_hardly_unlike_training():

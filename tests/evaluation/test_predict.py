@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,9 @@ def test_three_sets_are_too_few_to_leave_one_out(pairs):
 def test_two_sets_are_too_few(pairs):
     with pytest.raises(DataError, match="lines of 2 sets; at least 3"):
         learn(CTC(), [pair for pair in pairs if pair[0].set in ("set 0", "set 1")])
+
+
+def test_a_single_page_leaves_its_lines_to_tell_of_chance(pairs):
+    """Of what a factor was fitted on as a whole, nothing is left to be wrong."""
+    of_one_page = [(replace(sample, page=sample.set), reading) for sample, reading in pairs]
+    assert learn(CTC(), of_one_page).noise > 0.3 * learn(CTC(), pairs).noise

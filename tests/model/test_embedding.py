@@ -17,19 +17,22 @@ def test_the_sinusoid_is_the_published_one():
 
 def test_text_knows_where_it_begins():
     embed, tokens = TextEmbedding(11, 16, dropout=0.0), torch.randint(11, (2, 9))
-    whole = embed(tokens, 0)
-    assert torch.equal(torch.cat([embed(tokens[:, :4], 0), embed(tokens[:, 4:], 4)], dim=1), whole)
+    whole, places = embed(tokens, torch.arange(9)), torch.arange(9).split([4, 5])
+    parts = [embed(*part) for part in zip(tokens.split([4, 5], dim=1), places, strict=True)]
+    assert torch.equal(torch.cat(parts, dim=1), whole)
     torch.testing.assert_close(whole - embed.tokens(tokens), sinusoid(torch.arange(9.0), 16).expand(2, -1, -1))
 
 
 def test_dropout_leaves_the_position_whole():
     embed = TextEmbedding(11, 16, dropout=1.0)
-    torch.testing.assert_close(embed(torch.zeros(1, 5, dtype=torch.long), 0)[0], sinusoid(torch.arange(5.0), 16))
+    torch.testing.assert_close(
+        embed(torch.zeros(1, 5, dtype=torch.long), torch.arange(5))[0], sinusoid(torch.arange(5.0), 16)
+    )
 
 
 def test_half_precision_counts_beyond_256():
     embed = TextEmbedding(11, 16, dropout=1.0).bfloat16()
-    places = embed(torch.zeros(1, 2, dtype=torch.long), 300)[0].float()
+    places = embed(torch.zeros(1, 2, dtype=torch.long), torch.tensor([300, 301]))[0].float()
     torch.testing.assert_close(places, sinusoid(torch.tensor([300.0, 301.0]), 16), rtol=0, atol=0.004)
 
 

@@ -73,6 +73,11 @@ def test_entries_replace_and_data_are_added_set_by_set():
     assert [entry["license"] for entry in card["data"]] == ["CC0", "CC0"]
 
 
+def test_a_date_is_an_entry(tmp_path):
+    (tmp_path / "card.toml").write_text("date = 2024-05-01", encoding="utf-8")
+    assert read_additions(tmp_path / "card.toml") == {"date": "2024-05-01"}
+
+
 def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
     (tmp_path / "card.toml").write_text('license = "CC0"', encoding="utf-8")
     (tmp_path / "figures.json").write_text(json.dumps(CARD["evaluation"]), encoding="utf-8")

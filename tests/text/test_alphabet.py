@@ -47,6 +47,11 @@ def test_what_no_text_has_is_dropped_on_demand():
     assert change.dropped == "b" and change.tokenizer == Characters("ac")
 
 
+def test_what_is_to_be_read_is_not_dropped_but_adds_nothing():
+    change = AlphabetChange.between(Characters("abc"), ["a"], ["bő"], drop_unused=True)
+    assert change.dropped == "c" and change.tokenizer == Characters("ab")
+
+
 def test_an_alphabet_that_may_not_change_leaves_the_new_unknown():
     change = AlphabetChange.between(LETTERS, ["őő"], change=False)
     assert change.tokenizer is LETTERS and change.rare == {"ő": 2}

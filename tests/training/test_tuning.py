@@ -1,11 +1,14 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from conftest import TINY
 
 from drethtr.errors import ConfigError
+from drethtr.model.backbones import EfficientNetV2S
 from drethtr.model.network import DRetHTR
 from drethtr.training.optimize import OptimizerConfig, make_optimizer
-from drethtr.training.tuning import LowRank, Whole
+from drethtr.training.tuning import LowRank, Whole, in_training
 
 
 def learning(network):
@@ -18,6 +21,24 @@ def test_frozen_parts_are_not_optimized():
     assert learning(network) and not [name for name in learning(network) if name.startswith(("backbone.", "embed."))]
     optimized = [p for group in make_optimizer(network, OptimizerConfig()).param_groups for p in group["params"]]
     assert {id(p) for p in optimized} == {id(p) for p in network.parameters() if p.requires_grad}
+
+
+@pytest.mark.parametrize("tuning", [Whole(("backbone.",)), LowRank(2)], ids=["frozen", "adapter"])
+def test_what_stays_keeps_the_statistics_of_its_norms(tuning):
+    torch.manual_seed(0)
+    network = DRetHTR(replace(TINY, backbone=EfficientNetV2S()), 12)
+    tuning.begin(network)
+    in_training(network)
+    before = {name: buffer.clone() for name, buffer in network.backbone.named_buffers()}
+    network(torch.rand(2, 1, 64, 96), torch.tensor([96, 80]), torch.tensor([[2, 5], [2, 6]]))
+    assert network.training and before
+    assert all(buffer.equal(before[name]) for name, buffer in network.backbone.named_buffers())
+
+
+def test_norms_that_learn_are_in_training():
+    network = DRetHTR(replace(TINY, backbone=EfficientNetV2S()), 12).eval()
+    in_training(network)
+    assert all(module.training for module in network.modules())
 
 
 def test_all_of_it_learns_unless_told_otherwise():

@@ -52,7 +52,9 @@ def test_characters_without_evidence_have_their_confidence():
 
 
 def test_nothing_read_stays_nothing():
-    assert BOTH(Reading("", 1.0, ())) == Reading("", 1.0, ())
+    nothing = Reading("", 1.0, ())
+    assert BOTH(nothing) == Reading("", 1.0, (), word_confidences=())
+    assert BOTH(nothing).calibrated and not nothing.calibrated
 
 
 def test_each_decoder_has_its_own_calibration():

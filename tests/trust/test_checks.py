@@ -86,6 +86,16 @@ def test_a_decoder_that_leaves_the_image_is_doubted():
     assert Disagreement()(observed("", draft="")) is None
 
 
+@pytest.mark.parametrize("text", ["....a" * 4, "aaaab" * 4, "lll" + "llel" * 4, "and the " * 4, "e" * 12])
+def test_a_run_within_a_unit_hides_no_repetition(text):
+    assert Repetition()(observed(text)) is not None
+
+
+@pytest.mark.parametrize("text", ["aaaa", "abababab", "." * 30, "no no no", "1234 1234 1234 1234"])
+def test_little_and_letterless_repetitions_are_fine(text):
+    assert Repetition()(observed(text)) is None
+
+
 def test_a_text_without_end_is_truncated():
     assert "20 characters" in Truncated()(observed(ended=False)).reason
 

@@ -4,7 +4,8 @@ import torch
 from conftest import written
 
 from drethtr.batching import stack
-from drethtr.decoding.decoded import Decoded
+from drethtr.decoding.decoded import Decoded, located
+from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Greedy
 from drethtr.trust.evidence import gather, impressions, in_both, weigh
 
@@ -62,10 +63,11 @@ def test_a_model_without_ctc_knows_less(tiny_model):
     assert impressions(memory).shape == (1, 2 * 16)
 
 
-def test_a_text_as_long_as_allowed_was_not_ended(tiny_model):
+@pytest.mark.parametrize("head", [True, False], ids=["with CTC", "without"])
+def test_a_text_that_was_cut_off_was_not_ended(head, tiny_model):
+    if not head:
+        tiny_model.network.ctc = None
     memory = encoded(tiny_model, "abc")
-    [decoded] = CTC().decode(tiny_model.network, memory)
-    longest = int(memory.ctc.steps[0]) + 1
-    for number, ended in ((longest, False), (longest - 1, True)):
-        endless = decoded._replace(tokens=(4,) * number, confidences=(0.5,) * number, spans=((0.0, 1.0),) * number)
-        assert gather(memory, [endless])[0].ended is ended
+    for gains, ended in (((-1.0, -1.0), False), ((-1.0, -1.0, -1.0), True)):
+        found = located(tiny_model.network, memory, [Hypothesis((4, 5), sum(gains), gains)])
+        assert gather(memory, found)[0].ended is ended

@@ -111,9 +111,8 @@ def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precisio
 
 
 def prepare_published(task: Task) -> Work:
-    """The algorithm of the paper, pixels in the order in which torch has them unless told otherwise."""
+    """The algorithm of the paper."""
     network = build(replace(task, characters=LIMIT), PublishedRetentive())
-    network.backbone.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     images = images_of(task, network.backbone.height).to(task.device)
 
     @torch.inference_mode()

@@ -14,6 +14,8 @@ from drethtr.config import hint
 from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
+    import torch
+
     from drethtr.benchmarks.decoding import Grid
     from drethtr.benchmarks.peers import Known
     from drethtr.benchmarks.race import Rounds
@@ -127,7 +129,7 @@ def peers(
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
 ) -> Any:
-    """The shipped model against TrOCR, rapidocr, tesseract and kraken, as far as they are here, on real lines."""
+    """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
     from drethtr.benchmarks.peers import measure
 
     known = read_lines(data, 2 if quick else lines)
@@ -211,12 +213,23 @@ def everything(
         "strategies": partial(strategies, data),
         "peers": partial(peers, data),
     }
+    check_all(data, device_named(device))
     tables = ["# Figures of `drethtr bench all`"]
     for name, command in commands.items():
         chart = output / f"{name}.svg"
         report: Report = command(quick=quick, json_file=output / f"{name}.json", plot_file=chart, device=device)
         tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
         write_text(output / "results.md", "\n\n".join(tables) + "\n")
+
+
+def check_all(data: Sequence[str], device: "torch.device") -> None:
+    """See at once what would end the hour: lines that cannot be read, memory that cannot be seen, a missing package."""
+    from drethtr.benchmarks.peak import PeakMemory
+    from drethtr.benchmarks.peers import check_transformers
+
+    read_lines(data, 1)
+    PeakMemory(device)
+    check_transformers()
 
 
 def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) -> "Report":

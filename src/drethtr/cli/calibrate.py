@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, decoder_named, device_named
-from drethtr.errors import DataError
+from drethtr.cli.files import refuse_places
 
 if TYPE_CHECKING:
     from drethtr.trust.trust import Trust
@@ -33,8 +33,7 @@ def calibrate(
     from drethtr.evaluation.evaluate import to_read
 
     target = output or model
-    if not target.parent.is_dir():
-        raise DataError(f"{target}: there is no folder {target.parent}")
+    refuse_places(target)
     chosen = [(decoder_named(name),) for name in decoder or ()]
     loaded = load_model(model, device_named(device))
     samples = to_read(open_all(data), limit, seed)

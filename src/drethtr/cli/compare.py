@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from drethtr.cli.choices import DeviceName, decoder_named, device_named
-from drethtr.cli.files import write_text
+from drethtr.cli.files import refuse_places, write_text
 from drethtr.cli.provenance import provenance_of
-from drethtr.errors import CheckpointError, DataError
+from drethtr.errors import CheckpointError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +54,7 @@ def compare(
     from drethtr.recognizer import Recognizer
 
     systems = system(a), system(b)
-    for path in (html_file, json_file):
-        if path is not None and not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}")
+    refuse_places(html_file, json_file)
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
     readers = [Recognizer.load(which.model, decoder=which.decoder, device=device_named(device)) for which in systems]

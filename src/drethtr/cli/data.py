@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName
-from drethtr.cli.files import write_text
+from drethtr.cli.files import refuse_places, write_text
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -132,9 +132,7 @@ def check(
     from drethtr.data import checks
     from drethtr.data.checks.open import open_splits
 
-    for path in (picture, json_file):
-        if path is not None and not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}")
+    refuse_places(picture, json_file)
     splits = open_splits(files)
     suspects = read_suspects(splits, read, model, seed, device) if read else []
     report = checks.check(splits, findings_of(suspects))

@@ -16,12 +16,12 @@ from drethtr.cli.choices import (
     precision_named,
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
-from drethtr.cli.files import write_text
+from drethtr.cli.files import refuse_places, write_text
 from drethtr.cli.pages import AUTO
 from drethtr.cli.provenance import provenance_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
-from drethtr.errors import ConfigError, DataError
+from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
     from drethtr.evaluation.evaluate import Scores
@@ -61,8 +61,7 @@ def evaluate(
 
     chosen = decoder_named(decoder) if decoder is not None else None
     exactness = precision_named(precision)
-    if json_file is not None and not json_file.parent.is_dir():
-        raise DataError(f"{json_file}: there is no folder {json_file.parent}")
+    refuse_places(json_file)
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(

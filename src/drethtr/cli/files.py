@@ -116,6 +116,15 @@ def claim(owners: dict[Path, Path], path: Path, image: Path) -> None:
         raise DataError(f"{owner} and {image} would both be written to {path}; read them in two runs")
 
 
+def refuse_places(*paths: Path | None) -> None:
+    """Refuse a place where no file can be written, before the work for it is done."""
+    for path in filter(None, paths):
+        if not path.parent.is_dir():
+            raise DataError(f"{path}: there is no folder {path.parent}")
+        if path.is_dir():
+            raise DataError(f"{path} is a folder; name the file to write")
+
+
 def refuse_file(folder: Path) -> None:
     """Refuse a file where a folder for outputs is wanted."""
     if folder.exists() and not folder.is_dir():

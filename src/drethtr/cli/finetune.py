@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, device_named
+from drethtr.cli.files import refuse_places
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
+    from drethtr.checkpoint import Model
     from drethtr.evaluation.metrics import Rates
     from drethtr.training.finetuning import Material, Outcome
     from drethtr.training.finetuning.learning_curve import LearningCurve
@@ -55,7 +57,7 @@ def finetune(
     from drethtr.recognizer import SHIPPED
     from drethtr.training import finetuning
 
-    refuse(output, model, force=force, resume=resume)
+    refuse(output, model, force=force)
     plan = finetuning.Plan(
         data=tuple(data),
         model=str(model or SHIPPED),
@@ -79,12 +81,11 @@ def finetune(
     typer.echo(summary(material, outcome, output))
 
 
-def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> None:
+def refuse(output: Path, model: Path | None, *, force: bool) -> None:
     """Refuse a place for the result that cannot be right, before anything is done."""
     if output.suffix != ".safetensors":
         raise DataError(f"{output}: the name of the file to write must end in .safetensors")
-    if not output.parent.is_dir():
-        raise DataError(f"{output}: there is no folder {output.parent}")
+    refuse_places(output)
     if model is not None and output.resolve() == model.resolve():
         raise DataError(f"{output}: the result cannot be written over the model it begins with")
     if output.exists() and not force:
@@ -138,13 +139,25 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     )
     if outcome.curve is not None:
         lines += curve_table(outcome.curve)
-    number = len(material.parts.validation)
-    if outcome.model.trust.calibrations:
-        lines.append(f"Confidences are calibrated on these {number:,} lines.")
-    else:
-        lines.append(f"Confidences are not calibrated, as {number:,} lines are too few: see drethtr calibrate.")
+    lines += trust_of(material, outcome.model)
     lines.append(f"{folder_of(output)} has the lines in their parts and the course of training; it can be deleted.")
     return "\n".join(lines)
+
+
+def trust_of(material: "Material", model: "Model") -> list[str]:
+    """What the result knows of its own reading, and what it lacks."""
+    from drethtr.training.finetuning.judge import TO_CALIBRATE, TO_KNOW_WRITING
+
+    number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
+    if not model.trust.calibrations:
+        why = "nothing was wrong, or nothing right" if number >= TO_CALIBRATE else f"that takes {TO_CALIBRATE} lines"
+        return [f"Confidences are not calibrated ({number:,} lines to choose by; {why}){later}."]
+    told = [f"Confidences are calibrated on these {number:,} lines."]
+    if model.trust.unlike_training is None:
+        told.append(f"No line is flagged as unlike training: learning that takes {TO_KNOW_WRITING} lines{later}.")
+    if material.start.trust.error_rates and not material.plan.adapter:
+        told.append("Error rates to expect are to be learned anew: see drethtr predict-cer --learn.")
+    return told
 
 
 def percent(rates: "Rates") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
-from drethtr.cli.files import write_text
+from drethtr.cli.files import refuse_places, write_text
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
 
@@ -40,6 +40,7 @@ def predict_cer(
     device: DeviceName = "auto",
 ) -> None:
     """Tell the character error rate to expect of lines whose text nobody knows, with a 95 % interval."""
+    from drethtr.checkpoint import holds_adapter
     from drethtr.cli.unlabelled import lines_of
     from drethtr.data.selection import choose
     from drethtr.data.sources import open_all
@@ -48,9 +49,9 @@ def predict_cer(
     from drethtr.recognizer import SHIPPED, Recognizer
 
     chosen = decoder_named(decoder) if decoder is not None else None
-    for path in (json_file, learn):
-        if path is not None and not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}")
+    refuse_places(json_file, learn)
+    if learn is not None and model is not None and holds_adapter(model):
+        raise DataError(f"{model} is an adapter; only a whole model can learn this")
     recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
     if learn is not None:
         samples = to_read(open_all(inputs), limit, seed)
@@ -110,7 +111,7 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
     typer.echo(row("all", overall, rate, width))
     if overall.empty:
         typer.echo(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
-    if any(not reading.calibrated for _, reading in pairs if reading.characters):
+    if any(not reading.calibrated for _, reading in pairs):
         typer.echo("The confidences of this model are not calibrated; drethtr calibrate does it.")
     return {
         "decoder": repr(rate.decoder),

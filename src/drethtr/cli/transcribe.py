@@ -72,7 +72,9 @@ def transcribe(
     """
     names = formats_named(format if format is not None or update else "txt", doubts=doubts)
     if alternatives and "json" not in names:
-        raise ConfigError(f"--alternatives are written in json; {', '.join(names)} has no place for them")
+        raise ConfigError(
+            f"--alternatives are written in json; {', '.join(names) or 'PAGE or ALTO'} has no place for them"
+        )
     chosen = decoder_named(decoder) if decoder is not None else None
     exactness, drifts = precision_named(precision), [0.0]
     files, errors = find_images(inputs)

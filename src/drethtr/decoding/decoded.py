@@ -32,6 +32,7 @@ class Decoded(NamedTuple):
     spans         left and right edge of each token, counted in image tokens from the left
     draft         what the CTC head read, where the decoder wrote the text
     alternatives  this text and then others, best first; empty unless asked for
+    ended         whether it ended by itself, and not at the greatest length
     """
 
     tokens: tuple[int, ...]
@@ -39,6 +40,7 @@ class Decoded(NamedTuple):
     spans: tuple[tuple[float, float], ...]
     draft: "Decoded | None" = None
     alternatives: tuple[Candidate, ...] = ()
+    ended: bool = True
 
     def with_alternatives(self, score: float, others: Iterable[Candidate], number: int) -> Self:
         """The same, its text scored, with the best `number` of the others."""
@@ -86,7 +88,8 @@ def located(network: DRetHTR, memory: ImageMemory, hypotheses: Sequence[Hypothes
 def aligned(network: DRetHTR, log_probabilities: Tensor, best: Hypothesis) -> Decoded:
     """A hypothesis with its tokens where CTC log-probabilities (S, V) of its line would put them."""
     path = align(log_probabilities, best.tokens, PAD)
-    return on_image(path, len(log_probabilities), network)._replace(confidences=confidences(best))
+    placed = on_image(path, len(log_probabilities), network)
+    return placed._replace(confidences=confidences(best), ended=best.ended)
 
 
 def spread(memory: ImageMemory, line: int, best: Hypothesis) -> Decoded:
@@ -94,7 +97,7 @@ def spread(memory: ImageMemory, line: int, best: Hypothesis) -> Decoded:
     places = memory.layers[0].keys.shape[2] if memory.mask is None else int(memory.mask[line].sum())
     step = places / max(len(best.tokens), 1)
     spans = tuple((number * step, (number + 1) * step) for number in range(len(best.tokens)))
-    return Decoded(best.tokens, confidences(best), spans)
+    return Decoded(best.tokens, confidences(best), spans, ended=best.ended)
 
 
 def confidences(best: Hypothesis) -> tuple[float, ...]:

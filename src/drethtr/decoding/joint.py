@@ -35,7 +35,7 @@ class Scored(NamedTuple):
 def score_texts(
     scorer: NetworkScorer, scores: CTCScores, own: Sequence[Hypothesis | None], number: int
 ) -> list[list[Scored]]:
-    """For each line at least one and at most `number` texts of the CTC head, and its `own` text where there is one."""
+    """For each line at most `number` texts of the CTC head, and its `own` text where there is one; one at least."""
     texts: list[list[tuple[int, ...]]] = []
     for line, written in enumerate(own):
         found = prefix_search(scores.line(line), PAD, beams=number, nbest=number, tokens_per_step=4, margin=MARGIN)

@@ -51,13 +51,12 @@ class NetworkScorer(NamedTuple):
         return torch.full((self.lines,), BOS, device=self.device)
 
     def logits(self, texts: Sequence[Sequence[int]]) -> Tensor:
-        """Logits (rows, N + 1, vocabulary) of what follows each beginning of each text, in one parallel pass.
+        """Logits (B, N + 1, vocabulary) of what follows each beginning of one text per line, in one parallel pass.
 
-        As many rows for every line, those of a line next to each other; N is the length of the longest text. What
-        stands behind the end of a shorter text means nothing.
+        N is the length of the longest text. What stands behind the end of a shorter text means nothing.
         """
         tokens = side_by_side(texts).to(self.device)
-        state = self.network.initial_state(self.memory, len(texts) // self.lines)
+        state = self.network.initial_state(self.memory)
         logits, _ = self.network.decode_text(tokens, self.memory, state)
         return without_marks(logits)
 

@@ -30,7 +30,7 @@ class Decoder(ABC):
 
     needs_ctc: ClassVar[bool] = False
     stepwise: ClassVar[bool] = True
-    """Whether it writes token by token; else it reads whole texts back."""
+    """Whether it writes token by token; else it reads whole texts back, or needs no text decoder."""
 
     def check(self, network: DRetHTR) -> None:
         """Refuse a network that lacks what this decoder needs.

@@ -47,8 +47,8 @@ def calibrate(
 
     Args:
         samples: Validation lines; those with uncertain texts are left out.
-        decoders: To calibrate, those that find the same text together; the decoder to read with is then left as it
-            is. By default it is chosen, and `usual_decoders` are calibrated.
+        decoders: To calibrate, those that find the same text together; the decoder to read with and what is known of
+            other decoders are then left as they are. By default it is chosen, and `usual_decoders` are calibrated.
         advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
 
     Raises:
@@ -62,9 +62,11 @@ def calibrate(
         fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance))
         for alike in decoders or usual_decoders(plain)
     )
+    done = {type(known) for alike in calibrations for known in alike.decoders}
+    others = tuple(c for c in model.trust.calibrations if decoders and done.isdisjoint(map(type, c.decoders)))
     looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in TURNS])
     unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
-    return replace(model, trust=Trust(calibrations, unlike_training, decoder=decoder))
+    return replace(model, trust=Trust((*others, *calibrations), unlike_training, decoder=decoder))
 
 
 def usual_decoders(model: Model) -> tuple[Decoders, ...]:

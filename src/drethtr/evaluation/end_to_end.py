@@ -102,7 +102,9 @@ def plain(counts: PageCounts) -> dict[str, Any]:
     }
 
 
-def interval(pages: Mapping[str, PageCounts], way: str) -> tuple[float, float]:
-    """The 95 % interval of the CER over pages."""
+def interval(pages: Mapping[str, PageCounts], way: str) -> tuple[float, float] | None:
+    """The 95 % interval of the CER over pages; one page says nothing of others."""
+    if len(pages) < 2:
+        return None
     rates: Rates = bootstrap([getattr(counts, way) for counts in pages.values()])
     return rates.cer_low, rates.cer_high

@@ -100,12 +100,20 @@ def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
 
 
 def residuals_of(of_set: Sequence[Pair]) -> list[float]:
-    """For each page of a set, the square of the edits that were not expected, for each that was."""
-    factor = known(of_set).factor
-    pages = map(known, grouped(of_set, page_or_line).values())
+    """For each page of a set, the square of the edits that were not expected, for each that was.
+
+    A single page is what the factor comes from and says nothing; its lines stand for pages then.
+    """
+    factor, by_page = known(of_set).factor, grouped(of_set, page_or_line)
+    pages = map(known, (by_page if len(by_page) > 1 else grouped(of_set, key_of)).values())
     return [
         (page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.read.doubt
     ]
+
+
+def key_of(sample: Sample) -> str:
+    """A name of the line itself."""
+    return sample.key
 
 
 def page_or_line(sample: Sample) -> str:

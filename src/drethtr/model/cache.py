@@ -81,7 +81,8 @@ class TextCache(NamedTuple):
     @classmethod
     def empty(cls, like: KeyValue) -> Self:
         """Before the first token, for as many rows as `like` has."""
-        return cls.all_of(Store(KeyValue(*(part[:, :, :0] for part in like)), 0))
+        nothing = (part.new_empty(*part.shape[:2], 0, part.shape[-1]) for part in like)  # a view would keep all of it
+        return cls.all_of(Store(KeyValue(*nothing), 0))
 
     def followed_by(self, text: KeyValue, room: int = ROOM) -> "TextCache":
         """The text with N further tokens, their keys and values (R, H, N, K); `room` for so many is made at first."""

@@ -13,8 +13,9 @@ from drethtr.errors import ConfigError
 def sinusoid(positions: Tensor, width: int) -> Tensor:
     """Sines, then cosines, of positions (...), whole or not, at width/2 wavelengths: (..., width) (spec 1.3)."""
     half = width // 2
-    steps = torch.arange(half, device=positions.device, dtype=torch.float64)
-    frequencies = torch.exp(-math.log(10_000) * steps / (half - 1)).to(positions.dtype)
+    exact = "cpu" if positions.device.type == "mps" else positions.device  # Apple's GPUs have no float64
+    steps = torch.arange(half, device=exact, dtype=torch.float64)
+    frequencies = torch.exp(-math.log(10_000) * steps / (half - 1)).to(positions)
     angles = positions[..., None] * frequencies
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
 

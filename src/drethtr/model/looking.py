@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from drethtr.model.attention import KeyValue
 from drethtr.model.decay import Decay
 from drethtr.model.fusion import CrossAttention
-from drethtr.model.mixer import TextMixer
+from drethtr.model.mixer import FadedWeights, TextMixer
 from drethtr.model.network import DRetHTR, ImageMemory
 
 
@@ -46,12 +46,18 @@ def watch(network: DRetHTR, memory: ImageMemory, tokens: Tensor) -> Looks:
     def watch_decay(_: nn.Module, _given: tuple[Any, ...], log_gamma: Tensor) -> None:
         reach.append((1 / -torch.expm1(log_gamma.float())).mean((0, 2)))
 
+    def watch_fade(fade: nn.Module, _given: tuple[Any, ...]) -> None:
+        assert isinstance(fade, FadedWeights)
+        reach.append(1 / -torch.expm1(fade.log_gamma.float()))
+
     with ExitStack() as watching:
         for module in (part for block in network.blocks for part in block.modules()):
             if isinstance(module, TextMixer):
                 watching.callback(module.register_forward_pre_hook(watch_mixer).remove)
             elif isinstance(module, CrossAttention):
                 watching.callback(module.register_forward_pre_hook(watch_cross).remove)
+            elif isinstance(module, FadedWeights):
+                watching.callback(module.register_forward_pre_hook(watch_fade).remove)
             elif isinstance(module, Decay):
                 watching.callback(module.register_forward_hook(watch_decay).remove)
         network.decode_text(tokens, memory, network.initial_state(memory))

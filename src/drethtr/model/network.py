@@ -184,11 +184,11 @@ class DRetHTR(nn.Module):
         *blocks, last = self.blocks
         for block in blocks:
             x, kept = block.image(x, mask)
-            layers.append(kept)
+            layers.append(alone(kept))
         if self.ctc is None or draft is None:
-            return ImageMemory((*layers, last.kept_of_image(x)), mask, None)
+            return ImageMemory((*layers, alone(last.kept_of_image(x))), mask, None)
         x, kept = last.image(x, mask)
-        return ImageMemory((*layers, kept), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
+        return ImageMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
     def initial_state(self, memory: ImageMemory, beams: int = 1) -> DecoderState:
         """The state before the first token, for `beams` rows per line."""
@@ -232,3 +232,8 @@ class DRetHTR(nn.Module):
         memory = self.encode_tokens(image_tokens, tokens.new_full(image_tokens.shape[:1], image_tokens.shape[1]))
         logits, _ = self.decode_text(tokens, memory, self.initial_state(memory))
         return logits
+
+
+def alone(kept: KeyValue) -> KeyValue:
+    """The same for keeping long: as parts of a larger tensor, keys and values would keep the queries beside them."""
+    return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))

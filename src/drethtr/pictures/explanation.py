@@ -75,7 +75,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     [decoded] = found = recognizer.decoder.decode(network, memory)
     piece = recognizer.read_piece(decoded, gather(memory, found)[0], parts[0])
     before = torch.tensor([[BOS, *decoded.tokens[:-1]]], device=memory.layers[0].keys.device)
-    looks = watch(network, memory, before[:, : len(decoded.tokens)])
+    looks = watch(network, memory, before[:, : max(len(decoded.tokens), 1)])
     count = looks.attention.shape[-1] if memory.mask is None else int(memory.mask.sum())
     per_token = network.backbone.columns_per_token * line.shape[1] / parts[0].prepared.shape[1]
     return Explanation(

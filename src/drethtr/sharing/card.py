@@ -151,7 +151,13 @@ def evaluation_of(text: str) -> Mapping[str, Any]:
     return {"evaluation": dict(found)}
 
 
-KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": tomllib.loads, ".json": evaluation_of}
+def entries_of(text: str) -> Mapping[str, Any]:
+    """Entries in TOML; dates and times, which no card can hold, as text."""
+    found: Mapping[str, Any] = json.loads(json.dumps(tomllib.loads(text), default=str))
+    return found
+
+
+KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": entries_of, ".json": evaluation_of}
 """How entries are read from a file, by its ending."""
 
 

@@ -47,7 +47,7 @@ class AlphabetChange:
     tokenizer   the alphabet after it
     added       new characters and how often the texts have them, most frequent first
     rare        characters that are too rare in the texts to be added: they stay unknown
-    dropped     characters taken away, for no text has them
+    dropped     characters taken away, for no line has them
     """
 
     tokenizer: Tokenizer
@@ -57,13 +57,21 @@ class AlphabetChange:
 
     @classmethod
     def between(
-        cls, known: Tokenizer, texts: Iterable[str], *, minimum: int = 1, drop_unused: bool = False, change: bool = True
+        cls,
+        known: Tokenizer,
+        texts: Iterable[str],
+        others: Iterable[str] = (),
+        *,
+        minimum: int = 1,
+        drop_unused: bool = False,
+        change: bool = True,
     ) -> Self:
         """What `texts` ask of an alphabet.
 
         Args:
+            others: Texts to read, not to learn from: they add nothing, but nothing that they have is dropped.
             minimum: How often a new character must occur to be added.
-            drop_unused: Take away what no text has.
+            drop_unused: Take away what none has.
             change: False leaves the alphabet as it is; all that is new then counts as rare.
 
         Raises:
@@ -77,7 +85,8 @@ class AlphabetChange:
             return cls(known, {}, rare)
         if not isinstance(known, Characters):
             raise ConfigError("a model that writes more than single characters keeps its alphabet; train a new one")
-        dropped = "".join(c for c in known.characters if c not in counts) if drop_unused else ""
+        used = set(counts).union(*map(nfc, others))
+        dropped = "".join(c for c in known.characters if c not in used) if drop_unused else ""
         after = set(known.characters).difference(dropped).union(added)
         return cls(Characters("".join(sorted(after))), added, rare, dropped)
 

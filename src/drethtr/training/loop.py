@@ -26,6 +26,7 @@ from drethtr.training.objective import Counts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
+from drethtr.training.tuning import in_training
 from drethtr.training.validate import Validator
 
 SNAPSHOT = "snapshot.safetensors"
@@ -160,7 +161,7 @@ def learn(
         ConfigError: if the gradient is no number any more; the weights are still as they were.
     """
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, progress.samples, run.samples))
-    learner.network.train()
+    in_training(learner.network)
     learner.optimizer.zero_grad(set_to_none=True)
     losses = torch.zeros(len(Losses._fields), device=devices.device)
     for number, (part, batch) in enumerate(zip(devices.share(run.batches_per_step), own, strict=True)):

@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from torch import nn
+
 from drethtr.errors import ConfigError
 from drethtr.model.adapter import begin_changes, with_changes
 from drethtr.model.network import DRetHTR
@@ -23,6 +25,14 @@ class Tuning(ABC):
     def ended(self, network: DRetHTR) -> DRetHTR:
         """The network as it reads and is saved."""
         return network
+
+
+def in_training(network: nn.Module) -> None:
+    """Set a network to training, but for batch norms whose weights stay: their statistics stay, too."""
+    network.train()
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d) and not module.weight.requires_grad:
+            module.eval()
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Calibration:
     def __call__(self, reading: Reading) -> Reading:
         """The same reading with calibrated confidences."""
         if not reading.characters:
-            return reading
+            return replace(reading, word_confidences=())
         characters = weighed(reading.characters, self.characters)
         confidence = sum(character.confidence for character in characters) / len(characters)
         words = tuple(self.words(word_features(characters)).tolist())

@@ -8,6 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,6 +18,9 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.reading import Character, Flag
 from drethtr.trust.ink import Mask
 from drethtr.trust.logistic import Logistic
+
+LONGEST_UNIT = 20
+"""Characters of what may be repeated."""
 
 
 class Observation(NamedTuple):
@@ -81,13 +85,18 @@ class Repetition(Check):
     kind: ClassVar[str] = "repetition"
 
     def __call__(self, seen: Observation) -> Flag | None:
-        text = seen.text
-        for found in re.finditer(rf"(.{{1,20}}?)\1{{{self.times - 1},}}", text):
-            unit, length = found[1], found.end() - found.start()
-            if length >= self.shortest and any(map(str.isalpha, unit)):
+        for found in re.finditer(self.pattern, seen.text):
+            unit, length = found[found.lastindex or 0], found.end() - found.start()
+            if any(map(str.isalpha, unit)):
                 places = seen.characters[found.start()].left, seen.characters[found.end() - 1].right
                 return self.flag(seen, f"{unit!r} is repeated {length // len(unit)} times", places)
         return None
+
+    @property
+    def pattern(self) -> str:
+        """Of units of every length, the shortest first, enough in a row: a run too short must not hide a longer one."""
+        least = {size: max(self.times, ceil(self.shortest / size)) for size in range(1, LONGEST_UNIT + 1)}
+        return "|".join(rf"(.{{{size}}})\{size}{{{times - 1},}}" for size, times in least.items())
 
 
 @dataclass(frozen=True)

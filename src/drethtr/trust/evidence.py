@@ -11,7 +11,6 @@ from torch import Tensor
 
 from drethtr.decoding.ctc_search import best_path
 from drethtr.decoding.decoded import Decoded
-from drethtr.decoding.scorer import text_limits
 from drethtr.model.ctc import CTCReading
 from drethtr.model.network import ImageMemory
 from drethtr.reading import Evidence
@@ -36,7 +35,7 @@ class LineEvidence(NamedTuple):
 
 def gather(memory: ImageMemory, found: Sequence[Decoded]) -> list[LineEvidence]:
     """Evidence for the text found on each line of the memory."""
-    ended = [len(decoded.tokens) < limit for decoded, limit in zip(found, text_limits(memory).tolist(), strict=True)]
+    ended = [decoded.ended for decoded in found]
     if memory.ctc is None:
         tokens = [tuple(map(Evidence, decoded.confidences)) for decoded in found]
         return list(map(LineEvidence, tokens, ended, mean_of_image(memory)))
@@ -106,5 +105,5 @@ def mean_of_image(memory: ImageMemory) -> NDArray[np.float64]:
     kept = torch.cat(memory.layers[-1], dim=-1).float()
     mask: Tensor = kept.new_ones(kept.shape[0], kept.shape[2]) if memory.mask is None else memory.mask.to(kept.dtype)
     shares = (mask / mask.sum(1, keepdim=True))[:, None, :, None]
-    means: NDArray[np.float64] = (kept * shares).sum(2).flatten(1).double().cpu().numpy()
+    means: NDArray[np.float64] = (kept * shares).sum(2).flatten(1).cpu().double().numpy()
     return means

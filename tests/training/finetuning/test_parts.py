@@ -87,3 +87,9 @@ def test_lines_that_are_too_wide_do_not_train():
     wide = Sample(np.full((40, 900), 255, np.uint8), "wide")
     parts = narrow(part([*lines(FEWEST), wide], lines(1)), Preparation(height=40), 800)
     assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}
+
+
+def test_a_line_too_long_to_prepare_is_left_out_as_well():
+    odd = Sample(np.full((2, 3000), 255, np.uint8), "odd")
+    parts = narrow(part([*lines(FEWEST), odd], lines(1)), Preparation(height=64), 800)
+    assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}

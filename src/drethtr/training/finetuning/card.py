@@ -8,7 +8,7 @@ from typing import Any
 from drethtr.checkpoint import Model
 from drethtr.evaluation.evaluate import plain
 from drethtr.evaluation.metrics import CONVENTION, Rates
-from drethtr.sharing.card import NOT_STATED
+from drethtr.sharing.card import NOT_STATED, mappings
 from drethtr.training.finetuning.material import Material
 
 NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", "fine_tuned")
@@ -22,10 +22,17 @@ def card_of(material: Material, trained: Model, before: Rates, after: Rates) -> 
     kept = {key: value for key, value in start.items() if key not in NOT_INHERITED}
     return kept | {
         "name": f"{name}, fine-tuned",
-        "data": [*kept.get("data", []), *map(origin, sorted(sets_of(material).items()))],
+        "data": data_of(kept, material),
         "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card)
         | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION},
     }
+
+
+def data_of(card: Mapping[str, Any], material: Material) -> list[Mapping[str, Any]]:
+    """The data of the start and the sets learned from; of one that is there, what was said stays."""
+    stated = mappings(card.get("data"))
+    names = {entry.get("set") for entry in stated}
+    return [*stated, *(origin(entry) for entry in sorted(sets_of(material).items()) if entry[0] not in names)]
 
 
 def sets_of(material: Material) -> Counter[str]:

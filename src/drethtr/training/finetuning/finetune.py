@@ -132,7 +132,8 @@ def as_saved(material: Material, best: Model) -> tuple[Model, Adapter | None]:
     """
     trust = Trust(decoder=material.start.trust.decoder)
     if not material.plan.adapter:
-        best.network.half().float()
+        weights = best.network.state_dict()
+        best.network.load_state_dict({n: w.half().to(w) if w.is_floating_point() else w for n, w in weights.items()})
         return replace(best, trust=trust), None
     changes = changes_between(material.start.network, best.network, rank_of(material.start))
     path = Path(material.plan.model)

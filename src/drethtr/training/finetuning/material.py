@@ -6,8 +6,9 @@ from pathlib import Path
 
 import torch
 
-from drethtr.checkpoint import Model, load_model
-from drethtr.data.sample import Sample, fingerprint
+from drethtr.checkpoint import Model, load_model, weights_hash
+from drethtr.data.sample import Sample, check_apart, fingerprint
+from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.finetuning.parts import Parts, narrow, part
@@ -16,17 +17,21 @@ from drethtr.training.finetuning.plan import Plan, widest_line
 
 @dataclass(frozen=True)
 class Material:
-    """What a plan finds; `alphabet` goes from the model's to that of the result."""
+    """What a plan finds: the model, own lines in their parts, and old ones.
+
+    `alphabet` goes from the model's to that of the result.
+    """
 
     plan: Plan
     start: Model
     parts: Parts
+    old: tuple[Sample, ...]
     alphabet: AlphabetChange
 
     def fingerprint(self) -> str:
-        """Hash of all own lines with their texts and parts."""
-        digest = blake2b(digest_size=16)
-        for samples in (self.parts.train, self.parts.validation):
+        """Hash of the start and of all lines with their texts, by their parts."""
+        digest = blake2b(weights_hash(self.start).encode(), digest_size=16)
+        for samples in (self.parts.train, self.parts.validation, self.old):
             for sample in samples:
                 digest.update(fingerprint(sample) + sample.text.encode())
             digest.update(b"next")
@@ -48,12 +53,14 @@ def gather(plan: Plan, device: torch.device | str = "cpu") -> Material:
     start = load_model(Path(plan.model), device)
     given = open_all(plan.validation) if plan.validation else []
     parts = narrow(part(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start))
-    old = open_all(plan.old_data) if plan.old_data else []
+    old = tuple(clean_lines(open_all(plan.old_data))) if plan.old_data else ()
+    check_apart({"lines to learn from": (*parts.train, *old), "lines to choose by": parts.validation})
     alphabet = AlphabetChange.between(
         start.tokenizer,
         [sample.text for sample in (*parts.train, *old)],
+        [sample.text for sample in parts.validation],
         minimum=plan.minimum_count,
         drop_unused=plan.drop_unused,
         change=not plan.adapter,
     )
-    return Material(plan, start, parts, alphabet)
+    return Material(plan, start, parts, old, alphabet)

@@ -109,14 +109,22 @@ def joined(pages: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
 
 
 def narrow(parts: Parts, preparation: Preparation, widest: int) -> Parts:
-    """The same without training lines that have more than `widest` columns when prepared.
+    """The same without training lines that have more than `widest` columns when prepared, or far too many to prepare.
 
     Raises:
         DataError: if an image cannot be read, or too few lines are left.
     """
-    kept = tuple(sample for sample in parts.train if preparation.columns(*sample.size()) <= widest)
+    kept = tuple(sample for sample in parts.train if fits(sample.size(), preparation, widest))
     left_out = Counter(parts.left_out)
     left_out["too wide to train on"] += len(parts.train) - len(kept)
     if len(kept) < FEWEST / 2:
         raise DataError(f"{len(kept)} of {len(parts.train)} lines are short enough to train on; are they single lines?")
     return replace(parts, train=kept, left_out=+left_out)
+
+
+def fits(size: tuple[int, int], preparation: Preparation, widest: int) -> bool:
+    """Whether a line of width x height pixels has at most `widest` columns when prepared."""
+    try:
+        return preparation.columns(*size) <= widest
+    except DataError:
+        return False
