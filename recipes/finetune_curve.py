@@ -28,36 +28,39 @@ from drethtr.training.finetuning.parts import in_chance_order, joined
 
 @dataclass(frozen=True)
 class Row:
-    """What one fine-tuning brought; rates are of test lines, minutes those of its steps."""
+    """What one training brought; rates are of test lines, minutes those of the steps of fine-tuning."""
 
     set: str
     lines: int
-    adapter: bool
+    way: str
     cer: float
     cer_low: float
     cer_high: float
     minutes: float
 
 
-def measured(recognizer: Recognizer, folder: Path, name: str, lines: int, *, adapter: bool = False) -> Row:
+WHOLE, ADAPTER = "whole model", "adapter"
+
+
+def measured(recognizer: Recognizer, folder: Path, name: str, lines: int = 0, way: str = "before") -> Row:
     """A model on the test lines of a set."""
     rates = evaluate(recognizer, open_all([str(folder / f"{name}.test.parquet")])).overall
     minutes = recognizer.model.card["fine_tuned"]["minutes"] if lines else 0.0
-    return Row(name, lines, adapter, rates.cer, rates.cer_low, rates.cer_high, minutes)
+    return Row(name, lines, way, rates.cer, rates.cer_low, rates.cer_high, minutes)
 
 
-def learned(model: Path, folder: Path, out: Path, name: str, lines: int, *, adapter: bool) -> Row:
-    """Fine-tune on so many lines of a set and measure."""
-    result = out / f"{name}_{lines}{'_adapter' if adapter else ''}.safetensors"
+def learned(model: Path, folder: Path, result: Path, name: str, lines: int, way: str) -> Row:
+    """Fine-tune on so many lines of a set, into `result`, and measure."""
+    adapter = way == ADAPTER
     if not result.exists():
-        data = out / f"{name}_{lines}.parquet"
+        data = result.with_name(f"{name}_{lines}.parquet")
         samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
         if len(samples) < lines:
             raise DataError(f"{name} has only {len(samples):,} lines to learn from, not {lines:,}")
         store_parquet(joined(in_chance_order(samples, seed=0))[:lines], data)
         finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
     recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
-    return measured(recognizer, folder, name, lines, adapter=adapter)
+    return measured(recognizer, folder, name, lines, way)
 
 
 def kept(path: Path, measure: Callable[[], Row]) -> Row:
@@ -72,21 +75,22 @@ def kept(path: Path, measure: Callable[[], Row]) -> Row:
 def rows(model: Path, folder: Path, out: Path, names: Sequence[str], amounts: Sequence[int]) -> Iterator[Row]:
     """All that is measured: before, then whole models, then adapters."""
     for name in names:
-        yield kept(out / f"{name}_0.json", partial(measured, Recognizer.load(model), folder, name, 0))
-    for adapter in (False, True):
+        yield kept(out / f"{name}_0.json", partial(measured, Recognizer.load(model), folder, name))
+    for way, ending in ((WHOLE, ""), (ADAPTER, "_adapter")):
         for name in names:
             for lines in amounts:
-                path = out / f"{name}_{lines}{'_adapter' if adapter else ''}.json"
-                yield kept(path, partial(learned, model, folder, out, name, lines, adapter=adapter))
+                result = out / f"{name}_{lines}{ending}.safetensors"
+                yield kept(result.with_suffix(".json"), partial(learned, model, folder, result, name, lines, way))
 
 
 def table(found: Sequence[Row]) -> str:
     """Rows as Markdown."""
     lines = ["| set | lines | way | CER % | 95 % interval | minutes |", "|---|---|---|---|---|---|"]
     for row in found:
-        way = "adapter" if row.adapter else "whole model" if row.lines else "before"
         interval = f"{100 * row.cer_low:.1f} to {100 * row.cer_high:.1f}"
-        lines.append(f"| {row.set} | {row.lines:,} | {way} | {100 * row.cer:.1f} | {interval} | {row.minutes:.1f} |")
+        lines.append(
+            f"| {row.set} | {row.lines:,} | {row.way} | {100 * row.cer:.1f} | {interval} | {row.minutes:.1f} |"
+        )
     return "\n".join(lines) + "\n"
 
 

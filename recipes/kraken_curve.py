@@ -4,19 +4,21 @@ python -m venv kraken && kraken/bin/pip install kraken==7.1.1
 python recipes/kraken_curve.py kraken/bin lines runs/curve hooker_en leopold_de cremma19_fr --lines 200 1000
 
 Run it after finetune_curve.py: OUT holds the lines in their parts, those to learn from and those to choose by. kraken's
-default network learns at its default rate from lines 64 high, like ours, in batches of one, until it has seen --seen
-lines, round after round, on one thread; the weights with the best validation are measured on FOLDER/SET.test.parquet.
-What was finished is not repeated. The table is printed and written to OUT/kraken.md.
+default network learns at its default rate from lines 64 high, in batches of one and in bfloat16, until it has seen
+--seen lines, round after round, on one thread; the weights with the best validation are measured on
+FOLDER/SET.test.parquet. What was finished is not repeated. The table is printed and written to OUT/kraken.md.
 """
 
 import argparse
-import json
 import os
 import subprocess
 import time
 from collections.abc import Sequence
+from functools import partial
 from math import ceil
 from pathlib import Path
+
+from finetune_curve import Row, kept, table
 
 from drethtr.data.sample import Sample
 from drethtr.data.selection import clean_lines
@@ -24,7 +26,7 @@ from drethtr.data.sources import open_all
 from drethtr.data.store_folder import store_folder
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import page_of
-from drethtr.evaluation.metrics import bootstrap, score
+from drethtr.evaluation.metrics import Rates, bootstrap, score
 
 SPEC = (
     "[1,64,0,1 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 "
@@ -55,8 +57,8 @@ def trained(programs: Path, run: Path, work: Path, seen: int) -> float:
     return (time.monotonic() - started) / 60
 
 
-def measured(programs: Path, test: Sequence[Sample], work: Path) -> tuple[float, float, float]:
-    """CER of the best weights in `work` on the test lines, with its interval."""
+def measured(programs: Path, test: Sequence[Sample], work: Path) -> Rates:
+    """Rates of the best weights in `work` on the test lines."""
     models = sorted((work / "model").glob("best_*.safetensors"))
     if not models:
         raise DataError(f"{work}: kraken wrote no model; nothing was learned")
@@ -64,8 +66,7 @@ def measured(programs: Path, test: Sequence[Sample], work: Path) -> tuple[float,
     read = "-I", work / "test" / "*.png", "-o", ".txt", "ocr", "-s", "-m", models[-1]
     call(programs / "kraken", "--threads", 1, *read)
     texts = [(work / "test" / f"{number:06}.txt").read_text(encoding="utf-8").strip() for number in range(len(test))]
-    rates = bootstrap(score([sample.text for sample in test], texts), list(map(page_of, test)))
-    return rates.cer, rates.cer_low, rates.cer_high
+    return bootstrap(score([sample.text for sample in test], texts), list(map(page_of, test)))
 
 
 def call(program: Path, *arguments: object) -> None:
@@ -76,17 +77,13 @@ def call(program: Path, *arguments: object) -> None:
         raise DataError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def row(programs: Path, folder: Path, out: Path, name: str, lines: int, seen: int) -> str:
-    """One line of the table; from the file of an earlier time if it is there."""
+def learned(programs: Path, folder: Path, out: Path, name: str, lines: int, seen: int) -> Row:
+    """Train kraken on the lines of a fine-tuning and measure it."""
     work = out / f"kraken_{name}_{lines}"
-    result = work / "result.json"
-    if not result.exists():
-        work.mkdir(exist_ok=True)
-        minutes = trained(programs, out / f"{name}_{lines}.run", work, seen)
-        rates = measured(programs, clean_lines(open_all([str(folder / f"{name}.test.parquet")])), work)
-        result.write_text(json.dumps([*rates, minutes]), encoding="utf-8")
-    cer, low, high, minutes = json.loads(result.read_text(encoding="utf-8"))
-    return f"| {name} | {lines:,} | kraken | {100 * cer:.1f} | {100 * low:.1f} to {100 * high:.1f} | {minutes:.1f} |\n"
+    work.mkdir(exist_ok=True)
+    minutes = trained(programs, out / f"{name}_{lines}.run", work, seen)
+    rates = measured(programs, clean_lines(open_all([str(folder / f"{name}.test.parquet")])), work)
+    return Row(name, lines, "kraken", rates.cer, rates.cer_low, rates.cer_high, minutes)
 
 
 def main() -> None:
@@ -99,12 +96,13 @@ def main() -> None:
     parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])
     parser.add_argument("--seen", type=int, default=9_000, help="lines that kraken sees")
     wanted = parser.parse_args()
-    table = "| set | lines | way | CER % | 95 % interval | minutes |\n|---|---|---|---|---|---|\n"
+    found: list[Row] = []
     for name in wanted.sets:
         for lines in wanted.lines:
-            table += row(wanted.programs, wanted.folder, wanted.out, name, lines, wanted.seen)
-            (wanted.out / "kraken.md").write_text(table, encoding="utf-8")
-    print(table)  # noqa: T201
+            train = partial(learned, wanted.programs, wanted.folder, wanted.out, name, lines, wanted.seen)
+            found.append(kept(wanted.out / f"kraken_{name}_{lines}.json", train))
+            (wanted.out / "kraken.md").write_text(table(found), encoding="utf-8")
+    print(table(found))  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -66,7 +66,8 @@ class Recognizer:
         precision: In which numbers the network computes; bfloat16 is faster on processors that compute with it.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece.
         on_drift: Told, after every batch, how far the parallel and the recurrent form are apart on its texts, see
-            `drethtr.decoding.drift`; this takes longer than reading.
+            `drethtr.decoding.drift`; this takes longer than reading. In bfloat16, a narrow network then decodes text
+            in float32, as it does where it writes.
     """
 
     def __init__(

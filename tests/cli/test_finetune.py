@@ -13,9 +13,10 @@ import torch
 from conftest import written
 from PIL import Image
 
-from drethtr.checkpoint import load_model, read_tensors, save_trust
+from drethtr.checkpoint import load_model, read_tensors, save_model, save_trust
 from drethtr.decoding.strategies import Joint
 from drethtr.recognizer import Recognizer
+from drethtr.training.finetuning import Plan, gather
 from drethtr.trust.trust import Trust
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
@@ -102,6 +103,17 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
     told = recognizer.model.card["fine_tuned"]["validation_after"]
     measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
     assert f"{100 * told['cer']:.2f} [" in measured.out
+
+
+def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_path):
+    other = tmp_path / "other.safetensors"
+    with torch.inference_mode():
+        tiny_model.network.to_logits.weight.add_(1)
+    save_model(tiny_model, other)
+    first, again, changed = (
+        gather(Plan(data=(str(data),), model=str(path))).fingerprint() for path in (tiny_path, tiny_path, other)
+    )
+    assert first == again != changed
 
 
 def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):

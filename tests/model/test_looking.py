@@ -9,7 +9,7 @@ from drethtr.model.architecture import EncoderDecoder
 from drethtr.model.attention import attend_image
 from drethtr.model.decay import Gated, Place
 from drethtr.model.looking import watch
-from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
 from drethtr.model.network import DRetHTR
 
 CONFIGS = {
@@ -58,6 +58,14 @@ def test_memory_reaches_as_far_as_the_decay_lets_it():
     gamma = torch.stack([TINY.mixer.decay.gamma(place) for place in PLACES])
     assert torch.allclose(looks.reach, 1 / (1 - gamma), rtol=1e-3)
     assert watched(CONFIGS["gated"])[2].reach.shape == (2, 2)
+
+
+@pytest.mark.parametrize("kind", [SplitSoftmax, JointSoftmax])
+def test_softmax_that_fades_reaches_as_far_as_it_fades(kind):
+    _, _, looks = watched(replace(TINY, mixer=kind(Fade())))
+    gamma = torch.stack([Fade().decay.gamma(place) for place in PLACES])
+    assert torch.allclose(looks.reach, 1 / (1 - gamma), rtol=1e-3)
+    assert watched(replace(TINY, mixer=kind()))[2].reach is None
     assert watched(CONFIGS["joint"])[2].reach is None
 
 
