@@ -14,6 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from drethtr.model.fused import Activation, convolve
+
 
 def valid(lengths: Tensor, size: int) -> Tensor:
     """(B, size), true where a position lies within its line's length (B,)."""
@@ -92,13 +94,15 @@ class MaskedConv(nn.Conv2d):
         around = ((kernel[0] - 1) // 2, (kernel[1] - 1) // 2)
         super().__init__(inputs, outputs, kernel, stride, around, groups=groups, bias=bias)
 
-    def forward(self, x: Padded) -> Padded:  # type: ignore[override]  # a layer of Padded, not of Tensor
-        """Convolve; only a kernel wider than one column sees its neighbors."""
+    def forward(  # type: ignore[override]  # a layer of Padded, not of Tensor
+        self, x: Padded, activation: Activation | None = None, residual: Tensor | None = None
+    ) -> Padded:
+        """Convolve, then activate or add; only a kernel wider than one column sees its neighbors."""
         (rows, columns), stride = self.kernel_size, self.stride[1]
         pixels = x.fenced(columns // 2).pixels if columns > 1 else x.pixels
         if rows % 2 == 0 or columns % 2 == 0:
             pixels = F.pad(pixels, (0, 1 - columns % 2, 0, 1 - rows % 2))
-        return Padded(super().forward(pixels), (x.widths + stride - 1) // stride, x.full)
+        return Padded(convolve(self, pixels, activation, residual), (x.widths + stride - 1) // stride, x.full)
 
 
 class SqueezeExcitation(nn.Module):

@@ -50,10 +50,10 @@ class Stem(nn.Module):
 
     def forward(self, images: Padded) -> Padded:
         """(B, 1, H, W) to (B, outputs, H/4, W/4)."""
-        x = self.enter(images).map(F.relu).fenced(1)
-        mixed = self.widen(self.narrow(x).map(F.relu)).map(F.relu)
+        x = self.enter(images, F.relu).fenced(1)
+        mixed = self.widen(self.narrow(x, F.relu), F.relu)
         x = x._replace(pixels=torch.cat((strongest_of_four(x.pixels), mixed.pixels), dim=1))
-        return self.expand(self.merge(x).map(F.relu)).map(F.relu)  # type: ignore[no-any-return]
+        return self.expand(self.merge(x, F.relu), F.relu)  # type: ignore[no-any-return]
 
 
 def strongest_of_four(pixels: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ class ConvBlock(nn.Module):
     def forward(self, x: Padded) -> Padded:
         """Same shape."""
         x = self.squeeze(self.depthwise(x))
-        return x.map(self.project(self.expand(x).map(F.gelu)).pixels.add)
+        return self.project(self.expand(x, F.gelu), residual=x.pixels)  # type: ignore[no-any-return]
 
 
 class Descent(nn.Module):
@@ -111,7 +111,7 @@ class Descent(nn.Module):
 
     def forward(self, x: Padded) -> Padded:
         """(B, inputs, H, W) to (B, outputs, H/2, W)."""
-        return self.project(self.expand(self.depthwise(x)).map(F.gelu))  # type: ignore[no-any-return]
+        return self.project(self.expand(self.depthwise(x), F.gelu))  # type: ignore[no-any-return]
 
 
 class AttentionBlock(nn.Module):
@@ -148,9 +148,9 @@ class Neck(nn.Module):
 
     def forward(self, x: Padded) -> Tensor:
         """(B, inputs, 1, N) to (B, N, width)."""
-        shortcut = self.shortcut(x).map(F.silu).pixels
-        x = self.reduce(x).map(F.silu)
-        x = x.map(self.sideways(x).map(F.silu).pixels.add)
+        shortcut = self.shortcut(x, F.silu).pixels
+        x = self.reduce(x, F.silu)
+        x = x.map(self.sideways(x, F.silu).pixels.add)
         mask = None if x.full else valid(x.widths, x.pixels.shape[-1])[:, None, None]
         tokens = x.pixels.flatten(2).transpose(1, 2)
         for block in self.blocks:

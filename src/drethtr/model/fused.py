@@ -1,0 +1,80 @@
+"""A convolution with what follows it, in one pass over the pixels.
+
+oneDNN activates and adds while its values are still in registers. PyTorch has it do so on x86 in networks that it
+compiles, which takes minutes; the operations behind that are called here directly. Learning needs the values in
+between, and other processors lack the operations: there, one thing is done after the other.
+
+Shapes, everywhere in this file: B lines, C channels, H rows, W columns.
+"""
+
+import platform
+from collections.abc import Callable
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Activation = Callable[[Tensor], Tensor]
+
+ONEDNN: dict[Activation | None, tuple[str, str]] = {
+    None: ("none", ""),
+    F.relu: ("relu", ""),
+    F.gelu: ("gelu", "none"),
+    F.silu: ("swish", ""),
+}
+"""What oneDNN calls an activation, and which of its algorithms computes it."""
+
+
+def convolve(
+    conv: nn.Conv2d, pixels: Tensor, activation: Activation | None = None, residual: Tensor | None = None
+) -> Tensor:
+    """A convolution of pixels (B, C, H, W), then an activation or a residual to add, of the shape of the result."""
+    if activation is not None and residual is not None:
+        raise ValueError("an activation or a residual, not both: it would be unclear which comes first")
+    in_one_pass = pixels.device.type == "cpu" and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
+    if in_one_pass and activation in ONEDNN and reliable(pixels.dtype):
+        return fused(conv, pixels, activation, residual)
+    return step_by_step(conv, pixels, activation, residual)
+
+
+def step_by_step(conv: nn.Conv2d, pixels: Tensor, activation: Activation | None, residual: Tensor | None) -> Tensor:
+    """One operation after the other."""
+    found = F.conv2d(pixels, conv.weight, conv.bias, conv.stride, conv.padding, conv.dilation, conv.groups)
+    if activation is not None:
+        return activation(found)
+    return found if residual is None else found + residual
+
+
+def fused(conv: nn.Conv2d, pixels: Tensor, activation: Activation | None, residual: Tensor | None) -> Tensor:
+    """One operation of oneDNN."""
+    name, algorithm = ONEDNN[activation]
+    settings = (conv.weight, conv.bias, conv.padding, conv.stride, conv.dilation, conv.groups)
+    if residual is None:
+        found = torch.ops.mkldnn._convolution_pointwise(pixels, *settings, name, [], algorithm)
+    else:
+        found = torch.ops.mkldnn._convolution_pointwise.binary(pixels, residual, *settings, "add", 1.0, None, [], None)
+    assert isinstance(found, Tensor)
+    return found
+
+
+@cache
+def reliable(dtype: torch.dtype) -> bool:
+    """Whether this build and processor have the operations, and they compute what they should.
+
+    They are no public interface of PyTorch, so that another version may lack or change them.
+    """
+    if dtype not in (torch.float32, torch.bfloat16) or platform.machine().lower() not in ("x86_64", "amd64"):
+        return False
+    conv = nn.Conv2d(8, 8, 3, padding=1, device="meta", dtype=dtype).to_empty(device="cpu")
+    pixels, weight, bias = (torch.linspace(-1, 1, size).to(dtype) for size in (8 * 4 * 5, 8 * 8 * 9, 8))
+    conv.weight, conv.bias = nn.Parameter(weight.view(8, 8, 3, 3)), nn.Parameter(bias)
+    pixels = pixels.view(1, 8, 4, 5)
+    tasks = [(activation, None) for activation in ONEDNN] + [(None, pixels)]
+    try:
+        return all(
+            torch.allclose(fused(conv, pixels, *task), step_by_step(conv, pixels, *task), rtol=0.02, atol=0.02)
+            for task in tasks
+        )
+    except (AttributeError, RuntimeError):  # no such operation, or not for such numbers
+        return False
