@@ -18,7 +18,7 @@ from pathlib import Path
 from drethtr.atomic import atomic_write
 from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
-from drethtr.data.store import store_parquet
+from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognizer import Recognizer

@@ -23,7 +23,7 @@ from finetune_curve import Row, kept, table
 from drethtr.data.sample import Sample
 from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
-from drethtr.data.store_folder import store_folder
+from drethtr.data.write_folder import store_folder
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import page_of
 from drethtr.evaluation.metrics import Rates, bootstrap, score

@@ -71,6 +71,13 @@ def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
     )
 
 
+def test_an_adapter_may_have_the_name_of_its_model(adapter, tiny_path, tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.recognizer.SHIPPED", tiny_path)
+    (tmp_path / "mine").mkdir()
+    save_adapter(adapter, tmp_path / "mine" / tiny_path.name)
+    assert Recognizer.load(tmp_path / "mine" / tiny_path.name).model.card == adapter.card
+
+
 def test_the_card_does_not_change_which_model_it_is(tiny_model, tiny_path, adapter_path):
     save_model(replace(tiny_model, card={"name": "renamed"}), tiny_path)
     assert Recognizer.load(adapter_path).model.card["name"] == "tiny, changed"

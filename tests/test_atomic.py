@@ -29,11 +29,14 @@ def test_after_an_error_the_old_file_is_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_was_left_of_a_killed_process_is_in_nobodys_way(tmp_path):
+def test_two_who_write_one_file_both_write_it_whole(tmp_path):
     path = tmp_path / "file"
-    (tmp_path / ".file.unfinished").write_text("half")
-    with atomic_write(path) as unfinished:
-        assert not unfinished.read_text()
+    with atomic_write(path) as one:
+        one.write_text("one")
+        with atomic_write(path) as other:
+            other.write_text("other")
+        assert path.read_text() == "other"
+    assert path.read_text() == "one"
     assert list(tmp_path.iterdir()) == [path]
 
 

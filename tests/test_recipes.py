@@ -1,10 +1,10 @@
 """Every recipe is a run, and the published ones are what was published."""
 
 from dataclasses import replace
+from math import isinf
 from pathlib import Path
 
 import pytest
-import torch
 
 from drethtr import config
 from drethtr.conversion import PRESETS
@@ -18,10 +18,6 @@ PUBLISHED = ["published_pretraining", "published_as_run", "published_as_describe
 
 def recipe(name):
     return config.load(RunConfig, RECIPES / f"{name}.toml")
-
-
-def test_compact_can_be_read():
-    assert recipe("compact").samples > 0
 
 
 def test_the_base_of_fine_tuning_is_a_short_training_of_compact_without_three_sets():
@@ -67,7 +63,4 @@ def test_the_described_rate_restarts_every_30_epochs():
 
 
 def test_a_gradient_that_may_be_as_long_as_it_likes_is_left_alone():
-    weight = torch.nn.Parameter(torch.zeros(2))
-    weight.grad = torch.tensor([3e4, 4e4])
-    torch.nn.utils.clip_grad_norm_([weight], recipe("published_as_run").optimizer.clip)
-    assert weight.grad.tolist() == [3e4, 4e4]
+    assert isinf(recipe("published_as_run").optimizer.clip)

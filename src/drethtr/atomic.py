@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
+from uuid import uuid4
 
 
 @contextmanager
@@ -17,8 +18,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         OSError: if it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.unlink(missing_ok=True)
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}.unfinished")  # another process may write the same file
     try:
         unfinished.touch()
         mode = S_IMODE((path if path.exists() else unfinished).stat().st_mode)

@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+import drethtr.text.byte_pairs  # noqa: F401  # a model may write pieces of words
 from drethtr import config
 from drethtr.atomic import atomic_write
 from drethtr.errors import CheckpointError, ConfigError
@@ -269,7 +270,7 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path], device: torch.device |
     """
     tried = []
     for path in bases:
-        if path.is_file():
+        if path.is_file() and not holds_adapter(path):
             model = load_model(path, device)
             if weights_hash(model) == adapter.base:
                 apply_changes(model.network, adapter.changes)

@@ -4,22 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from drethtr.checkpoint import Model, build_model
+from drethtr.checkpoint import Model
 from drethtr.errors import CheckpointError
-from drethtr.images.prepare import PAPER_COLUMNS, Preparation
-from drethtr.model.authors import load_published, size
-from drethtr.model.backbones import EfficientNetV2S
+from drethtr.images.prepare import Preparation
+from drethtr.model.authors import BACKBONE, network_of, published_weights, vocabulary_of
 from drethtr.model.network import BASE, SMALL, NetworkConfig
 from drethtr.text.tokenizer import Characters
 
 IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
 """The 79 characters of the IAM lines, which the published networks write."""
-
-BACKBONE = EfficientNetV2S(dropout=0.3, canvas=PAPER_COLUMNS)
-"""The published networks have never seen a line end, so every line must be filled up for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +40,11 @@ def convert(weights: Mapping[str, Tensor], conversion: Conversion, card: Mapping
         CheckpointError: naming weights that are unknown, missing, left over or of another shape.
     """
     tokenizer = Characters(conversion.alphabet)
-    state = {name.removeprefix("module."): weight for name, weight in weights.items()}
-    tokens = size(state, "embed_tokens.weight", 0)
+    ours = published_weights(weights)
+    tokens = vocabulary_of(ours)
     if tokens != tokenizer.size:
         raise CheckpointError(
             f"the weights are for {tokens} tokens, but an alphabet of {len(conversion.alphabet)} characters makes "
             f"{tokenizer.size} with the 4 marks; give the {tokens - 4} characters that they were trained with"
         )
-    with torch.device("meta"):
-        model = build_model(conversion.network, tokenizer, conversion.preparation, card)
-    load_published(model.network, state)
-    model.network.eval()
-    return model
+    return Model(network_of(ours, conversion.network), tokenizer, conversion.preparation, card)

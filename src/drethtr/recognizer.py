@@ -18,7 +18,7 @@ from drethtr.checkpoint import Adapter, Model, holds_adapter, load_adapted, load
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder
-from drethtr.errors import DataError
+from drethtr.errors import ConfigError, DataError
 from drethtr.images.line import ImageSource, Line, load_line, name_of
 from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
@@ -82,6 +82,10 @@ class Recognizer:
         self.model = model
         self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
         self.decoder.check(model.network)
+        if alternatives and not self.decoder.gives_alternatives:
+            raise ConfigError(
+                f"{type(self.decoder).__name__} gives no alternatives; use another decoder, such as joint"
+            )
         self.precision = precision
         self.networks = precision.prepare(model.network, stepwise=self.decoder.stepwise or on_drift is not None)
         self.alternatives = alternatives

@@ -1,6 +1,8 @@
 """One output row for one input row, whatever the input is like and however often the job is begun."""
 
 import json
+import os
+import sys
 from functools import partial
 
 import numpy as np
@@ -228,6 +230,22 @@ def test_inputs_that_cannot_be_used(read, tmp_path, inputs, columns, message):
     with pytest.raises((DataError, ConfigError), match=message):
         read(*names, **columns)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_image_that_was_replaced_is_another_input(read, tmp_path):
+    (tmp_path / "a.png").write_bytes(line(1))
+    read(tmp_path / "a.png")
+    (tmp_path / "a.png").write_bytes(line(2))
+    with pytest.raises(ConfigError, match="other inputs"):
+        read(tmp_path / "a.png")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are UTF-8 elsewhere")
+def test_a_file_name_need_not_be_utf_8(read, tmp_path):
+    file = tmp_path / os.fsdecode(b"caf\xe9.png")
+    file.write_bytes(line(1))
+    read(file)
+    assert [row["input"] for row in table(tmp_path / "out")] == [str(tmp_path / "caf\ufffd.png")]
 
 
 def test_settings_are_written_down(read, tiny_path, tmp_path):

@@ -5,7 +5,7 @@ from conftest import written
 from PIL import Image
 
 from drethtr.data.sample import Sample
-from drethtr.data.store import store_parquet
+from drethtr.data.write_parquet import store_parquet
 
 
 @pytest.fixture

@@ -69,6 +69,16 @@ def test_refusals(drethtr, letters, tmp_path):
     assert (
         "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
     )
+    shards = tmp_path / "shards"
+    assert drethtr("data", "import", letters, shards / "lines.parquet").code == 0
+    before = sorted(shards.iterdir())
+    inside = drethtr("data", "import", shards, shards / "out.parquet")
+    assert inside.code == 2 and "choose a place outside" in inside.err and sorted(shards.iterdir()) == before
+    for options in (["--splits", tmp_path / "gone"], ["--splits", letters / "test" / "d.gt.txt"]):
+        outcome = drethtr("data", "import", letters, tmp_path / "o.parquet", *options)
+        assert outcome.code == 2 and "no such folder" in outcome.err
+    gone = drethtr("data", "import", tmp_path / "gone", tmp_path / "o.parquet", "--layout", "kraken")
+    assert gone.code == 2 and "no such file or folder" in gone.err
     (tmp_path / "empty").mkdir()
     outcome = drethtr("data", "import", tmp_path / "empty", tmp_path / "o.parquet", "--layout", "kraken")
     assert outcome.code == 2 and "no line could be imported" in outcome.err

@@ -7,7 +7,7 @@ from printed_pages import put_page
 
 from drethtr.checkpoint import load_model
 from drethtr.data.sample import Sample
-from drethtr.data.store import store_parquet
+from drethtr.data.write_parquet import store_parquet
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 import json
+import os
 import struct
+import sys
 import zlib
 
 import numpy as np
@@ -39,6 +41,17 @@ def bad(lines, tmp_path):
 
 
 BAD = ["missing", "empty", "truncated", "bomb", "no-image", "too-long"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_no_utf_8(drethtr, lines, tiny_path, tmp_path):
+    """As old archives leave them."""
+    odd = lines / os.fsdecode(b"caf\xe9.png")
+    (lines / "one.png").rename(odd)
+    outcome = drethtr("transcribe", odd, "--model", tiny_path, "--format", "json", "--output", tmp_path / "out")
+    assert outcome.code == 0
+    [written] = (tmp_path / "out").iterdir()
+    assert json.loads(written.read_text(encoding="utf-8"))["file"].endswith("caf?.png")
 
 
 def test_a_single_line_prints_its_text_alone(drethtr, lines, tiny_path):

@@ -1,3 +1,4 @@
+import csv
 import json
 
 import numpy as np
@@ -224,7 +225,46 @@ def test_a_bad_page_of_a_book_is_named_and_the_others_are_written(transcribe, bo
     monkeypatch.setattr(PageSource, "grey", grey)
     outcome = transcribe(book, "--format", "txt,page", "--output", tmp_path / "out")
     assert outcome.code == 1 and "book.tif page 2: is damaged" in outcome.err
-    assert names(tmp_path / "out") == ["book.txt", "book_0001.page.xml", "book_0003.page.xml"]
+    written = [name for name in names(tmp_path / "out") if not name.startswith(".")]
+    assert written == ["book.txt", "book_0001.page.xml", "book_0003.page.xml"]
+
+
+def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypatch):
+    """Pages keep their numbers; the bad one is tried again, and the others are not; then what lacks it is written."""
+    import drethtr.transcription.transcribe as room
+    from drethtr.errors import DataError
+    from drethtr.images.page import PageSource
+
+    read, out, grey, real = [], tmp_path / "out", PageSource.grey, room.read_found
+
+    def damaged(source):
+        if source.number == 2:
+            raise DataError(f"{source.name}: is damaged")
+        return grey(source)
+
+    def pages():
+        with (out / "book.csv").open(encoding="utf-8-sig", newline="") as file:
+            return sorted({row["page"] for row in csv.DictReader(file)})
+
+    run = (book, "--format", "csv,txt,hocr", "--output", out)
+    monkeypatch.setattr(room, "read_found", lambda *arguments: read.append(0) or real(*arguments))
+    monkeypatch.setattr(PageSource, "grey", damaged)
+    assert transcribe(*run).code == 1
+    assert pages() == ["1", "3"] and "ppageno 2" in (out / "book.hocr").read_text(encoding="utf-8")
+    (out / "book.txt").write_text("corrected by hand")
+    again = transcribe(*run)
+    assert again.code == 1 and "page 2: is damaged" in again.err and "done before" not in again.err
+    assert len(read) == 2 and (out / "book.txt").read_text() == "corrected by hand"
+    monkeypatch.setattr(PageSource, "grey", grey)
+    assert transcribe(book, "--format", "csv", "--output", out).code == 0
+    assert len(read) == 3 and pages() == ["1", "2", "3"]
+    assert transcribe(*run).code == 0
+    assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8 and len(read) == 3
+    assert names(out) == ["book.csv", "book.hocr", "book.txt"]
+    assert "1 of 1 files were done before" in transcribe(*run).err
+    monkeypatch.setattr(PageSource, "grey", damaged)
+    assert transcribe(book, "--format", "csv,page", "--output", out).code == 1
+    assert pages() == ["1", "2", "3"]  # what is whole stays so
 
 
 def test_nothing_that_is_read_is_overwritten(transcribe, tmp_path):
@@ -256,6 +296,33 @@ def test_an_image_with_its_description_in_one_folder_is_read_once(drethtr, tmp_p
     (folder / "mets.xml").write_text("<mets/>")
     drethtr("transcribe", folder, "--model", tiny_path, "--output", tmp_path / "out", "--format", "txt")
     assert names(tmp_path / "out") == ["a.txt", "b.txt"]
+
+
+def test_a_folder_passes_over_no_description(drethtr, tmp_path, tiny_path):
+    """One whose image is missing and one that is damaged are named; the image of the latter is not read by itself."""
+    folder = tmp_path / "pages"
+    for name in "abc":
+        put_page(folder / f"{name}.png", folder / f"{name}.xml", ["abc"])
+    (folder / "b.png").unlink()
+    whole = (folder / "c.xml").read_text(encoding="utf-8")
+    (folder / "c.xml").write_text(whole[: len(whole) // 2], encoding="utf-16")
+    (folder / "mets.xml").write_text("<mets/>")
+    outcome = drethtr("transcribe", folder, "--model", tiny_path, "--output", tmp_path / "out")
+    assert outcome.code == 1 and names(tmp_path / "out") == ["a.txt"]
+    assert "b.xml: its image 'b.png' is missing" in outcome.err and "c.xml: not well-formed" in outcome.err
+    assert "mets" not in outcome.err
+
+
+def test_what_cannot_be_opened_has_its_own_reason(drethtr, tmp_path):
+    """Where nothing else is given too; no model is loaded for it."""
+    put_page(tmp_path / "gone.png", tmp_path / "page" / "a.xml", ["abc"])
+    (tmp_path / "gone.png").unlink()
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page()
+        pdf.save(tmp_path / "secret.pdf", encryption=pikepdf.Encryption(user="word", owner="word"))
+    outcome = drethtr("transcribe", tmp_path / "page" / "a.xml", tmp_path / "secret.pdf", "--model", "nowhere")
+    assert outcome.code == 2 and outcome.err.count("\n") == 2
+    assert "its image 'gone.png' is missing" in outcome.err and "the PDF is encrypted" in outcome.err
 
 
 def test_lines_that_are_not_given(drethtr, scans, tiny_path):
@@ -301,6 +368,37 @@ def test_copies_that_would_replace_each_other_are_refused(drethtr, export, tiny_
     paths = (export / "page" / "a.xml", other)
     outcome = drethtr("transcribe", *paths, "--model", tiny_path, "--update", "--output", tmp_path / "out")
     assert outcome.code == 2 and "would both be written to" in outcome.err
+
+
+def test_a_copy_and_a_format_of_one_name_are_refused(drethtr, tmp_path, tiny_path):
+    """The new PAGE file would replace the one that was given, with all it holds beside text."""
+    path = tmp_path / "a.page.xml"
+    put_page(tmp_path / "a.png", path, ["abc", ""])
+    before = path.read_bytes()
+    run = ("transcribe", path, "--model", tiny_path, "--update", "--format", "page", "--force", "--output")
+    for folder in (tmp_path, tmp_path / "out"):
+        outcome = drethtr(*run, folder)
+        assert outcome.code == 2 and "--update and --format would both write" in outcome.err
+    assert path.read_bytes() == before and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("finder", ["rapid", "projection", "whole"])
+def test_update_with_lines_that_are_found(drethtr, export, tiny_path, finder):
+    """They have names like those given, and other places."""
+    path = export / "page" / "a.xml"
+    before = path.read_bytes()
+    outcome = drethtr("transcribe", path, "--model", tiny_path, "--update", "--lines", finder)
+    assert outcome.code == 2 and f"leave out --lines {finder}" in outcome.err
+    assert path.read_bytes() == before
+
+
+def test_update_of_a_file_without_lines(drethtr, tmp_path, tiny_path):
+    """It is not read in vain."""
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", [])
+    before = (tmp_path / "a.xml").read_bytes()
+    outcome = drethtr("transcribe", tmp_path / "a.xml", "--model", "nowhere", "--update")
+    assert outcome.code == 2 and "has no lines to write text into" in outcome.err
+    assert (tmp_path / "a.xml").read_bytes() == before
 
 
 def test_a_file_that_is_updated_keeps_its_mode(drethtr, export, tiny_path):

@@ -11,8 +11,8 @@ from drethtr.data.mixture import Mixture
 from drethtr.data.sample import Sample
 from drethtr.data.supply import RealLines
 from drethtr.errors import ConfigError, DataError
-from drethtr.images.augment import RandomStep
 from drethtr.images.prepare import Preparation
+from drethtr.images.random_step import RandomStep
 from drethtr.text.tokenizer import PAD, UNK, Characters
 
 TOKENIZER = Characters.learn(["abcx0123456789"])

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from drethtr import config
-from drethtr.data.mixture import DECK, Mixture, deck
+from drethtr.data.mixture import DECK, SOURCES, Mixture, deck
 from drethtr.data.supply import Made, Real, RealLines, SetFactor, Source
 from drethtr.data.synthetic import Synthetic
 from drethtr.errors import ConfigError, DataError
@@ -122,6 +122,10 @@ def test_real_samples_and_summary(pattern):
     ]
     copy = pickle.loads(pickle.dumps(mixture))
     assert [copy.sample(i).key for i in range(20)] == [mixture.sample(i).key for i in range(20)]
+
+
+def test_kinds_of_sources_are_those_that_can_be_mixed():
+    assert list(config.variants(Source)) == [kind.__name__ for kind in SOURCES]
 
 
 def test_sources_from_a_configuration():

@@ -52,6 +52,11 @@ def test_pages_and_images_apart(draw):
     check_apart({"train": train, "test": test})
 
 
+@pytest.mark.parametrize("page", [None, ""])
+def test_unknown_pages_are_not_the_same(draw, page):
+    check_apart({name: [Sample(draw(name), name, set="letters", page=page)] for name in ("train", "test")})
+
+
 def test_the_same_image_in_two_splits(draw, tmp_path):
     path = tmp_path / "a.png"
     path.write_bytes(draw("a"))

@@ -6,7 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from printed_pages import put_page
 
+from drethtr.data.sample import check_apart
 from drethtr.data.sources import open_all, open_samples
+from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 from drethtr.text.normalize import as_written
 
@@ -53,6 +55,14 @@ def test_parquet_that_names_files(draw, write_parquet, tmp_path):
     image = pa.array([{"bytes": None, "path": "a.png"}], pa.struct({"bytes": pa.binary(), "path": pa.string()}))
     [sample] = open_samples(write_parquet({"image": image, "text": ["a"]}))
     assert sample.image == tmp_path / "a.png"
+
+
+def test_numbers_name_sets_pages_and_hands(draw, write_parquet, tmp_path):
+    numbers = {name: [1900, 0] for name in ("set", "lang", "page", "hand")}
+    samples = open_samples(write_parquet({"image": [draw("a"), draw("b")], "text": ["a", "b"], **numbers}))
+    store_parquet(samples, tmp_path / "again.parquet")
+    for found in (samples, open_samples(tmp_path / "again.parquet")):
+        assert [(s.set, s.language, s.page, s.hand) for s in found] == [("1900",) * 4, ("0",) * 4]
 
 
 @pytest.mark.parametrize(
@@ -173,6 +183,29 @@ def test_patterns(draw, write_parquet, tmp_path):
         open_all([pattern, str(tmp_path / "a.*")])
 
 
+def test_a_path_with_brackets_is_no_pattern(draw, write_parquet, tmp_path):
+    (tmp_path / "Lines [2024]").mkdir()
+    path = write_parquet({"image": [draw("a")], "text": ["a"]}, "Lines [2024]/a.parquet")
+    assert [s.text for s in open_all([str(path)])] == ["a"]
+    write_parquet({"image": [draw("b")], "text": ["b"]}, "b.parquet")
+    assert [s.text for s in open_all([str(tmp_path / "[ab].parquet")])] == ["b"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_pages_meet_where_files_name_no_set(draw, write_parquet, tmp_path, ending):
+    splits = {}
+    for split in ("train", "test"):
+        (tmp_path / f"{split}.png").write_bytes(draw(split))
+        path = tmp_path / f"mine.{split}.{ending}"
+        if ending == "jsonl":
+            path.write_text(json.dumps({"file": f"{split}.png", "text": split, "page": "1"}))
+        else:
+            write_parquet({"image": [draw(split)], "text": [split], "page": ["1"]}, path.name)
+        splits[split] = open_samples(path)
+    with pytest.raises(DataError, match="page '1' of 'mine' is in 'train'"):
+        check_apart(splits)
+
+
 @pytest.mark.skipif(not LINES.is_dir(), reason="needs the real lines")
 def test_real_lines():
     samples = open_samples(LINES / "tables20_fr.val.parquet")
@@ -192,6 +225,15 @@ def described(tmp_path):
 def test_lines_of_a_page_that_have_a_text(described):
     for path in (described, described / "a.xml"):
         assert [(s.text, s.page) for s in open_samples(path)] == [("été", "a"), ("zwei", "a")]
+
+
+def test_documents_of_an_export_are_sets_of_their_own(tmp_path):
+    documents = {}
+    for name in ("letters_anna", "diary_karl"):
+        put_page(tmp_path / name / "0001.png", tmp_path / name / "page" / "0001.xml", [name])
+        documents[name] = open_samples(tmp_path / name / "page")
+    assert [(s.set, s.page) for [s] in documents.values()] == [("letters_anna", "0001"), ("diary_karl", "0001")]
+    check_apart(documents)
 
 
 def test_texts_of_a_page_can_be_had_as_written(described):

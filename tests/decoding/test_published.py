@@ -9,7 +9,8 @@ import torch
 from conftest import written
 
 from drethtr.cli.choices import decoder_named
-from drethtr.decoding.published import PlainScorer, PublishedBeam, PublishedGreedy, published_beam_search
+from drethtr.decoding.published import PublishedBeam, PublishedGreedy, published_beam_search
+from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import greedy
 from drethtr.errors import ConfigError
 from drethtr.model.authors import load
@@ -44,7 +45,7 @@ def until_end(row):
 
 
 def search(network, memory, beams, limit):
-    scorer = PlainScorer(network, memory)
+    scorer = NetworkScorer(network, memory, forbidden=())
     state, first = network.initial_state(memory), scorer.first_tokens()
     return published_beam_search(scorer, state, first, end=EOS, beams=beams, limit=limit)
 
@@ -62,7 +63,7 @@ def test_beam_search_finds_what_the_released_one_finds(arrays, network, memory, 
 @torch.inference_mode()
 def test_one_beam_is_greedy(arrays, network, memory):
     expected = arrays["out/solo_greedy_recurrent"].tolist()
-    scorer = PlainScorer(network, memory)
+    scorer = NetworkScorer(network, memory, forbidden=())
     first = scorer.first_tokens()
     limit = len(expected[0]) - 1
     taken = greedy(scorer, network.initial_state(memory), first, end=EOS, limit=limit)

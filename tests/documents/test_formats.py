@@ -29,6 +29,13 @@ def nowhere(_name):
     return None
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_image_whose_name_is_no_utf_8(name):
+    """As old archives leave them."""
+    document = document_of(replace(letter_page(), image="caf\udce9.jpg"))
+    assert b"\xed\xb3\xa9" not in FORMATS[name].write(document)
+
+
 @settings(max_examples=40)
 @given(pages())
 def test_a_page_comes_back_from_page_xml(page):

@@ -12,6 +12,7 @@ from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_o
 from drethtr.evaluation.confidence import right_characters
 from drethtr.recognizer import Recognizer
 from drethtr.trust.checks import UnlikeTraining
+from drethtr.trust.error_rate import ErrorRate
 from drethtr.trust.logistic import Logistic
 from drethtr.trust.trust import Trust
 
@@ -61,6 +62,18 @@ def test_what_is_known_of_other_decoders_stays_when_one_is_named(tiny_model, sam
     trust = calibrate(replace(tiny_model, trust=known), samples, [(Joint(ctc_weight=1.0),)]).trust
     assert trust.decoder == CTC() and [c.decoders for c in trust.calibrations] == [(CTC(),), (Joint(ctc_weight=1.0),)]
     assert trust.calibrations[0] == known.calibrations[0]
+
+
+def test_a_decoder_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, samples):
+    joint = Joint(ctc_weight=1.0)
+    alone = calibrate(tiny_model, samples, [(CTC(),)]).trust.calibrations[0]
+    shared = replace(alone, decoders=(VerifiedDrafts(), joint))
+    rates = tuple(ErrorRate(decoder, 1.0, 0.1, 2.0, sets=4) for decoder in (joint, CTC()))
+    before = replace(tiny_model, trust=Trust((shared,), error_rates=rates))
+    trust = calibrate(before, samples, [(CTC(),)]).trust
+    assert trust.calibrations[0] == shared and trust.error_rates == rates[:1]
+    trust = calibrate(before, samples, [(joint,)]).trust
+    assert [known.decoders for known in trust.calibrations] == [(VerifiedDrafts(),), (joint,)]
 
 
 def test_lines_never_seen_are_hardly_unlike_training():

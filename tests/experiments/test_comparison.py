@@ -7,7 +7,7 @@ import pytest
 
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.experiments.comparison import Measured, difference, sheet
-from drethtr.experiments.result import CER, LINES, NATS, Outcome, ReadLine, Result, mean_of_batches
+from drethtr.experiments.result import CER, LINES, NATS, Outcome, ReadLine, Result, Share, mean_of_batches
 from drethtr.experiments.table import Row, Table
 from drethtr.experiments.trained import Trained
 
@@ -34,7 +34,7 @@ def result(row, seed, wrong):
 def surprised(found, nats):
     """The same, with nats of each line."""
     lines = tuple(replace(line, nats=of_line) for line, of_line in zip(found.outcome.lines, nats, strict=True))
-    mean = sum((line.surprise for line in lines), Counts()).cer / 1000
+    mean = sum((line.surprise for line in lines), Share()).rate
     outcome = replace(found.outcome, lines=lines, figures=found.outcome.figures | {NATS: mean})
     return replace(found, outcome=outcome)
 

@@ -9,14 +9,15 @@ import torch
 from drethtr import config
 from drethtr.conversion import IAM_ALPHABET
 from drethtr.data.synthetic import Synthetic
-from drethtr.experiments.course import Plan
 from drethtr.experiments.material import Lines, Material
 from drethtr.experiments.published import fine_tuning, pretraining, training
 from drethtr.experiments.reproduce import result_path
 from drethtr.experiments.result import MEASURES, PARAMETERS
 from drethtr.experiments.scale import Full, Small, Smoke
+from drethtr.experiments.stage import Conditions
 from drethtr.experiments.tables import TABLES
 from drethtr.experiments.timed import TimedTrOCR
+from drethtr.experiments.trained import unchanged
 from drethtr.model.attention import Multiplied
 from drethtr.model.backbones import EfficientNetV2S
 from drethtr.model.network import BASE, DRetHTR
@@ -25,6 +26,7 @@ from drethtr.training.run import RunConfig
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 LINES = Lines(("iam.train.parquet",), ("iam.val.parquet",), ("iam.test.parquet",))
+SCALES = [Full(), Small(), Smoke()]
 OURS = [row for table in TABLES.values() for row in table.rows if not isinstance(row.experiment, TimedTrOCR)]
 
 
@@ -65,15 +67,13 @@ def test_the_published_number_of_parameters(row):
     assert count / 1e6 == pytest.approx(row.paper[PARAMETERS], abs=1)
 
 
-@pytest.mark.parametrize("scale", [Full(), Small(), Smoke()], ids=lambda scale: scale.name)
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
 def test_the_rows_of_a_table_differ_at_every_scale(scale):
+    """By what their changes do, and by what is done besides."""
     for table in TABLES.values():
-        changed = [
-            (config.to_dict(row.experiment.change(scale.fit(training(LINES)))), vars(row.experiment))
-            for row in table.rows
-            if row in OURS
-        ]
-        assert all(changed.count(one) == 1 for one in changed)
+        experiments = [row.experiment for row in table.rows if row in OURS]
+        done = [(one.change(scale.fit(training(LINES))), replace(one, change=unchanged)) for one in experiments]
+        assert all(done.count(one) == 1 for one in done)
 
 
 def test_base_is_base():
@@ -81,11 +81,37 @@ def test_base_is_base():
     assert run.network == replace(BASE, backbone=EfficientNetV2S(dropout=0.3))
 
 
-def test_a_pretrained_row_pretrains_first():
-    row = TABLES["pretraining"].rows[1]
+def runs(row, scale, seed=0):
+    """What a row trains, the first run first."""
     material = Material({"iam": LINES}, Synthetic(fonts="fonts", texts=("text",)))
-    plan = Plan(row.experiment.change, Full(), seed=3)
-    stage = row.experiment.course.stage(plan, LINES, LINES.train, material)
-    assert stage.after is not None and stage.after.after is None
-    assert (stage.after.run.samples, stage.run.samples) == (52_920_000, 6_161_000)
-    assert stage.run.seed == stage.after.run.seed == 3
+    stage = row.experiment.stage(Conditions(scale, material, Path(), torch.device("cpu")), seed)
+    found = []
+    while stage is not None:
+        found.insert(0, stage.run)
+        stage = stage.after
+    return found
+
+
+def test_a_pretrained_row_pretrains_first():
+    first, second = runs(TABLES["pretraining"].rows[1], Full(), seed=3)
+    assert (first.samples, second.samples) == (52_920_000, 6_161_000) and first.seed == second.seed == 3
+
+
+def frozen(run):
+    """The weights that do not learn."""
+    with torch.device("meta"):
+        network = DRetHTR(run.network, 83)
+    run.tuning.begin(network)
+    return {name for name, parameter in network.named_parameters() if not parameter.requires_grad}
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_backbones_that_are_compared_all_learn_all_the_time(scale):
+    assert [len(runs(row, scale)) for row in TABLES["backbones"].rows] == [1, 1, 1, 2, 2, 2]
+    assert not any(frozen(run) for row in TABLES["backbones"].rows for run in runs(row, scale))
+
+
+def test_where_decoders_are_compared_at_the_small_scale_the_image_part_is_finished_all_the_time():
+    for run in [run for name in ("gamma", "pretraining") for row in TABLES[name].rows for run in runs(row, Small())]:
+        assert frozen(run) > {"ctc.draft.weight", "ctc.draft.bias"}
+        assert all(name.startswith(("backbone.", "ctc.draft.")) for name in frozen(run))

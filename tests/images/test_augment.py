@@ -9,9 +9,9 @@ from PIL import Image, ImageDraw, ImageFont
 from drethtr.config import from_dict, to_dict
 from drethtr.errors import ConfigError
 from drethtr.images import fields
-from drethtr.images.augment import PAPER, SCANS, RandomStep, Sometimes, augment
+from drethtr.images.augment import PAPER, SCANS
 from drethtr.images.distort import PadVertically, Stretch, Thicken
-from drethtr.images.random_step import ink_of, lay_ink, paper_grey
+from drethtr.images.random_step import RandomStep, Sometimes, augment, ink_of, lay_ink, paper_grey
 
 STEPS = [step.step for step in PAPER + SCANS]
 named = pytest.mark.parametrize("step", STEPS, ids=repr)

@@ -5,7 +5,7 @@ from PIL import Image
 
 from drethtr.errors import ConfigError
 from drethtr.layout.order import arrange
-from drethtr.layout.projection import Projection
+from drethtr.layout.projection import Projection, smoothed
 
 FINDER = Projection()
 
@@ -35,6 +35,22 @@ def test_a_single_line_and_none():
     page = write(blank(800, 200), TEXTS[:1])
     matched(page, [line.polygon for line in FINDER.find(page.grey)])
     assert FINDER.find(blank().grey) == []
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 400), (2, 400), (5, 400), (400, 1), (400, 5)])
+def test_strips_of_pixels(shape):
+    """Whatever is found on them has its foot there, or a pixel below."""
+    for page in (np.zeros(shape, np.uint8), np.full(shape, 255, np.uint8)):
+        page[:, shape[1] // 2 :] ^= 255
+        for line in FINDER.find(page):
+            x, y = line.baseline.mean(0)
+            assert 0 <= x <= shape[1] and 0 <= y <= shape[0] + 1
+
+
+def test_a_window_longer_than_what_it_averages():
+    """The mean stays where it was."""
+    peak = np.array([0.0, 0.0, 1.0, 0.0])
+    assert np.argmax(smoothed(peak, np.hanning(11))) == 2 and len(smoothed(peak, np.hanning(11))) == 4
 
 
 @pytest.mark.parametrize("settings", [{"side": 10}, {"gutter": 0.0}, {"gutter": 1.5}])

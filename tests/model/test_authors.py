@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from drethtr.errors import CheckpointError
-from drethtr.model.authors import load_published, published_weights
+from drethtr.model.authors import fill, published_weights
 from drethtr.model.backbones import EfficientNetV2S
 from drethtr.model.decay import Gated
 from drethtr.model.mixer import JointSoftmax, Retentive
@@ -67,7 +67,7 @@ def test_every_weight_of_base_has_its_place(published, base, prefix):
     assert {name: weight.shape for name, weight in ours.items()} == {
         name: weight.shape for name, weight in base.state_dict().items()
     }
-    load_published(base, published)
+    fill(base, ours)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_every_weight_of_base_has_its_place(published, base, prefix):
 def test_what_does_not_fit_is_named(published, base, change, message):
     more = {name: torch.empty(shape, device="meta") for name, shape in change.items()}
     with pytest.raises(CheckpointError, match=message):
-        load_published(base, published | more)
+        fill(base, published_weights(published | more))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_does_not_fit_is_named(published, base, change, message):
 def test_what_is_missing_is_named(published, base, lost, message):
     del published[lost]
     with pytest.raises(CheckpointError, match=message):
-        load_published(base, published)
+        fill(base, published_weights(published))
 
 
 def test_queries_come_before_keys_and_values():
@@ -115,15 +115,15 @@ def test_queries_come_before_keys_and_values():
 
 def test_the_softmax_baseline_has_the_same_weights_and_the_gated_network_its_gates(published):
     with torch.device("meta"):
-        load_published(DRetHTR(replace(BASE, mixer=JointSoftmax()), 83), published)
+        fill(DRetHTR(replace(BASE, mixer=JointSoftmax()), 83), published_weights(published))
         gated = DRetHTR(replace(BASE, mixer=Retentive(Gated())), 83)
     with pytest.raises(CheckpointError, match=r"lack retnet.layers.0.0.fn.to_gt.weight, .* and 9 more"):
-        load_published(gated, published)
+        fill(gated, published_weights(published))
     gates = {f"retnet.layers.{n}.0.fn.to_gt.weight": torch.empty(12, 768, device="meta") for n in range(12)}
-    load_published(gated, published | gates)
+    fill(gated, published_weights(published | gates))
 
 
 def test_the_dropout_of_the_backbone_changes_no_names(published):
     config = NetworkConfig(layers=12, width=768, heads=12, hidden=3072, backbone=EfficientNetV2S(dropout=0.3))
     with torch.device("meta"):
-        load_published(DRetHTR(config, 83), published)
+        fill(DRetHTR(config, 83), published_weights(published))

@@ -14,12 +14,12 @@ import torch
 
 from drethtr.decoding.search import greedy
 from drethtr.model.attention import KeyValue, Multiplied, NoPrior
-from drethtr.model.authors import load_published
+from drethtr.model.authors import network_of, published_weights
 from drethtr.model.backbones import Backbone, BackboneConfig, ImageFeatures
 from drethtr.model.decay import Place, Scheduled
 from drethtr.model.embedding import Learned, sinusoid
 from drethtr.model.mixer import JointSoftmax, Retentive
-from drethtr.model.network import DRetHTR, NetworkConfig
+from drethtr.model.network import NetworkConfig
 from drethtr.model.retention import RetentionState, parallel
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
@@ -60,7 +60,6 @@ class Published:
             prior=PRIORS[meta["mode"]],
             mixer=MIXERS[meta["mode"]],
         )
-        self.network = DRetHTR(config, meta["vocab"]).eval()
         weights = {key.removeprefix("w/"): array for key, array in self.arrays.items() if key.startswith("w/")}
         # The tokens are already projected and know their place, so both steps leave them alone.
         weights |= {
@@ -68,7 +67,7 @@ class Published:
             "feature_extractor.linear.bias": torch.zeros(meta["d"]),
             "feature_extractor.img_pos_embedding": torch.zeros(1, meta["n_img"], meta["d"]),
         }
-        load_published(self.network, weights)
+        self.network = network_of(published_weights(weights), config)
 
     def __getitem__(self, key):
         return self.arrays[key]

@@ -37,6 +37,7 @@ LACKING = {
     "normalization": (without("normalization"), "the normalization of its texts"),
     "evaluation": (without("evaluation"), "a character error rate with its interval"),
     "interval": (measured(cer_low=None), "a character error rate with its interval"),
+    "endless": (measured(cer_high=10**400), "a character error rate with its interval"),
     "impossible": (measured(cer_low=0.3), "a character error rate with its interval"),
     "odd evaluation": (CARD | {"evaluation": 0.1}, "a character error rate with its interval"),
 }

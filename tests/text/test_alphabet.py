@@ -33,6 +33,12 @@ def test_new_characters_are_counted_and_rare_ones_stay_out():
     assert change.origin("ő") == "o" and change.origin("⁊") is None
 
 
+def test_a_combining_sign_is_new_whatever_letters_come_before_it():
+    for text in ("numquam ideo q\u0304 p\u0304ter", "q\u0304 p\u0304ter numquam ideo"):
+        change = AlphabetChange.between(LETTERS, [text])
+        assert change.added == {"\u0304": 2} and not change.rare
+
+
 def test_new_characters_do_not_begin_as_one_another():
     assert AlphabetChange.between(Characters("a"), ["éÉ"]).origin("É") is None
 

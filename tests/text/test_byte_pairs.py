@@ -1,10 +1,12 @@
 import json
+import subprocess
 import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drethtr.checkpoint import build_model, save_model
 from drethtr.config import from_dict, to_dict
 from drethtr.errors import ConfigError, MissingExtraError
 from drethtr.text.byte_pairs import BytePairs
@@ -74,6 +76,16 @@ def test_special_ids_stand_for_nothing(tokenizer):
 
 def test_goes_through_json(tokenizer):
     assert from_dict(Tokenizer, json.loads(json.dumps(to_dict(tokenizer)))) == tokenizer
+
+
+def test_a_model_that_writes_pieces_of_words_can_be_read_by_who_knows_only_models(tokenizer, tiny_model, tmp_path):
+    model = build_model(tiny_model.network.config, tokenizer, tiny_model.preparation)
+    save_model(model, tmp_path / "model.safetensors")
+    program = "import sys; from drethtr import Recognizer; print(Recognizer.load(sys.argv[1]).model.tokenizer.size)"
+    read = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "model.safetensors"], capture_output=True, text=True, check=True
+    )
+    assert read.stdout.strip() == str(tokenizer.size)
 
 
 def test_too_small_a_size_is_refused():

@@ -7,12 +7,15 @@ import torch
 from conftest import TINY, written
 
 from drethtr.checkpoint import load_model
+from drethtr.config import from_dict
+from drethtr.data.sample import Sample
+from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import ConfigError
 from drethtr.model.backbones import ResNet50
 from drethtr.model.network import DRetHTR
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import Characters
-from drethtr.training.start import FromImageNet, FromModel
+from drethtr.training.start import Fresh, FromImageNet, FromModel, InPieces, Start
 
 
 def test_imagenet_weights_are_kept(tmp_path):
@@ -68,3 +71,14 @@ def test_what_is_new_begins_as_what_it_looks_like_and_what_is_dropped_is_gone(ti
 def test_a_network_of_other_settings_is_refused(tiny_path):
     with pytest.raises(ConfigError, match="other settings"):
         start_and_result(tiny_path, None, replace(TINY, hidden=48))
+
+
+def test_pieces_of_words_are_learned_from_lines_and_the_rest_is_as_it_would_be(tmp_path):
+    pytest.importorskip("tokenizers")
+    path = tmp_path / "lines.parquet"
+    store_parquet([Sample(image=written("a"), text="the other weather") for _ in range(3)], path)
+    start = from_dict(Start, {"kind": "InPieces", "paths": [str(path)], "size": 20})
+    assert start == InPieces(paths=(str(path),), size=20, start=Fresh())
+    tokenizer = start.tokenizer()
+    assert tokenizer.size <= 20 and any(len(piece) > 1 for piece in tokenizer.vocabulary)
+    assert tokenizer.decode(tokenizer.encode("the weather")) == "the weather" and start.tokenizer() == tokenizer

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from drethtr.benchmarks.decoding import Grid, Task, build, contenders, images_of, notes
+import torch
+
+from drethtr.benchmarks.decoding import Grid, Task, contenders, images_of, notes
 from drethtr.benchmarks.peak import MEGABYTE, memory_race
 from drethtr.benchmarks.report import Report
-from drethtr.model.mixer import Retentive
 
 GRID = Grid(networks=("compact", "small"), batches=(16,), beams=(1, 10))
 FLOAT = 4  # bytes
@@ -37,5 +38,6 @@ def formulas(task: Task) -> dict[str, float]:
 
 def image_tokens(task: Task) -> int:
     """Image tokens of a line."""
-    backbone = build(task, Retentive()).backbone
+    with torch.device("meta"):
+        backbone = task.config.backbone.build()
     return -(-images_of(task, backbone.height).shape[-1] // backbone.columns_per_token)

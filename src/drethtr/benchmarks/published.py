@@ -13,11 +13,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from drethtr.decoding.published import LIMIT, PlainScorer, published_beam_search
-from drethtr.decoding.scorer import select_lines
+from drethtr.decoding.published import LIMIT, published_beam_search
+from drethtr.decoding.scorer import NetworkScorer, select_lines
 from drethtr.decoding.search import Hypothesis
-from drethtr.images.prepare import PAPER_COLUMNS
 from drethtr.model.attention import KeyValue
+from drethtr.model.authors import CANVAS
 from drethtr.model.decay import Place, Scheduled
 from drethtr.model.mixer import MixerConfig, PastMixer, SummedMixer, TextMixer
 from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
@@ -72,7 +72,7 @@ class PublishedRetentive(MixerConfig):
 def on_canvas(images: Tensor) -> tuple[Tensor, Tensor]:
     """Images (B, 1, height, columns) on the right of which paper fills the canvas, and its width for each line."""
     lines, _, height, columns = images.shape
-    width = round(PAPER_COLUMNS * height / PAPER_HEIGHT)
+    width = round(CANVAS * height / PAPER_HEIGHT)
     canvas = images.new_full((lines, 1, height, max(width, columns)), -1.0)
     canvas[..., :columns] = images
     return canvas, torch.full((lines,), canvas.shape[-1], device=images.device)
@@ -91,7 +91,7 @@ class CopyingScorer:
         copies = len(tokens) // self.memory.layers[0].keys.shape[0]
         if copies > 1:
             self.memory, self.copies = copied(self.memory, copies), copies
-        return PlainScorer(self.network, self.memory).step(tokens, state)
+        return NetworkScorer(self.network, self.memory, forbidden=()).step(tokens, state)
 
     def keep(self, lines: Tensor) -> "CopyingScorer":
         """See `Scorer.keep`."""

@@ -11,7 +11,7 @@ from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
 from drethtr.bulk.plan import Columns, Part, Plan, files_of, make_plan
 from drethtr.bulk.reader import Outcome, Work
-from drethtr.data.storage import beside, locate
+from drethtr.data.urls import beside, locate
 from drethtr.errors import ConfigError, MissingExtraError
 from drethtr.recognizer import Recognizer
 

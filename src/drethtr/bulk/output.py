@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from drethtr.data.storage import Location, locate
+from drethtr.data.urls import Location, locate
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from drethtr.bulk.rows import ImageRows, ParquetRows, Rows
 from drethtr.config import hint
 from drethtr.data.sources.folder import IMAGES
 from drethtr.data.sources.parquet import open_parquet
-from drethtr.data.storage import find_files
+from drethtr.data.urls import find_files
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:

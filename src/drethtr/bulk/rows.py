@@ -105,6 +105,17 @@ class ParquetRows(Rows):
         return {"file": self.file, "column": self.column, "rows": self.count, "bytes": self.size}
 
 
+def bytes_of(file: str) -> int | None:
+    """How long a file of this machine is; an address is not asked."""
+    path = Path(file)
+    return path.stat().st_size if path.is_file() else None
+
+
+def printable(name: str) -> str:
+    """A file name as text, what is no UTF-8 in it replaced."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def groups(file: "ParquetFile", wanted: range) -> Iterator[tuple[int, int]]:
     """The row groups that hold wanted rows, each as the number of its first row and its own."""
     after = 0
@@ -126,10 +137,11 @@ class ImageRows(Rows):
 
     def read(self) -> Iterator[Row]:
         for file in self.files:
+            name = printable(file)
             try:
-                yield Row(file, 0, image_at(file, file), {})
+                yield Row(name, 0, image_at(file, name), {})
             except DataError as error:
-                yield Row(file, 0, error, {})
+                yield Row(name, 0, error, {})
 
     def part(self, first: int, count: int) -> "ImageRows":
         return ImageRows(self.files[first : first + count])
@@ -138,5 +150,7 @@ class ImageRows(Rows):
         return f"{self.count} images from {self.files[0]} to {self.files[-1]}" if self.count > 1 else self.files[0]
 
     def identity(self) -> dict[str, object]:
-        names = blake2b("\n".join(self.files).encode(), digest_size=16).hexdigest()
-        return {"images": self.count, "first": self.files[0], "last": self.files[-1], "names": names}
+        files = "\n".join(f"{bytes_of(file)} {file}" for file in self.files).encode("utf-8", "surrogateescape")
+        state = blake2b(files, digest_size=16).hexdigest()
+        first, last = printable(self.files[0]), printable(self.files[-1])
+        return {"images": self.count, "first": first, "last": last, "files": state}

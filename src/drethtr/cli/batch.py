@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, PrecisionName, decoder_named, device_named, precision_named
-from drethtr.config import hint
-from drethtr.errors import ConfigError
+from drethtr.cli.choices import DecoderName, DeviceName, PrecisionName, device_named, load_recognizer
+from drethtr.config import named
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
     from drethtr.bulk.job import Job
     from drethtr.bulk.plan import Part
-    from drethtr.recognizer import Recognizer
 
 
 def batch(
@@ -59,12 +57,12 @@ def batch(
     from drethtr.bulk.plan import Columns
 
     chosen = engine_named(engine, workers, device)
-    load = partial(load_recognizer, model, decoder, precision)
+    load = partial(load_recognizer, model, decoder, precision=precision)
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
-    job = open_job(inputs, output, load("cpu"), columns, rows_per_part=cut, force=force)
+    job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)
     with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
-        for outcome in job.run(chosen, partial(load, device)):
+        for outcome in job.run(chosen, partial(load, device=device)):
             bar.update(outcome.rows)
             if outcome.failure:
                 bar.write(f"drethtr: {outcome.failure}", file=sys.stderr)
@@ -74,14 +72,6 @@ def batch(
         raise typer.Exit(1)
 
 
-def load_recognizer(model: Path | None, decoder: str | None, precision: str, device: str) -> "Recognizer":
-    """A recognizer from what a person typed, in any process."""
-    from drethtr.recognizer import Recognizer
-
-    chosen = decoder_named(decoder) if decoder is not None else None
-    return Recognizer.load(model, decoder=chosen, device=device_named(device), precision=precision_named(precision))
-
-
 def engine_named(name: str, workers: int | None, device: str) -> "Engine":
     """The engine of a name.
 
@@ -89,9 +79,7 @@ def engine_named(name: str, workers: int | None, device: str) -> "Engine":
         ConfigError: if there is none.
     """
     known: dict[str, Callable[[int | None, str], Engine]] = {"local": on_this_machine, "ray": on_ray}
-    if name not in known:
-        raise ConfigError(f"unknown engine {name!r}{hint(name, known)}; known: {', '.join(known)}")
-    return known[name](workers, device)
+    return named("engine", name, known)(workers, device)
 
 
 def on_this_machine(workers: int | None, device: str) -> "Engine":

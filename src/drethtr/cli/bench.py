@@ -10,7 +10,7 @@ import typer
 
 from drethtr.cli.choices import DeviceName, PrecisionName, decoder_named, device_named, precision_named
 from drethtr.cli.files import write_text
-from drethtr.config import hint
+from drethtr.config import named
 from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -112,7 +112,9 @@ def strategies(
 
     pictures = [known.line for known in read_lines(data, 2 if quick else lines)]
     exactness = precision_named(precision)
-    report = measure(pictures, named(decoders), numbers(batches), rounds(quick), device_named(device), exactness)
+    report = measure(
+        pictures, decoders_named(decoders), numbers(batches), rounds(quick), device_named(device), exactness
+    )
     return deliver(report, json_file, plot_file)
 
 
@@ -135,7 +137,7 @@ def peers(
     known = read_lines(data, 2 if quick else lines)
     report = measure(
         known,
-        named(decoders),
+        decoders_named(decoders),
         numbers(batches),
         rounds(quick),
         device_named(device),
@@ -260,8 +262,7 @@ def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
 
     names = parts(networks)
     for name in names:
-        if name not in PRESETS:
-            raise ConfigError(f"unknown network {name!r}{hint(name, PRESETS)}; known: {', '.join(PRESETS)}")
+        named("network", name, PRESETS)
     return Grid(("compact",), (1,), (1, 2)) if quick else Grid(names, numbers(batches), numbers(beams))
 
 
@@ -277,7 +278,7 @@ def numbers(text: str) -> list[int]:
     return [int(part) for part in found]
 
 
-def named(decoders: str) -> list[tuple[str, "Decoder"]]:
+def decoders_named(decoders: str) -> list[tuple[str, "Decoder"]]:
     """Decoders by their names between commas."""
     return [(name, decoder_named(name)) for name in parts(decoders)]
 

@@ -3,11 +3,12 @@
 import ctypes
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.config import hint
+from drethtr.config import hint, named
 from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from drethtr.decoding.strategies import Decoder
     from drethtr.model.precision import Precision
+    from drethtr.recognizer import Recognizer
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 """What `mallopt` sets, see malloc.h."""
@@ -24,7 +26,8 @@ DecoderName = Annotated[
     typer.Option(
         "--decoder",
         metavar="NAME",
-        help="ctc, greedy, verified, beam, beam:N or joint; the model's usual one if left out.",
+        help="ctc, greedy, verified, beam, beam:N, joint or published, published:N (as the authors' code scores); "
+        "the model's usual one if left out.",
     ),
 ]
 PrecisionName = Annotated[
@@ -77,9 +80,20 @@ def precision_named(text: str) -> "Precision":
     from drethtr.model.precision import Precision
 
     known = {precision.name.lower(): precision for precision in Precision}
-    if text not in known:
-        raise ConfigError(f"unknown precision {text!r}{hint(text, known)}; known: {', '.join(known)}")
-    return known[text]
+    return named("precision", text, known)
+
+
+def load_recognizer(model: Path | None, decoder: str | None, device: str, precision: str = "float32") -> "Recognizer":
+    """A recognizer from what a person typed, in any process.
+
+    Raises:
+        ConfigError: for an unknown decoder, device or precision.
+        CheckpointError: if the model cannot be used.
+    """
+    from drethtr.recognizer import Recognizer
+
+    chosen = decoder_named(decoder) if decoder is not None else None
+    return Recognizer.load(model, decoder=chosen, device=device_named(device), precision=precision_named(precision))
 
 
 def device_named(name: str) -> "torch.device":

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.cli.compare_report import Side, confidence_rows, shown
 from drethtr.data.sample import Sample
-from drethtr.evaluation.compare import CONVENTION, Comparison, Difference, Line
+from drethtr.evaluation.compare import CONVENTION, ComparedLine, Comparison, Difference
 from drethtr.text.normalize import for_scoring
 
 HEIGHT = 64  # pixels of a line's picture
@@ -107,7 +107,7 @@ def confusions(found: Comparison) -> str:
     return f'<div class="beside">{"".join(tables)}</div>'
 
 
-def line_part(line: Line) -> str:
+def line_part(line: ComparedLine) -> str:
     """A line's picture above its text and both readings."""
     text = line.sample.text
     return (

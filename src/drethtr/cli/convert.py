@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.config import hint
-from drethtr.errors import CheckpointError, ConfigError, DataError
+from drethtr.errors import CheckpointError, DataError
 
 if TYPE_CHECKING:
     from drethtr.conversion import Conversion
@@ -44,8 +43,8 @@ def convert(
     except CheckpointError as error:
         raise CheckpointError(f"{weights}: {error}" if str(weights) not in str(error) else str(error)) from error
     save_model(model, output)
-    parameters = sum(parameter.numel() for parameter in model.network.parameters())
-    typer.echo(f"{output}: {parameters:,} parameters, {model.tokenizer.size} tokens, every weight in its place")
+    size = f"{model.network.parameter_count:,} parameters, {model.tokenizer.size} tokens"
+    typer.echo(f"{output}: {size}, every weight in its place")
     typer.echo(
         "whether the settings are those it was trained with, only lines tell: drethtr evaluate LINES --model OUT"
     )
@@ -61,14 +60,13 @@ def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversi
     from drethtr import config
     from drethtr.conversion import PRESETS, Conversion
 
-    if preset not in PRESETS:
-        raise ConfigError(f"unknown preset {preset!r}{hint(preset, PRESETS)}; known: {', '.join(PRESETS)}")
+    default = config.named("preset", preset, PRESETS)
     data: dict[str, object] = {}
     for setting in settings:
         config.set_value(data, setting)
     if alphabet is not None:
         data["alphabet"] = characters_of(alphabet)
-    return config.from_dict(Conversion, data, default=PRESETS[preset])
+    return config.from_dict(Conversion, data, default=default)
 
 
 def characters_of(path: Path) -> str:

@@ -40,7 +40,8 @@ def import_lines(
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Bring line images and texts of a known layout into Parquet files; images keep their bytes where they can."""
-    from drethtr.data.importers import importer_for, importer_named
+    from drethtr.data.importers import importer_for
+    from drethtr.data.importers.hugging_face import HuggingFace
     from drethtr.data.importers.importer import Tally
     from drethtr.data.importers.splits import by_lists, read_lists
 
@@ -48,7 +49,9 @@ def import_lines(
         raise DataError(f"{output}: the name of the file to write must end in .parquet")
     if not force and (existing := [path for split in SPLITS if (path := file_of(output, split)).exists()]):
         raise DataError(f"{existing[0]} exists; choose another name or give --force")
-    importer = importer_named(layout) if layout is not None else importer_for(source)
+    importer = importer_for(source, layout)
+    if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
+        raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")
     typer.echo(f"Layout {importer.name}. {importer.layout}.")
     entries: Iterable[Entry] = importer.entries(source)
     if splits is not None:
@@ -71,8 +74,9 @@ def write_lines(
 
     from tqdm import tqdm
 
-    from drethtr.data.importers.importer import LeftOut, checked
-    from drethtr.data.store import ParquetStore
+    from drethtr.data.importers.importer import checked
+    from drethtr.data.sample import LeftOut
+    from drethtr.data.write_parquet import ParquetStore
 
     stores: dict[str, ParquetStore] = {}
     with ExitStack() as stack:

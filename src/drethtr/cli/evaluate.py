@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    PrecisionName,
-    decoder_named,
-    device_named,
-    precision_named,
-)
+from drethtr.cli.choices import DecoderName, DeviceName, PrecisionName, load_recognizer
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.files import refuse_places, write_text
 from drethtr.cli.pages import AUTO
@@ -57,23 +50,20 @@ def evaluate(
     from drethtr.data.sources import open_all
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
-    from drethtr.recognizer import Recognizer
 
-    chosen = decoder_named(decoder) if decoder is not None else None
-    exactness = precision_named(precision)
     refuse_places(json_file)
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(
                 "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
             )
+        recognizer = load_recognizer(model, decoder, device, precision)
         pages = open_references(data)
-        recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device), precision=exactness)
         found = to_json(read_and_compare(recognizer, pages, lines))
         deliver(page_table(found), found, recognizer, json_file)
         return
+    recognizer = load_recognizer(model, decoder, device, precision)
     samples = open_all(data)
-    recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device), precision=exactness)
     number = len(measure.to_read(samples, limit, seed))
     with tqdm(total=number, unit="line", disable=None) as bar:
         scores = measure.evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
+from drethtr.cli.choices import DecoderName, DeviceName, load_recognizer
 from drethtr.cli.formats import with_doubts
 from drethtr.errors import DataError
 
@@ -28,14 +28,12 @@ def explain(
     from drethtr.images.line import load_line
     from drethtr.pictures.explanation import draw
     from drethtr.pictures.explanation import explain as told
-    from drethtr.recognizer import Recognizer
 
     if output.suffix not in SUFFIXES:
         raise DataError(f"{output}: the picture must be named {' or '.join(SUFFIXES)}")
     if output.exists() and not force:
         raise DataError(f"{output} exists; choose another name or give --force")
-    chosen = decoder_named(decoder) if decoder is not None else None
     pixels = load_line(line)
-    explanation = told(Recognizer.load(model, decoder=chosen, device=device_named(device)), pixels)
+    explanation = told(load_recognizer(model, decoder, device), pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {with_doubts(explanation.reading)}")

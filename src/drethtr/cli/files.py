@@ -1,5 +1,6 @@
 """The files that commands read and write."""
 
+import re
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 DESCRIPTION, PDF = ".xml", ".pdf"
 KINDS = (".alto", ".page")
 """What files that describe pages have before their ending."""
+
+HEAD = 4096
+ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
+"""The root element of PAGE or ALTO, which stands in the first `HEAD` bytes, whatever is wrong further on."""
 
 
 def find_images(inputs: Sequence[str]) -> tuple[list[Path], list[DataError]]:
@@ -67,18 +72,39 @@ def in_folder(folder: Path) -> list[Path]:
     return found
 
 
-def described_images(files: Sequence[Path]) -> Mapping[Path, Path]:
-    """For each file that is PAGE or ALTO, the image it describes; other XML, such as METS, is passed over."""
+def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
+    """For each file that is PAGE or ALTO, the image it describes; other XML, such as METS, is passed over.
+
+    None where that image is missing. To a damaged file belongs the image of its name: who reads it says what is wrong.
+    """
     from drethtr.documents.read import image_beside, read_page
 
-    described = {}
+    described: dict[Path, Path | None] = {}
     for file in files:
-        if file.suffix.lower() == DESCRIPTION:
-            try:
-                described[file] = image_beside(file, read_page(file).image)
-            except DataError:
+        if file.suffix.lower() != DESCRIPTION:
+            continue
+        try:
+            image = read_page(file).image
+        except DataError:
+            if not is_description(file):
                 continue
+            image = ""
+        try:
+            described[file] = image_beside(file, image)
+        except DataError:
+            described[file] = None
     return described
+
+
+def is_description(file: Path) -> bool:
+    """Whether a file begins as PAGE or ALTO does, or cannot even be opened to see."""
+    from drethtr.documents.read import load
+
+    try:
+        head = load(file, HEAD)
+    except DataError:
+        return True
+    return ROOT.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
 def stem_of(path: Path) -> str:
@@ -132,12 +158,12 @@ def refuse_file(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file that is either whole or not there.
+    """Write a UTF-8 file that is either whole or not there; what UTF-8 lacks, as in odd file names, becomes `?`.
 
     Raises:
         DataError: if it cannot be written.
     """
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8", "replace"))
 
 
 def write_png(path: Path, picture: "Image.Image") -> None:

@@ -79,9 +79,8 @@ def description(model: "Model", path: Path) -> list[str]:
     from drethtr.sharing.card import alphabet, figures_of
 
     config, tokenizer = model.network.config, model.tokenizer
-    parameters = sum(parameter.numel() for parameter in model.network.parameters())
     lines = [
-        f"{path}: {path.stat().st_size / 1e6:.1f} MB, {parameters:,} parameters",
+        f"{path}: {path.stat().st_size / 1e6:.1f} MB, {model.network.parameter_count:,} parameters",
         f"hash: {model.hash}",
         f"network: {type(config.architecture).__name__}, {config.layers} layers of width {config.width}, "
         f"{config.heads} heads, backbone {type(config.backbone).__name__}, {type(config.mixer).__name__} text, "

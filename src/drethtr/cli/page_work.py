@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from drethtr.transcription.source import Original
 
 ReadPage: TypeAlias = "Callable[[Original], Page]"
+
+LACKS = ".lacks"
+"""Ending of the notes on a shelf."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +51,26 @@ class Work:
 
     @property
     def done(self) -> bool:
-        """Whether all there is to write is there."""
-        return bool(self.wanted) and not self.in_place and all(target.exists() for target in self.wanted)
+        """Whether all there is to write is there and has all pages."""
+        there = all(target.exists() and not self.lacking(target) for target in self.wanted)
+        return bool(self.wanted) and not self.in_place and there
 
     @property
     def shelf(self) -> Path | None:
         """Where pages that were read wait for the last one: who is stopped in a book goes on where he was.
 
+        Notes lie there too: which files were written without the pages that could not be read.
         A single page, or one that is shown on the screen, has nothing to wait for.
         """
         if len(self.originals) == 1 or not self.targets:
             return None
         return next(iter(self.targets.values()))[0].parent / f".{stem_of(self.path)}.pages"
+
+    def lacking(self, target: Path) -> frozenset[str]:
+        """The numbers of the pages that `target` was written without."""
+        if self.shelf is None or not (note := note_on(target, self.shelf)).exists():
+            return frozenset()
+        return frozenset(note.read_text(encoding="utf-8").split())
 
 
 def plan(
@@ -87,6 +99,11 @@ def refuse_overwriting(works: Sequence[Work], folder: Path) -> None:
         DataError: naming the files.
     """
     refuse_file(folder)
+    for work in works:
+        if work.updated is not None and work.wanted.count(work.updated) > 1:
+            raise DataError(
+                f"{work.path}: --update and --format would both write {work.updated}; choose one, or rename the input"
+            )
     owners: dict[Path, Path] = {}
     read = {work.path.resolve() for work in works}
     read |= {original.source.path.resolve() for work in works for original in work.originals}
@@ -111,7 +128,7 @@ def read_sheets(
             report(error)
             sheets.append(None)
         else:
-            sheets.append(Sheet(page, original.scan()))
+            sheets.append(Sheet(page, original.scan(), original.source.number))
     return sheets
 
 
@@ -143,7 +160,9 @@ def write_all(
     force: bool,
     doubts: bool,
 ) -> None:
-    """Write what is not there yet, or everything if forced, and clear the shelf.
+    """Write what is not there yet, or everything if forced, and anew what lacks pages that are known by now.
+
+    Then clear the shelf; it stays while a page is missing anywhere, so that the next run reads no more than that.
 
     Raises:
         DataError: if something cannot be written.
@@ -152,6 +171,8 @@ def write_all(
     from drethtr.images.page import is_pdf
 
     there = tuple(sheet for sheet in sheets if sheet is not None)
+    lost = [original for original, sheet in zip(work.originals, sheets, strict=True) if sheet is None]
+    missing = frozenset(str(original.source.number) for original in lost)
     for name, paths in work.targets.items():
         shown = tuple(map(with_doubts, there)) if doubts and name == "txt" else there
         if formats[name].together or len(sheets) == 1:
@@ -160,11 +181,33 @@ def write_all(
         else:
             known = (path for path, sheet in zip(paths, sheets, strict=True) if sheet is not None)
             parts = [(path, Document((sheet,), provenance)) for path, sheet in zip(known, shown, strict=True)]
+        lacking = missing if formats[name].together else frozenset()
         for path, document in parts:
-            if force or not path.exists():
-                write_bytes(path, formats[name].write(document))
-    if work.shelf is not None:
+            if force or not path.exists() or lacking < work.lacking(path):
+                write_noted(path, formats[name].write(document), lacking, work.shelf)
+    if work.shelf is not None and not missing and not any(work.shelf.glob(f"*{LACKS}")):
         shutil.rmtree(work.shelf, ignore_errors=True)
+
+
+def write_noted(path: Path, content: bytes, lacking: frozenset[str], shelf: Path | None) -> None:
+    """Write a file, and on the shelf which pages it lacks: first, so that it never passes for whole."""
+    if shelf is not None and lacking:
+        write_bytes(note_on(path, shelf), " ".join(sorted(lacking)).encode())
+    write_bytes(path, content)
+    if shelf is not None and not lacking:
+        note_on(path, shelf).unlink(missing_ok=True)
+
+
+def note_on(target: Path, shelf: Path) -> Path:
+    """Where it is written which pages a file lacks."""
+    return shelf / f"{target.name}{LACKS}"
+
+
+def clear_pages(shelf: Path) -> None:
+    """Take the pages from a shelf, so that they are read anew; the notes stay."""
+    for page in shelf.glob("*.json"):
+        with suppress(OSError):
+            page.unlink()
 
 
 def with_doubts(sheet: "Sheet") -> "Sheet":

@@ -1,6 +1,5 @@
 """`drethtr transcribe` for pages: each file is one document, written in every format that is asked for."""
 
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from drethtr.cli.files import write_bytes
-from drethtr.cli.page_work import ReadPage, Work, on_screen, plan, read_sheets, refuse_overwriting, write_all
+from drethtr.cli.page_work import (
+    ReadPage,
+    Work,
+    clear_pages,
+    on_screen,
+    plan,
+    read_sheets,
+    refuse_overwriting,
+    write_all,
+)
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
 
@@ -46,6 +54,8 @@ class PageOptions:
 
         if self.lines not in (AUTO, GIVEN):
             finder_named(self.lines)  # refuses an unknown name before a model is loaded
+            if self.update:
+                raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines}")
         if of_lines := set(self.names) - FORMATS.keys():
             raise ConfigError(f"{min(of_lines)} is a table of line images; for pages take csv")
         if self.output is None and (len(self.names) > 1 or set(self.names) & NOT_ON_SCREEN):
@@ -98,7 +108,7 @@ def transcribe_pages(
         read = reader(recognizer, options, bar.update)
         for work in waiting:
             if options.force and work.shelf is not None:
-                shutil.rmtree(work.shelf, ignore_errors=True)
+                clear_pages(work.shelf)
             sheets = read_sheets(work, read, way, provenance, report_beside_bar)
             bad = sheets.count(None)
             failed += bad
@@ -120,6 +130,10 @@ def open_work(file: Path, options: PageOptions, report: Callable[[DataError], No
         originals = open_originals(file)
         if options.update and (originals[0].description is None or file.suffix.lower() == ".json"):
             raise DataError(f"{file}: is neither PAGE nor ALTO; --update writes into those")
+        if options.update and not (originals[0].given and originals[0].given.lines):
+            raise DataError(
+                f"{file}: has no lines to write text into; leave out --update, write a new file by --format"
+            )
         if options.lines == GIVEN and not all(original.given and original.given.lines for original in originals):
             raise DataError(f"{file}: gives no lines; choose other --lines")
     except DataError as error:
@@ -192,7 +206,5 @@ def update_description(work: Work, path: Path, page: "Page", provenance: "Proven
     from drethtr.documents.read import load
     from drethtr.documents.update import update
 
-    if not (work.originals[0].given or page).lines:
-        raise DataError(f"{work.path}: has no lines to write text into; write a new file with --format")
     data = load(work.path, MAX_BYTES + 1)
     write_bytes(path, update(data, page, provenance, replace=replace, name=str(work.path)))

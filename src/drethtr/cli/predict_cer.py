@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, decoder_named, device_named
+from drethtr.cli.choices import DecoderName, DeviceName, load_recognizer
 from drethtr.cli.files import refuse_places, write_text
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
@@ -46,13 +46,12 @@ def predict_cer(
     from drethtr.data.sources import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
-    from drethtr.recognizer import SHIPPED, Recognizer
+    from drethtr.recognizer import SHIPPED
 
-    chosen = decoder_named(decoder) if decoder is not None else None
     refuse_places(json_file, learn)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
-    recognizer = Recognizer.load(model, decoder=chosen, device=device_named(device))
+    recognizer = load_recognizer(model, decoder, device)
     if learn is not None:
         samples = to_read(open_all(inputs), limit, seed)
         check_sets(samples)
@@ -95,7 +94,7 @@ def known_rate(recognizer: "Recognizer") -> "ErrorRate":
 
 def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
     """Tell each page and all lines together."""
-    from drethtr.evaluation.evaluate import page_of
+    from drethtr.data.sample import page_of
     from drethtr.evaluation.predict import grouped
     from drethtr.trust.error_rate import doubt_of
 

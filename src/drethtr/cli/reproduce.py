@@ -7,8 +7,7 @@ import typer
 
 from drethtr.cli.choices import DeviceName, device_named
 from drethtr.cli.files import write_text
-from drethtr.config import hint
-from drethtr.errors import ConfigError
+from drethtr.config import named
 
 if TYPE_CHECKING:
     from drethtr.experiments.scale import Scale
@@ -94,9 +93,7 @@ def table_named(name: str) -> "Table":
     """
     from drethtr.experiments.tables import TABLES
 
-    if name not in TABLES:
-        raise ConfigError(f"unknown table {name!r}{hint(name, TABLES)}; known: {', '.join(TABLES)}")
-    return TABLES[name]
+    return named("table", name, TABLES)
 
 
 def scale_named(name: str) -> "Scale":
@@ -108,6 +105,4 @@ def scale_named(name: str) -> "Scale":
     from drethtr.experiments.scale import Full, Small, Smoke
 
     known = {kind.name: kind for kind in (Full, Small, Smoke)}
-    if name not in known:
-        raise ConfigError(f"unknown scale {name!r}{hint(name, known)}; known: {', '.join(known)}")
-    return known[name]()
+    return named("scale", name, known)()

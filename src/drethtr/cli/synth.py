@@ -25,9 +25,9 @@ def synth(
     """Write lines of synthetic handwriting: texts in handwriting fonts, as a scan would show them."""
     from tqdm import tqdm
 
-    from drethtr.data.store import store_parquet
-    from drethtr.data.store_folder import store_folder
     from drethtr.data.synthetic import Synthetic
+    from drethtr.data.write_folder import store_folder
+    from drethtr.data.write_parquet import store_parquet
     from drethtr.pictures.contact_sheet import contact_sheet
 
     for path in (output, sheet):

@@ -19,7 +19,7 @@ from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry
 from drethtr.cli.line_images import Show, read_all, to_files, to_screen
 from drethtr.cli.pages import AUTO, WHOLE, Count, PageOptions, transcribe_pages
 from drethtr.cli.provenance import provenance_of
-from drethtr.config import hint
+from drethtr.config import named
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -92,12 +92,15 @@ def transcribe(
             on_drift=drifts.append if check_drift else None,
         )
 
-    if len(names) == 1 and names[0] in FORMATS and not update and are_lines(files, lines):
-        outputs = plan_outputs(files, output, names[0], force=force) if output is not None else None
+    of_lines = only_lines(files, lines) if len(names) == 1 and names[0] in FORMATS and not update else None
+    if of_lines is not None:
+        images, unreadable = of_lines
+        errors += unreadable
+        outputs = plan_outputs(images, output, names[0], force=force) if output is not None else None
         written = TEXT_WITH_DOUBTS if doubts else FORMATS[names[0]]
         show = to_files(written, outputs) if outputs is not None else to_screen(written, alone=alone)
         report_all(errors)
-        count = transcribe_lines(files, load, show)
+        count = transcribe_lines(images, load, show)
     else:
         if alternatives:
             raise ConfigError("--alternatives are given for images of single lines, not for pages")
@@ -121,8 +124,7 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(text.split(","))) if text is not None else ()
     known = dict.fromkeys((*OF_PAGES, *FORMATS))
     for name in names:
-        if name not in known:
-            raise ConfigError(f"unknown format {name!r}{hint(name, known)}; known: {', '.join(known)}")
+        named("format", name, known)
     if doubts and "txt" not in names:
         raise ConfigError(
             f"--doubts marks words in txt; {', '.join(names) or 'PAGE or ALTO'} has the confidences as it is"
@@ -130,21 +132,24 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
     return names
 
 
-def are_lines(files: Sequence[Path], lines: str) -> bool:
-    """Whether all files are images of single lines; what cannot be opened is no reason against it."""
+def only_lines(files: Sequence[Path], lines: str) -> tuple[list[Path], list[DataError]] | None:
+    """The images of single lines, and why other files cannot be opened; None if one is something else."""
     from drethtr.transcription.source import open_originals
 
     if lines not in (AUTO, WHOLE):
-        return False
+        return None
+    images, errors = [], []
     for file in files:
         try:
             originals = open_originals(file)
             whole = lines == WHOLE and all(original.is_alone and original.given is None for original in originals)
             if not (whole or all(original.is_line for original in originals)):
-                return False
-        except DataError:
-            continue
-    return True
+                return None
+        except DataError as error:
+            errors.append(error)
+        else:
+            images.append(file)
+    return images, errors
 
 
 def report(error: DataError) -> None:

@@ -46,9 +46,9 @@ def lines_on_pages(source: Path) -> "list[Sample]":
     """The lines of a page, or of all pages in a folder, transcribed or not; says what could not be used."""
     from dataclasses import replace
 
-    from drethtr.data.importers.importer import LeftOut
     from drethtr.data.importers.pages import Pages
-    from drethtr.data.store import png_of
+    from drethtr.data.sample import LeftOut
+    from drethtr.data.write_parquet import png_of
 
     found = []
     for entry in Pages().entries(source):

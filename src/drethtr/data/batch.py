@@ -15,8 +15,8 @@ from torch.utils.data import Dataset
 from drethtr.batching import group_by_width, padded_width, stack
 from drethtr.data.mixture import Mixture
 from drethtr.errors import ConfigError, DataError
-from drethtr.images.augment import RandomStep, augment
 from drethtr.images.prepare import Preparation, Prepared
+from drethtr.images.random_step import RandomStep, augment
 from drethtr.text.tokenizer import PAD, Tokenizer
 
 AUGMENT, SHUFFLE = 1, 2  # keep the chances that are drawn here apart, and from those of the mixture

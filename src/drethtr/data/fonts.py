@@ -83,8 +83,11 @@ class Face:
 
     @cached_property
     def x_height(self) -> float:
-        """Height of a low letter's ink, in ems."""
-        return self.height_of(LOW)
+        """Median height of a low letter's ink, in ems."""
+        heights = [Glyphs(self.reference, letter).ink.shape[0] for letter in LOW]
+        if not min(heights):
+            raise DataError(f"{self.path} draws no ink for one of {LOW!r}; leave it out of the folder")
+        return float(np.median(heights)) / REFERENCE_SIZE
 
     @cached_property
     def ascent(self) -> float:
@@ -112,25 +115,9 @@ class Face:
         """Width of a fine stroke, in ems."""
         return float(np.percentile(self.strokes, 10)) / 4 / REFERENCE_SIZE
 
-    @cached_property
-    def only_capitals(self) -> bool:
-        """Whether b, d, h are no taller than a, c, e: the lower case is drawn as capitals."""
-        return self.height_of(TALL) < 1.15 * self.x_height
-
-    def height_of(self, letters: str) -> float:
-        """Median height of the ink of some letters, in ems."""
-        heights = [Glyphs(self.reference, letter).ink.shape[0] for letter in letters]
-        if not min(heights):
-            raise DataError(f"{self.path} draws no ink for one of {letters!r}; leave it out of the folder")
-        return float(np.median(heights)) / REFERENCE_SIZE
-
     def draws(self, text: Iterable[str]) -> bool:
         """Whether every character of the text appears as itself."""
         return all(self.draws_character(character) for character in set(text))
-
-    def drawable(self, characters: Iterable[str]) -> frozenset[str]:
-        """Those of the characters that appear as themselves."""
-        return frozenset(character for character in characters if self.draws_character(character))
 
     def draws_character(self, character: str) -> bool:
         """Whether one character has ink of its own: no blank, no box, no letter in its place."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -58,18 +59,25 @@ class Sample:
             raise DataError(f"{self.key or 'sample'}: cannot be read as an image: {first_line(error)}") from error
 
 
+class LeftOut(NamedTuple):
+    """A line that cannot be used: where it is and why, so that nothing is dropped in silence."""
+
+    key: str
+    reason: str
+
+
 def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
     """Check that no image and no page is in two of the splits, such as training and test.
 
     Raises:
         DataError: naming the first sample found twice and both splits.
     """
-    seen: dict[bytes | tuple[str, str], tuple[str, Sample]] = {}
+    seen: dict[bytes | str, tuple[str, Sample]] = {}
     for split, samples in splits.items():
         for sample in samples:
-            marks: dict[bytes | tuple[str, str], str] = {fingerprint(sample): "the same image"}
-            if sample.page is not None:
-                marks[sample.set, sample.page] = f"page {sample.page!r} of {sample.set!r}"
+            marks: dict[bytes | str, str] = {fingerprint(sample): "the same image"}
+            if page := page_of(sample):
+                marks[page] = f"page {sample.page!r} of {sample.set!r}"
             for mark, name in marks.items():
                 other_split, other = seen.setdefault(mark, (split, sample))
                 if other_split != split:
@@ -77,6 +85,11 @@ def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
                         f"{name} is in {other_split!r} ({other.key}) and in {split!r} ({sample.key}); "
                         "figures would be wrong: keep it in one of them"
                     )
+
+
+def page_of(sample: Sample) -> str:
+    """The page of a line among those of all sets, "" where it is unknown."""
+    return f"{sample.set}/{sample.page}" if sample.page else ""
 
 
 def fingerprint(sample: Sample) -> bytes:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from drethtr.data.sample import Sample
 from drethtr.data.sources import matching
-from drethtr.data.sources.parquet import OPTIONAL, REQUIRED, open_parquet, sample_of
-from drethtr.data.supply import Source, Supply, suits
+from drethtr.data.sources.parquet import columns_of, open_parquet, sample_of
+from drethtr.data.supply import FromFiles, Supply
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
@@ -37,21 +37,11 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Streamed(Source):
+class Streamed(FromFiles):
     """Real lines from Parquet files, all alike; images stay where they are until their turn.
 
     Whether validation lines are among them is not checked: `drethtr data check` tells.
-
-    paths               patterns of files or URLs, such as `s3://bucket/lines/*.train.parquet`
-    clean_only          leave out lines whose text has editorial signs or uncertain letters
-    min_characters      leave out shorter texts
-    max_characters      leave out longer texts
     """
-
-    paths: tuple[str, ...]
-    clean_only: bool = True
-    min_characters: int = 1
-    max_characters: int | None = None
 
     def open(self) -> list[tuple[float, Supply]]:
         """One supply; all texts are looked at, but no image.
@@ -68,9 +58,7 @@ class Streamed(Source):
     def blocks(self, file: str) -> Iterator[Block]:
         """The row groups of a file."""
         with open_parquet(file) as opened:
-            present = opened.schema_arrow.names
-            if missing := [name for name in REQUIRED if name not in present]:
-                raise DataError(f"{file}: no column {', '.join(missing)}; it has {', '.join(present)}")
+            wanted = [name for name in columns_of(opened, file) if name in ("text", "clean")]
             first = 0
             for group in range(opened.num_row_groups):
                 count = opened.metadata.row_group(group).num_rows
@@ -79,13 +67,13 @@ class Streamed(Source):
                         f"{file}: a row group has {count:,} rows, too many to stream; write it anew with row groups "
                         f"of 500, as pyarrow.parquet.write_table does with row_group_size=500"
                     )
-                rows = opened.read_row_group(group, [name for name in ("text", "clean") if name in present]).to_pylist()
+                rows = opened.read_row_group(group, wanted).to_pylist()
                 yield Block(file, group, first, np.flatnonzero([self.accepts(row) for row in rows]).astype(np.int16))
                 first += count
 
     def accepts(self, row: dict[str, Any]) -> bool:
         """Whether to train on a row."""
-        return suits(self, nfc(row["text"] or ""), row.get("clean") is not False)
+        return self.suits(nfc(row["text"] or ""), row.get("clean") is not False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +144,5 @@ def line_of(group: list[Block], number: int) -> Sample:
 def rows_of(file: str, group: int) -> list[dict[str, Any]]:
     """The rows of a block; those that were needed last stay in memory."""
     with open_parquet(file) as opened:
-        present = opened.schema_arrow.names
-        wanted = [*REQUIRED, *(name for name in OPTIONAL if name in present)]
-        rows: list[dict[str, Any]] = opened.read_row_group(group, wanted).to_pylist()
+        rows: list[dict[str, Any]] = opened.read_row_group(group, columns_of(opened, file)).to_pylist()
     return rows

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,27 @@ class Source(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FromFiles(Source, ABC):
+    """Base of the sources of real lines.
+
+    paths               patterns of files or URLs, such as `lines/*.train.parquet`
+    clean_only          leave out lines whose text has editorial signs or uncertain letters
+    min_characters      leave out shorter texts
+    max_characters      leave out longer texts
+    """
+
+    paths: tuple[str, ...]
+    clean_only: bool = True
+    min_characters: int = 1
+    max_characters: int | None = None
+
+    def suits(self, text: str, clean: bool) -> bool:
+        """Whether a line is one to train on."""
+        long = self.max_characters is not None and len(text) > self.max_characters
+        return (clean or not self.clean_only) and len(text.strip()) >= self.min_characters and not long
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetFactor:
     """Multiplies the share of one set; 0 leaves it out."""
 
@@ -63,23 +84,15 @@ class SetFactor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Real(Source):
-    """Real lines from files.
+class Real(FromFiles):
+    """Real lines from files or folders, all in memory.
 
-    paths               patterns of files or folders, such as `lines/*.train.parquet`
     balance             the share of a set is its number of lines to this power: 1 treats all lines alike, 0 all sets
     factors             exceptions by set
-    clean_only          leave out lines whose text has editorial signs or uncertain letters
-    min_characters      leave out shorter texts
-    max_characters      leave out longer texts
     """
 
-    paths: tuple[str, ...]
     balance: float = 1.0
     factors: tuple[SetFactor, ...] = ()
-    clean_only: bool = True
-    min_characters: int = 1
-    max_characters: int | None = None
 
     def open(self) -> list[tuple[float, Supply]]:
         """One supply per set, in the order of their names.
@@ -98,7 +111,7 @@ class Real(Source):
             raise ConfigError(f"factors of sets must not be negative: {factors}")
         supplies = []
         for name, samples in sorted(found.items()):
-            kept = tuple(sample for sample in samples if self.accepts(sample))
+            kept = tuple(sample for sample in samples if self.suits(sample.text, sample.clean))
             weight = factors.get(name, 1.0) * len(kept) ** self.balance if kept else 0.0
             if weight > 0:
                 supplies.append((weight, RealLines(name, kept, left_out=len(samples) - len(kept))))
@@ -106,27 +119,6 @@ class Real(Source):
             raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
         total = sum(weight for weight, _ in supplies)
         return [(weight / total, supply) for weight, supply in supplies]
-
-    def accepts(self, sample: Sample) -> bool:
-        """Whether to train on a sample."""
-        return suits(self, sample.text, sample.clean)
-
-
-class Wishes(Protocol):
-    """What sources of real lines may ask of them; the words are explained at `Real`."""
-
-    @property
-    def clean_only(self) -> bool: ...
-    @property
-    def min_characters(self) -> int: ...
-    @property
-    def max_characters(self) -> int | None: ...
-
-
-def suits(wishes: Wishes, text: str, clean: bool) -> bool:
-    """Whether a line is one to train on."""
-    long = wishes.max_characters is not None and len(text) > wishes.max_characters
-    return (clean or not wishes.clean_only) and len(text.strip()) >= wishes.min_characters and not long
 
 
 @dataclass(frozen=True)

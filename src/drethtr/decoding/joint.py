@@ -45,8 +45,8 @@ def score_texts(
         for written, others in zip(own, read_back(scorer, texts), strict=True)
     ]
     return [
-        [Scored(text, ctc) for text, ctc in zip(line, ctc_scores(scores, number, line), strict=True)]
-        for number, line in enumerate(hypotheses)
+        [Scored(text, ctc) for text, ctc in zip(some, ctc_scores(scores, line, some), strict=True)]
+        for line, some in enumerate(hypotheses)
     ]
 
 

@@ -7,42 +7,21 @@ code, what a line gets depends on its batch (spec 0.6 and 3).
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
 from drethtr.decoding.decoded import Decoded, located
-from drethtr.decoding.scorer import select_lines
+from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis, Scorer, State, greedy, select_rows
 from drethtr.decoding.strategies import Decoder
 from drethtr.errors import ConfigError
-from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 LIMIT = 94
 """Tokens of a text with its end: two more than the longest line of IAM has characters, less the start."""
-
-
-class PlainScorer(NamedTuple):
-    """A network as search sees it, nothing forbidden."""
-
-    network: DRetHTR
-    memory: ImageMemory
-
-    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """See `Scorer.step`."""
-        logits, state = self.network.decode_text(tokens[:, None], self.memory, state)
-        return logits[:, -1].float().log_softmax(-1), state
-
-    def keep(self, lines: Tensor) -> "PlainScorer":
-        """See `Scorer.keep`."""
-        return PlainScorer(self.network, select_lines(self.memory, lines))
-
-    def first_tokens(self) -> Tensor:
-        """The start of every line's text, (B,)."""
-        keys = self.memory.layers[0].keys
-        return torch.full((keys.shape[0],), BOS, device=keys.device)
 
 
 class Beams(NamedTuple):
@@ -131,11 +110,13 @@ class PublishedGreedy(Decoder):
 
     limit: int = LIMIT
 
+    gives_alternatives: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         check_limit(self.limit)
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
-        scorer = PlainScorer(network, memory)
+        scorer = NetworkScorer(network, memory, forbidden=())
         found = greedy(scorer, network.initial_state(memory), scorer.first_tokens(), end=EOS, limit=self.limit)
         return located(network, memory, [readable(hypothesis) for hypothesis in found])
 
@@ -147,13 +128,15 @@ class PublishedBeam(Decoder):
     beams: int = 5
     limit: int = LIMIT
 
+    gives_alternatives: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         check_limit(self.limit)
         if not 1 <= self.beams <= 100:
             raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
-        scorer = PlainScorer(network, memory)
+        scorer = NetworkScorer(network, memory, forbidden=())
         found = published_beam_search(
             scorer,
             network.initial_state(memory),

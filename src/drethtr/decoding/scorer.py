@@ -17,19 +17,29 @@ LONGEST = 400
 
 
 class NetworkScorer(NamedTuple):
-    """A network and the image memory of B lines, which stays here, once per line."""
+    """A network and the image memory of B lines, which stays here, once per line.
+
+    `forbidden` tokens are no text, and never written.
+    """
 
     network: DRetHTR
     memory: ImageMemory
+    forbidden: tuple[int, ...] = (BOS, PAD)
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """See `Scorer.step`; what is no text, such as padding, is never written."""
+        """See `Scorer.step`."""
         logits, state = self.network.decode_text(tokens[:, None], self.memory, state)
-        return without_marks(logits[:, -1]).log_softmax(-1), state
+        return self.allowed(logits[:, -1]).log_softmax(-1), state
 
     def keep(self, lines: Tensor) -> "NetworkScorer":
         """See `Scorer.keep`."""
-        return NetworkScorer(self.network, select_lines(self.memory, lines))
+        return self._replace(memory=select_lines(self.memory, lines))
+
+    def allowed(self, logits: Tensor) -> Tensor:
+        """The logits in float32, those of forbidden tokens made impossible."""
+        logits = logits.float()
+        logits[..., list(self.forbidden)] = -torch.inf
+        return logits
 
     @property
     def lines(self) -> int:
@@ -58,26 +68,19 @@ class NetworkScorer(NamedTuple):
         tokens = side_by_side(texts).to(self.device)
         state = self.network.initial_state(self.memory)
         logits, _ = self.network.decode_text(tokens, self.memory, state)
-        return without_marks(logits)
+        return self.allowed(logits)
 
     def tree_logits(self, trees: Sequence[TextTree]) -> Tensor:
         """Logits (B, N, vocabulary) of what follows each node of one tree of texts per line, in one parallel pass."""
         tokens, tree = stack_trees(trees)
         here = Tree(*(part.to(self.device) for part in tree))
-        return without_marks(self.network.decode_tree(tokens.to(self.device), here, self.memory))
+        return self.allowed(self.network.decode_tree(tokens.to(self.device), here, self.memory))
 
 
 def side_by_side(texts: Sequence[Sequence[int]]) -> Tensor:
     """The start and each text, filled up with padding to one length, (texts, N + 1)."""
     longest = max(map(len, texts), default=0)
     return torch.tensor([[BOS, *text, *[PAD] * (longest - len(text))] for text in texts])
-
-
-def without_marks(logits: Tensor) -> Tensor:
-    """The logits in float32, the start and padding made impossible."""
-    logits = logits.float()
-    logits[..., [BOS, PAD]] = -torch.inf
-    return logits
 
 
 def select_lines(memory: ImageMemory, lines: Tensor) -> ImageMemory:

@@ -31,6 +31,8 @@ class Decoder(ABC):
     needs_ctc: ClassVar[bool] = False
     stepwise: ClassVar[bool] = True
     """Whether it writes token by token; else it reads whole texts back, or needs no text decoder."""
+    gives_alternatives: ClassVar[bool] = True
+    """Whether it can tell other texts than the one it finds."""
 
     def check(self, network: DRetHTR) -> None:
         """Refuse a network that lacks what this decoder needs.

@@ -45,10 +45,11 @@ class Scan:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page and its scan."""
+    """A page and its scan; `number` counts the pages of the file they come from, from 1, if that is known."""
 
     page: Page
     scan: Scan
+    number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class Document:
     def pages(self) -> tuple[Page, ...]:
         """The pages without their scans."""
         return tuple(sheet.page for sheet in self.sheets)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the pages in their file; their places in the document where those are not known."""
+        return tuple(sheet.number or place for place, sheet in enumerate(self.sheets, 1))
 
     def apart(self) -> "tuple[Document, ...]":
         """Each page as a document of its own."""

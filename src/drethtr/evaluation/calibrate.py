@@ -6,19 +6,19 @@ Three things are learned: which decoder reads best; how often a text is right th
 and how lines look to the network that hold no writing it knows: the same lines on their heads and in a mirror.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.checkpoint import Model
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, page_of
 from drethtr.decoding.strategies import CTC, Decoder, Greedy, Joint, VerifiedDrafts, default_decoder
 from drethtr.errors import DataError
-from drethtr.evaluation.choose_decoder import Advance, best_decoder
+from drethtr.evaluation.choose_decoder import best_decoder
 from drethtr.evaluation.confidence import right_characters, right_words
-from drethtr.evaluation.evaluate import READ_TOGETHER, page_of, read_lines, to_read
+from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
@@ -63,10 +63,17 @@ def calibrate(
         for alike in decoders or usual_decoders(plain)
     )
     done = {type(known) for alike in calibrations for known in alike.decoders}
-    others = tuple(c for c in model.trust.calibrations if decoders and done.isdisjoint(map(type, c.decoders)))
+    others = [without(known, done) for known in model.trust.calibrations if decoders]
+    rates = tuple(known for known in model.trust.error_rates if decoders and type(known.decoder) not in done)
     looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in TURNS])
     unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
-    return replace(model, trust=Trust((*others, *calibrations), unlike_training, decoder=decoder))
+    kept = tuple(known for known in others if known.decoders)
+    return replace(model, trust=Trust((*kept, *calibrations), unlike_training, rates, decoder))
+
+
+def without(calibration: Calibration, done: Collection[type[Decoder]]) -> Calibration:
+    """The same, for those of its decoders that are not done anew."""
+    return replace(calibration, decoders=tuple(d for d in calibration.decoders if type(d) not in done))
 
 
 def usual_decoders(model: Model) -> tuple[Decoders, ...]:
@@ -151,9 +158,6 @@ def impressions_of(
 ) -> Floats:
     """What turned lines look like to the network, (lines, features)."""
     found = []
-    for start in range(0, len(samples), READ_TOGETHER):
-        some = samples[start : start + READ_TOGETHER]
+    for some in portions(samples, advance):
         found.append(recognizer.impressions([turn(sample.line()) for sample in some]))
-        if advance is not None:
-            advance(len(some))
     return np.concatenate(found)

@@ -3,7 +3,7 @@
 Texts are proposed and scored once; what the weights of `Joint` change is only which of them is taken.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,13 +13,11 @@ from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample
 from drethtr.decoding.joint import Scored
 from drethtr.decoding.strategies import CTC, Decoder, Joint
-from drethtr.evaluation.evaluate import READ_TOGETHER
+from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.recognizer import Recognizer, groups
 
 CTC_WEIGHTS = tuple(step / 20 for step in range(21))
-
-Advance = Callable[[int], object]
 
 
 class Tried(NamedTuple):
@@ -56,11 +54,8 @@ def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | Non
     Lines that are read in pieces are left out. `advance` is told how many lines were read, after each of many steps.
     """
     recognizer, lines = Recognizer(model, Joint()), list[Proposals]()
-    for start in range(0, len(samples), READ_TOGETHER):
-        some = samples[start : start + READ_TOGETHER]
+    for some in portions(samples, advance):
         lines += propose(recognizer, some, Joint())
-        if advance is not None:
-            advance(len(some))
     tried = [Tried(CTC(), sum((line.ctc for line in lines), Counts()))]
     for weight in CTC_WEIGHTS:
         decoder = replace(Joint(), ctc_weight=weight)

@@ -13,9 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.evaluate import page_of
 from drethtr.evaluation.metrics import Counts, drawn_sums, middle_95, score, sum_by_group, units
 from drethtr.reading import Reading
 from drethtr.text.normalize import for_scoring
@@ -93,7 +92,7 @@ class Confusion:
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedLine:
     """A line as both read it, with their edits."""
 
     sample: Sample
@@ -114,7 +113,7 @@ class Comparison:
     confidences_a: tuple[OfConfidence, ...]
     confidences_b: tuple[OfConfidence, ...]
     confusions: tuple[Confusion, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ComparedLine, ...]
 
 
 def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequence[Reading]) -> Comparison:
@@ -140,7 +139,7 @@ def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequenc
             if name in groups
         )
 
-    lines = map(Line, samples, a, b, (c.edits for c in counts_a), (c.edits for c in counts_b))
+    lines = map(ComparedLine, samples, a, b, (c.edits for c in counts_a), (c.edits for c in counts_b))
     return Comparison(
         cer=paired(counts_a, counts_b, pages, name="CER"),
         wer=paired(list(map(of_words, counts_a)), list(map(of_words, counts_b)), pages, name="WER"),

@@ -4,11 +4,11 @@ Validation and test come through here, and both read with the very `Recognizer` 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, page_of
 from drethtr.data.selection import choose, clean_lines
 from drethtr.errors import DataError
 from drethtr.evaluation.confidence import Trustworthiness, measure_trust
@@ -19,6 +19,9 @@ from drethtr.recognizer import Recognizer
 
 READ_TOGETHER = 256
 """Lines decoded at a time: enough for batches of like width, few enough for memory."""
+
+Advance: TypeAlias = Callable[[int], object]
+"""Told how many lines were read, after each of many steps."""
 
 
 class BySet(NamedTuple):
@@ -67,7 +70,7 @@ def evaluate(
     *,
     limit: int | None = None,
     seed: int = 0,
-    advance: Callable[[int], object] | None = None,
+    advance: Advance | None = None,
 ) -> Scores:
     """Read the clean lines and compare with their texts.
 
@@ -106,11 +109,6 @@ def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Wor
         for name, of_set in sorted(places.items())
     }
     return BySet(sets, bootstrap(counts, pages))
-
-
-def page_of(sample: Sample) -> str:
-    """The page of a line among those of all sets, "" where it is unknown."""
-    return f"{sample.set}/{sample.page}" if sample.page else ""
 
 
 def wer_of(customs: Mapping[str, Rates]) -> dict[str, float]:
@@ -155,14 +153,18 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
     return unknown
 
 
-def read_lines(
-    recognizer: Recognizer, samples: Sequence[Sample], advance: Callable[[int], object] | None = None
-) -> list[Reading]:
-    """What the recognizer reads on each line; `advance` is told how many were read, after each of many steps."""
+def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> list[Reading]:
+    """What the recognizer reads on each line."""
     readings: list[Reading] = []
+    for some in portions(samples, advance):
+        readings += recognizer.read([sample.line() for sample in some])
+    return readings
+
+
+def portions(samples: Sequence[Sample], advance: Advance | None = None) -> Iterator[Sequence[Sample]]:
+    """The lines, as many at a time as are read together; when the next are asked for, these count as read."""
     for start in range(0, len(samples), READ_TOGETHER):
         some = samples[start : start + READ_TOGETHER]
-        readings += recognizer.read([sample.line() for sample in some])
+        yield some
         if advance is not None:
             advance(len(some))
-    return readings

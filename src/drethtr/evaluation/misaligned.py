@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.data.sample import Sample
-from drethtr.evaluation.evaluate import read_lines
+from drethtr.data.sample import Sample, page_of
+from drethtr.evaluation.evaluate import Advance, read_lines
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
@@ -41,7 +41,7 @@ def misaligned(
     recognizer: Recognizer,
     lines: Sequence[Sample],
     among: Sequence[Sample],
-    advance: Callable[[int], object] | None = None,
+    advance: Advance | None = None,
 ) -> list[Suspect]:
     """Read some lines and name those that are suspect, the surest first.
 
@@ -76,14 +76,12 @@ def nearest(read: str, candidates: Sequence[Sample]) -> Sample | None:
 def neighbors(among: Sequence[Sample]) -> Callable[[Sample], Sequence[Sample]]:
     """For a line, those of its page; where pages are unknown, the lines before and after it."""
     places = {sample.key: place for place, sample in enumerate(among)}
-    pages: dict[tuple[str, str], list[Sample]] = defaultdict(list)
+    pages: dict[str, list[Sample]] = defaultdict(list)
     for sample in among:
-        if sample.page is not None:
-            pages[sample.set, sample.page].append(sample)
+        pages[page_of(sample)].append(sample)
 
     def near(sample: Sample) -> Sequence[Sample]:
-        place = places[sample.key]
-        around = among[max(0, place - AROUND) : place + AROUND + 1]
-        return around if sample.page is None else pages[sample.set, sample.page]
+        place, page = places[sample.key], page_of(sample)
+        return pages[page] if page else among[max(0, place - AROUND) : place + AROUND + 1]
 
     return near

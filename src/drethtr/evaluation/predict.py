@@ -7,10 +7,9 @@ from math import exp, log
 from statistics import fmean, stdev
 from typing import TypeAlias
 
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, page_of
 from drethtr.decoding.strategies import Decoder
 from drethtr.errors import DataError
-from drethtr.evaluation.evaluate import page_of
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.reading import Reading
 from drethtr.trust.error_rate import Doubt, ErrorRate, Expected, doubt_of

@@ -5,15 +5,16 @@ from functools import reduce
 
 from drethtr.data.supply import Real
 from drethtr.experiments.course import Change
-from drethtr.experiments.start import InPieces
 from drethtr.model.architecture import EncoderDecoder
 from drethtr.model.attention import PriorConfig
 from drethtr.model.backbones import BackboneConfig
 from drethtr.model.embedding import ImagePositionsConfig
 from drethtr.model.mixer import MixerConfig
+from drethtr.model.network import NetworkConfig
 from drethtr.model.output import OutputConfig
 from drethtr.training.run import RunConfig
-from drethtr.training.start import Fresh
+from drethtr.training.start import Fresh, InPieces
+from drethtr.training.tuning import Whole
 
 
 def both(*changes: Change) -> Change:
@@ -37,20 +38,30 @@ def giving_out(output: OutputConfig) -> Change:
 
 
 def seeing(backbone: BackboneConfig, positions: ImagePositionsConfig | None = None) -> Change:
-    """Another backbone, from random weights, on lines of 64 rows."""
+    """Another backbone, which learns from random weights, on lines of 64 rows."""
 
     def change(run: RunConfig) -> RunConfig:
         network = replace(run.network, backbone=backbone, positions=positions or run.network.positions)
-        return replace(run, network=network, preparation=replace(run.preparation, height=64), start=Fresh())
+        preparation = replace(run.preparation, height=64)
+        return replace(run, network=network, preparation=preparation, start=Fresh(), tuning=Whole())
 
     return change
 
 
-def encoder_decoder(run: RunConfig) -> RunConfig:
-    """An encoder of as many layers, three quarters as wide inside: 4 of 3072 for SMALL (Sec. 5.5.1)."""
-    network = run.network
-    encoder = EncoderDecoder(layers=network.layers, hidden=network.hidden * 3 // 4)
-    return replace(run, network=replace(network, architecture=encoder))
+def system(preset: NetworkConfig) -> Change:
+    """Architecture, mixer and output of a preset; its encoder is in proportion to the decoder as there."""
+
+    def change(run: RunConfig) -> RunConfig:
+        network, architecture = run.network, preset.architecture
+        if isinstance(architecture, EncoderDecoder):
+            architecture = EncoderDecoder(
+                layers=network.layers * architecture.layers // preset.layers,
+                hidden=network.hidden * architecture.hidden // preset.hidden,
+            )
+        changed = replace(network, architecture=architecture, mixer=preset.mixer, output=preset.output)
+        return replace(run, network=changed)
+
+    return change
 
 
 def base(run: RunConfig) -> RunConfig:

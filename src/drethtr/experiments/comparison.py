@@ -12,14 +12,19 @@ from drethtr.experiments.result import CER, LINES, MEASURES, NATS, PARAMETERS, R
 from drethtr.experiments.table import Row, Table
 
 
+def thousandths(line: ReadLine) -> Counts:
+    """Nats as `bootstrap` and `paired` take them, who draw whole numbers."""
+    return Counts(edits=round(1000 * line.surprise.part), characters=line.surprise.whole)
+
+
 class Rate(NamedTuple):
-    """A measure that each test line has its part in: its counts, and what a rate of them is multiplied by."""
+    """A measure that each test line has its part in: what is drawn of it, and what a rate of that is multiplied by."""
 
     of_line: Callable[[ReadLine], Counts]
     shown: float
 
 
-RATES = {CER: Rate(lambda line: line.counts, 100), NATS: Rate(lambda line: line.surprise, 1e-3)}
+RATES = {CER: Rate(lambda line: line.counts, 100), NATS: Rate(thousandths, 1e-3)}
 """The measures that have intervals."""
 DECIMALS = {LINES: 0, NATS: 3}
 """Of measures that have not two."""

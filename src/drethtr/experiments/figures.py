@@ -10,6 +10,7 @@ from torch import Tensor
 from drethtr.experiments.result import CER, GIGABYTES, SECONDS, Result
 from drethtr.experiments.table import Table
 from drethtr.model.decay import SCHEDULES, Place, Scheduled
+from drethtr.model.mixer import FadedWeights
 from drethtr.pictures.canvas import GREY, Canvas, Photo, Rectangle, Words
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
 
@@ -62,18 +63,24 @@ def decay_matrices() -> Canvas:
 
 def decay_of(gamma: Tensor) -> Tensor:
     """γ^(n-m) for the first and the last head, (2, N, N)."""
-    places = torch.arange(TOKENS)
-    distance = places[:, None] - places
-    return (gamma[[0, -1]][:, None, None] ** distance.clamp(min=0)).tril()
+    fade = FadedWeights(gamma[[0, -1]], normalize=False)
+    return fade.forward(torch.ones(2, TOKENS, TOKENS)).tril()
 
 
-def maps_by_layer(weights: Tensor, reach: Tensor | None = None) -> Canvas:
-    """(layers, H, rows, columns) as a strip for each layer; `reach` (layers, H) is told as its mean."""
+def mean_distance(weights: Tensor) -> Tensor:
+    """How many tokens back the weights (..., N, N) of a text lie on average, (...)."""
+    places = torch.arange(weights.shape[-1], device=weights.device)
+    distance = (places[:, None] - places).clamp(min=0)
+    return (weights * distance).sum((-2, -1)) / weights.sum((-2, -1)).clamp(min=1e-9)
+
+
+def maps_by_layer(weights: Tensor, distance: Tensor | None = None) -> Canvas:
+    """(layers, H, rows, columns) as a strip for each layer; `distance` (layers, H) is told as its mean."""
     strips = []
     for number, matrices in enumerate(weights):
         label = f"layer {number + 1}"
-        if reach is not None:
-            label += f"\n{float(reach[number].mean()):.1f} back on average"
+        if distance is not None:
+            label += f"\n{float(distance[number].mean()):.1f} back on average"
         strips.append(Strip(label, matrices))
     return heat_maps(strips, [f"head {head + 1}" for head in range(weights.shape[1])])
 

@@ -7,8 +7,8 @@ from PIL import ImageFont
 
 from drethtr.data.corpus import Wording
 from drethtr.data.fragments import fragment
-from drethtr.data.store import store_parquet
 from drethtr.data.synthetic import Synthetic
+from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import ConfigError
 from drethtr.experiments.material import SETS, Lines, Material
 

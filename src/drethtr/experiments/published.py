@@ -14,8 +14,9 @@ from drethtr.data.synthetic import Synthetic
 from drethtr.decoding.strategies import Greedy
 from drethtr.experiments.material import Lines
 from drethtr.images.augment import PAPER
-from drethtr.images.prepare import PAPER_COLUMNS, Preparation
+from drethtr.images.prepare import Preparation
 from drethtr.model.attention import NoPrior
+from drethtr.model.authors import CANVAS
 from drethtr.model.backbones import EfficientNetV2S
 from drethtr.model.network import SMALL
 from drethtr.training.objective import LossConfig
@@ -49,7 +50,7 @@ def training(lines: Lines) -> RunConfig:
         network=replace(SMALL, backbone=EfficientNetV2S(dropout=0.3), prior=NoPrior()),
         preparation=Preparation(deslant=True),
         augmentation=PAPER,
-        batches=BatchConfig(lines=16, pixels=2_300_000, max_columns=PAPER_COLUMNS),
+        batches=BatchConfig(lines=16, pixels=2_300_000, max_columns=CANVAS),
         batches_per_step=8,
         loss=LossConfig(label_smoothing=0.4),
         optimizer=OPTIMIZER,

@@ -13,8 +13,7 @@ from drethtr.data.sample import Sample
 from drethtr.data.sources import open_all
 from drethtr.errors import DataError
 from drethtr.experiments.comparison import sheet
-from drethtr.experiments.figures import beam_curves, cost_charts, decay_matrices, maps_by_layer
-from drethtr.experiments.remembering import reach, text_weights
+from drethtr.experiments.figures import beam_curves, cost_charts, decay_matrices, maps_by_layer, mean_distance
 from drethtr.experiments.reproduce import finished
 from drethtr.experiments.result import CER, Result
 from drethtr.experiments.tables import BEAMS, EFFICIENCY, GAMMA, TABLES
@@ -69,14 +68,12 @@ def looking(name: str, result: Result, device: torch.device) -> str:
     model = recognizer.model
     memory = recognizer.encode([part.prepared for part in recognizer.prepare(0, sample.line())[:1]])
     tokens = torch.tensor([[BOS, *model.tokenizer.encode(line.text)]], device=device)
-    with torch.inference_mode():
-        weights = text_weights(model.network, memory, tokens)
-        looks = watch(model.network, memory, tokens).attention
-    seen = looks if memory.mask is None else looks[..., memory.mask[0]]
+    looks = watch(model.network, memory, tokens)
+    seen = looks.attention if memory.mask is None else looks.attention[..., memory.mask[0]]
     return "\n".join(
         [
             f"<h3>γ {escape(name)}: what counts of the text before, for “{escape(line.text)}”</h3>",
-            maps_by_layer(weights, reach(weights)).to_svg(),
+            maps_by_layer(looks.text, mean_distance(looks.text)).to_svg(),
             "<p class='note'>The same for the image: a row for each character, dark where it is looked for.</p>",
             maps_by_layer(seen).to_svg(),
         ]

@@ -17,6 +17,22 @@ MEASURES = (CER, MEAN_OF_BATCHES, WER, NATS, LINES, PARAMETERS, SECONDS, GIGABYT
 
 
 @dataclass(frozen=True)
+class Share:
+    """What a line adds to a rate; `sum(shares, Share())` adds them up."""
+
+    part: float = 0.0
+    whole: int = 0
+
+    def __add__(self, other: "Share") -> "Share":
+        return Share(self.part + other.part, self.whole + other.whole)
+
+    @property
+    def rate(self) -> float:
+        """One divided by the other."""
+        return self.part / max(self.whole, 1)
+
+
+@dataclass(frozen=True)
 class ReadLine:
     """A test line: where it is from, what stands there, what was read; `nats` as in `surprise.py`."""
 
@@ -28,11 +44,9 @@ class ReadLine:
     nats: float | None = None
 
     @property
-    def surprise(self) -> Counts:
-        """Thousandths of nats in place of edits, so that pages are drawn as for an error rate."""
-        if self.nats is None:
-            return Counts()
-        return Counts(edits=round(1000 * self.nats), characters=len(self.text) + 1, lines=1)
+    def surprise(self) -> Share:
+        """Nats of the text and its end."""
+        return Share() if self.nats is None else Share(self.nats, len(self.text) + 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """How large an experiment is: as in the paper, small enough for two cores, or just large enough to see that it runs."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from drethtr.decoding.published import PublishedBeam, PublishedGreedy
 from drethtr.decoding.strategies import Decoder, Greedy
 from drethtr.experiments.made_lines import make_material
 from drethtr.experiments.material import Material
-from drethtr.experiments.start import FinishedImagePart, FrozenBackbone
+from drethtr.experiments.start import FinishedImagePart
 from drethtr.images.prepare import Preparation
 from drethtr.model.backbones import PPOCR, Light
 from drethtr.model.ctc import CTCConfig
@@ -20,7 +20,7 @@ from drethtr.recognizer import SHIPPED
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig, Orthogonal
 from drethtr.training.run import RunConfig
-from drethtr.training.start import FromModel, Start
+from drethtr.training.tuning import Whole
 
 
 class Scale(ABC):
@@ -34,11 +34,11 @@ class Scale(ABC):
     """
 
     name: ClassVar[str]
-    decoder: Decoder
-    batch: int
-    rounds: Rounds
-    memory: bool
-    trocr_layers: tuple[int, ...] = ()
+    decoder: ClassVar[Decoder]
+    batch: ClassVar[int]
+    rounds: ClassVar[Rounds] = Rounds()
+    memory: ClassVar[bool] = True
+    trocr_layers: ClassVar[tuple[int, ...]] = ()
 
     @abstractmethod
     def fit(self, run: RunConfig) -> RunConfig:
@@ -48,26 +48,18 @@ class Scale(ABC):
         """What to train on; `folder` is for what has to be made."""
         return given
 
-    def after(self, model: Path) -> Start:
-        """How a run begins that goes on with a model of this scale."""
-        return FromModel(str(model))
 
-
-@dataclass(frozen=True)
 class Full(Scale):
     """As published."""
 
     name = "full"
-    decoder: Decoder = field(default_factory=lambda: PublishedBeam(10))
-    batch: int = 128
-    rounds: Rounds = field(default_factory=Rounds)
-    memory: bool = True
+    decoder = PublishedBeam(10)
+    batch = 128
 
     def fit(self, run: RunConfig) -> RunConfig:
         return run
 
 
-@dataclass(frozen=True)
 class Small(Scale):
     """Two minutes per training on a core: a narrow decoder of as many layers, on an image part that is finished.
 
@@ -77,12 +69,9 @@ class Small(Scale):
     """
 
     name = "small"
-    samples: int = 3_200
-    image_part: Path = SHIPPED
-    decoder: Decoder = field(default_factory=Greedy)
-    batch: int = 8
-    rounds: Rounds = field(default_factory=Rounds)
-    memory: bool = True
+    decoder = Greedy()
+    samples = 3_200
+    batch = 8
 
     def fit(self, run: RunConfig) -> RunConfig:
         network = replace(
@@ -104,7 +93,8 @@ class Small(Scale):
             network=network,
             preparation=Preparation(height=48, stretch=1.5),
             augmentation=(),
-            start=FinishedImagePart.of(self.image_part),
+            start=FinishedImagePart.of(SHIPPED),
+            tuning=Whole(frozen=("backbone.", "ctc.draft.")),
             samples=self.samples,
             batches=BatchConfig(lines=4, pixels=300_000),
             batches_per_step=1,
@@ -116,20 +106,16 @@ class Small(Scale):
             bfloat16=True,
         )
 
-    def after(self, model: Path) -> Start:
-        return FrozenBackbone(super().after(model))
 
-
-@dataclass(frozen=True)
 class Smoke(Scale):
     """A second or two, on lines made by the way; the figures mean nothing."""
 
     name = "smoke"
-    decoder: Decoder = field(default_factory=lambda: PublishedGreedy(limit=12))
-    batch: int = 2
-    rounds: Rounds = QUICK
-    memory: bool = False
-    trocr_layers: tuple[int, ...] = (1, 1)
+    decoder = PublishedGreedy(limit=12)
+    batch = 2
+    rounds = QUICK
+    memory = False
+    trocr_layers = (1, 1)
 
     def fit(self, run: RunConfig) -> RunConfig:
         network = replace(

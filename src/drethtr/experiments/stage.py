@@ -21,6 +21,7 @@ from drethtr.experiments.scale import Scale
 from drethtr.training.devices import Devices
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig
+from drethtr.training.start import FromModel
 
 FINISHED = "run.json"
 
@@ -78,7 +79,7 @@ def carry_out(stage: Stage, conditions: Conditions) -> Path:
         return folder / BEST
     run = stage.run
     if stage.after is not None:
-        run = replace(run, start=conditions.scale.after(carry_out(stage.after, conditions)))
+        run = replace(run, start=FromModel(str(carry_out(stage.after, conditions))))
     conditions.say(f"training {run.samples:,} lines in {folder}")
     best = train(run, folder, resume=True, device=conditions.device, workers=conditions.workers)
     devices = Devices.open(conditions.device)

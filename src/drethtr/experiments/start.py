@@ -1,6 +1,6 @@
-"""First weights that only experiments need: another tokenizer, and an image part that is finished."""
+"""First weights that only experiments need: an image part that is finished."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Self
@@ -9,13 +9,11 @@ import torch
 from torch import nn
 
 from drethtr.checkpoint import Model, load_model
-from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
 from drethtr.model.ctc import CTCHead
 from drethtr.model.network import DRetHTR
-from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
-from drethtr.training.start import Fresh, Start
+from drethtr.training.start import Start
 
 UNLIKELY = -8.0
 """The logit with which a token begins that the image part has never seen."""
@@ -24,23 +22,8 @@ TOLD = 0.5
 
 
 @dataclass(frozen=True)
-class InPieces(Start):
-    """Texts in `size` pieces of words, learned from the training lines; the weights are those of `start`."""
-
-    paths: tuple[str, ...]
-    size: int = 500
-    start: Start = field(default_factory=Fresh)
-
-    def tokenizer(self) -> Tokenizer:
-        return BytePairs.learn((sample.text for sample in open_all(self.paths)), self.size)
-
-    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
-        self.start.apply(network, tokenizer)
-
-
-@dataclass(frozen=True)
 class FinishedImagePart(Start):
-    """Backbone and CTC draft from a model, which learn no more; the rest begins at random.
+    """Backbone and CTC draft from a model; the rest begins at random.
 
     At first an image token holds what the draft reads there, and its reading position on the very scale of the text's:
     where to look and what stands there need not be discovered. What else the backbone saw is added as it is learned.
@@ -72,10 +55,8 @@ class FinishedImagePart(Start):
         if model.network.config.backbone != network.config.backbone:
             raise ConfigError(f"start: the backbone of {self.path} is another than this run's")
         network.backbone.load_state_dict(model.network.backbone.state_dict())
-        network.backbone.requires_grad_(False)
         if network.ctc is not None:
             copy_draft(network.ctc.draft, model, tokenizer)
-            network.ctc.draft.requires_grad_(False)
             tell(network, network.ctc)
 
 
@@ -104,17 +85,3 @@ def copy_draft(draft: nn.Linear, model: Model, tokenizer: Tokenizer) -> None:
                 same[token] = row
     tokens, rows = list(same), list(same.values())
     draft.weight[tokens], draft.bias[tokens] = own.weight[rows], own.bias[rows]
-
-
-@dataclass(frozen=True)
-class FrozenBackbone(Start):
-    """As another start has it, but the backbone learns no more."""
-
-    start: Start
-
-    def tokenizer(self) -> Tokenizer | None:
-        return self.start.tokenizer()
-
-    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
-        self.start.apply(network, tokenizer)
-        network.backbone.requires_grad_(False)

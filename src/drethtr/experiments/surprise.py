@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from drethtr.data.batch import collate
 from drethtr.data.sample import Sample
-from drethtr.evaluation.evaluate import READ_TOGETHER
+from drethtr.evaluation.evaluate import portions
 from drethtr.images.prepare import Prepared
 from drethtr.recognizer import Recognizer, groups
 from drethtr.text.tokenizer import PAD
@@ -21,8 +21,8 @@ from drethtr.training.objective import teacher_forcing
 def surprises(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
     """Nats of each line's text with its end; None for a line that is read in pieces, whose texts nobody knows."""
     found: list[float | None] = []
-    for start in range(0, len(samples), READ_TOGETHER):
-        found += surprises_together(recognizer, samples[start : start + READ_TOGETHER])
+    for some in portions(samples):
+        found += surprises_together(recognizer, some)
     return found
 
 

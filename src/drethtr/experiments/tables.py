@@ -5,11 +5,11 @@ from drethtr.decoding.published import PublishedBeam
 from drethtr.experiments.change import (
     base,
     both,
-    encoder_decoder,
     giving_out,
     in_pieces,
     mixing,
     seeing,
+    system,
     weighing,
 )
 from drethtr.experiments.course import SyntheticFirst, SyntheticOnly
@@ -23,12 +23,11 @@ from drethtr.model.backbones import EfficientNetV2S, ResNet50, ShallowCNN
 from drethtr.model.decay import Gated, Scheduled
 from drethtr.model.embedding import Learned
 from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.model.network import DTRHTR_SMALL, RETHTR_SMALL, TRHTR_SMALL
 from drethtr.model.output import HeadNorm, SwishGate
 
 DRETHTR = Trained()
-softmax = mixing(JointSoftmax())
-rethtr = both(encoder_decoder, giving_out(SwishGate()))
-trhtr = both(encoder_decoder, softmax)
+softmax, rethtr, trhtr = map(system, (DTRHTR_SMALL, RETHTR_SMALL, TRHTR_SMALL))
 base_with_prior = both(base, weighing(Multiplied()))
 SHALLOW = seeing(ShallowCNN(dropout=0.3), Learned(276))
 EFFICIENTNET, RESNET = seeing(EfficientNetV2S(dropout=0.3)), seeing(ResNet50(dropout=0.3))

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from drethtr import config
 from drethtr.checkpoint import Model, load_model
-from drethtr.data.sample import Sample, check_apart
+from drethtr.data.sample import Sample, check_apart, page_of
 from drethtr.data.sources import open_all
 from drethtr.decoding.strategies import Decoder
-from drethtr.evaluation.evaluate import page_of, read_lines, to_read
+from drethtr.evaluation.evaluate import read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.experiments.course import Change, Course, Plan, RealOnly
 from drethtr.experiments.experiment import Experiment
@@ -24,6 +24,7 @@ from drethtr.experiments.result import (
     WER,
     Outcome,
     ReadLine,
+    Share,
     mean_of_batches,
 )
 from drethtr.experiments.stage import Conditions, Stage, carry_out, digest
@@ -102,8 +103,8 @@ def measured(
         CER: 100 * total.cer,
         MEAN_OF_BATCHES: 100 * mean_of_batches(counts),
         WER: 100 * total.wer,
-        NATS: sum((line.surprise for line in lines), Counts()).cer / 1000,
+        NATS: sum((line.surprise for line in lines), Share()).rate,
         LINES: float(total.lines),
-        PARAMETERS: sum(parameter.numel() for parameter in model.network.parameters()) / 1e6,
+        PARAMETERS: model.network.parameter_count / 1e6,
     }
     return figures, lines

@@ -21,10 +21,8 @@ from drethtr.images.distort import (
     Thin,
     Zoom,
 )
-from drethtr.images.random_step import RandomStep, Sometimes, augment
+from drethtr.images.random_step import RandomStep, Sometimes
 from drethtr.images.surroundings import BleedThrough, NeighborLines, RuleLines, TableBorders
-
-__all__ = ["PAPER", "SCANS", "RandomStep", "Sometimes", "augment"]
 
 PAPER: tuple[RandomStep, ...] = (
     Sometimes(PadVertically(white=True)),

@@ -16,9 +16,6 @@ from drethtr.images.line import Line
 
 Prepared: TypeAlias = NDArray[np.float32]
 
-PAPER_COLUMNS = 2227
-"""Width to which the paper pads every line (Sec. 5.3)."""
-
 MAX_COLUMNS = 65536
 """No line of writing is a thousand times as long as high; a mistaken image could be, and would fill the memory."""
 
@@ -75,35 +72,6 @@ class Preparation:
         if columns > MAX_COLUMNS:
             raise DataError(f"a line image of {width} x {height} pixels is too long for its height; is it one line?")
         return columns
-
-
-def original_column(column: float, line_width: int, columns: int) -> float:
-    """Where a place in a prepared line of `columns` lies in the given line, in pixels from its left edge.
-
-    Both count from the left edge of the image, so `columns` maps to `line_width`. Deslanting moves writing at
-    mid-height by up to half the line's height; that is not undone here.
-    """
-    return column * line_width / columns
-
-
-def pad_right(prepared: Prepared, columns: int) -> Prepared:
-    """Fill up with paper on the right.
-
-    Raises:
-        DataError: if the line is already wider; the paper cuts such lines, and their text with them.
-    """
-    missing = columns - prepared.shape[1]
-    if missing < 0:
-        raise DataError(f"a line of {prepared.shape[1]} columns does not fit into {columns}")
-    return np.pad(prepared, ((0, 0), (0, missing)), constant_values=-1)
-
-
-def published(line: Line, *, deslanted: bool = False) -> Prepared:
-    """What the authors' networks were trained on, (64, 2227): for comparing, since it cuts off what is longer.
-
-    A model made of their weights needs it not: its backbone fills lines up itself, and longer ones are read in pieces.
-    """
-    return pad_right(Preparation(deslant=deslanted)(line)[:, :PAPER_COLUMNS], PAPER_COLUMNS)
 
 
 def spread_greys(line: Line) -> Line:

@@ -95,9 +95,16 @@ def find_slope(dark: NDArray[np.bool_]) -> float:
 def columns_of(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
     """First and last column of every column of text; between two of them, so many columns are white."""
     window = max(1, gap // 2)
-    density = np.convolve(dark.mean(0), np.full(window, 1 / window), mode="same")
+    density = smoothed(dark.mean(0), np.full(window, 1 / window))
     filled = density > max(0.004, SPARSE * float(np.quantile(density, 0.75)))
     return [run for run in runs(filled, gap - window) if run[1] - run[0] > NARROWEST * dark.shape[1]]
+
+
+def smoothed(values: Floats, window: Floats) -> Floats:
+    """The values averaged in a window that may be longer than they are; beyond their ends there is nothing."""
+    before = (len(window) - 1) // 2
+    averaged: Floats = np.convolve(values, window)[before : before + len(values)]
+    return averaged
 
 
 def runs(filled: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
@@ -118,7 +125,7 @@ def lines_of(dark: NDArray[np.bool_], first: int, last: int) -> Iterator[tuple[i
         return
     pitch = find_pitch(profile)
     window = np.hanning(max(3, round(0.6 * pitch)) | 1)
-    smooth = np.convolve(profile, window / window.sum(), mode="same")
+    smooth = smoothed(profile, window / window.sum())
     peaks = np.flatnonzero((smooth[1:-1] > smooth[:-2]) & (smooth[1:-1] >= smooth[2:])) + 1
     strong = [int(peak) for peak in peaks if smooth[peak] > 0.15 * np.quantile(smooth[peaks], 0.8)]
     kept: list[int] = []
@@ -136,7 +143,7 @@ def lines_of(dark: NDArray[np.bool_], first: int, last: int) -> Iterator[tuple[i
 def find_pitch(profile: Floats) -> float:
     """Rows from line to line: where the profile is most like itself."""
     centered = profile - profile.mean()
-    limit = min(len(profile) // 2, 200)
+    limit = max(1, min(len(profile) // 2, 200))
     likeness = np.array([(centered[lag:] * centered[: len(centered) - lag]).sum() for lag in range(limit)])
     peaks = np.flatnonzero((likeness[1:-1] > likeness[:-2]) & (likeness[1:-1] >= likeness[2:])) + 1
     core = float(np.median([end - start for start, end in runs(profile > 0.5 * profile.max(), 0)]))

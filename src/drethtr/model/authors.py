@@ -21,6 +21,9 @@ from drethtr.model.weights_file import read_weights
 CANVAS = 2227
 """Columns to which the authors fill up every line (Sec. 5.3)."""
 
+BACKBONE = EfficientNetV2S(dropout=0.3, canvas=CANVAS)
+"""The published networks have never seen a line end, so every line must be filled up for them."""
+
 QUERIES, KEYS_VALUES, JOINED = "fusion.to_q.weight", "fusion.to_kv.weight", "fusion.to_qkv.weight"
 OUTSIDE_LAYERS = {
     "feature_extractor.img_pos_embedding": "positions.table",
@@ -47,11 +50,11 @@ IN_LAYER = {
     "1.fn.net.3.weight": "feed_forward.4.weight",
     "1.fn.net.3.bias": "feed_forward.4.bias",
 }
-IMAGE_PART = "feature_extractor."
+IMAGE_PART = ("backbone.", "to_width.", "positions.")
 REMEDY = "are the settings those that the weights were trained with?"
 LAYER = re.compile(r"retnet\.layers\.(\d+)\.(.+)")
 OUR_LAYER = re.compile(r"blocks\.(\d+)\.(.+)")
-BACKBONE = re.compile(r"feature_extractor\.features\.0\.(.+)")
+OF_BACKBONE = re.compile(r"feature_extractor\.features\.0\.(.+)")
 
 
 def load(
@@ -88,29 +91,37 @@ def load(
         layerwise=layerwise,
         various=various,
     )
-    given = read_weights(Path(weights)) if isinstance(weights, str | Path) else weights
-    state = {name.removeprefix("module."): weight for name, weight in given.items()}
-    config = published_config(state, heads, settings)
+    state = read_weights(Path(weights)) if isinstance(weights, str | Path) else weights
+    ours = published_weights(state)
+    config = published_config(ours, heads, settings)
     if isinstance(config.backbone, Given):
-        identity = {"weight": torch.eye(config.width), "bias": torch.zeros(config.width)}
-        state |= {f"{IMAGE_PART}linear.{name}": value for name, value in identity.items()}
+        ours |= {"to_width.weight": torch.eye(config.width), "to_width.bias": torch.zeros(config.width)}
+    return network_of(ours, config)
+
+
+def network_of(weights: Mapping[str, Tensor], config: NetworkConfig) -> DRetHTR:
+    """The network of `published_weights`, ready to read.
+
+    Raises:
+        CheckpointError: for weights that do not fit the config.
+    """
     with torch.device("meta"):
-        network = DRetHTR(config, size(state, "embed_tokens.weight", 0))
-    load_published(network, state)
+        network = DRetHTR(config, vocabulary_of(weights))
+    fill(network, weights)
     return network.eval()
 
 
-def published_config(state: Mapping[str, Tensor], heads: int, settings: PublishedSettings) -> NetworkConfig:
-    """The network that published weights are of, as far as their shapes and the settings tell."""
-    width = size(state, "embed_tokens.weight", 1)
-    has_image_part = any(name.startswith(IMAGE_PART) for name in state)
+def published_config(weights: Mapping[str, Tensor], heads: int, settings: PublishedSettings) -> NetworkConfig:
+    """The network that `published_weights` are of, as far as their shapes and the settings tell."""
+    width = size(weights, "embed.tokens.weight", 1)
+    has_image_part = any(name.startswith(IMAGE_PART) for name in weights)
     return NetworkConfig(
-        layers=1 + max((int(found[1]) for found in map(LAYER.fullmatch, state) if found), default=0),
+        layers=1 + max((int(found[1]) for found in map(OUR_LAYER.fullmatch, weights) if found), default=0),
         width=width,
         heads=heads,
-        hidden=size(state, "retnet.layers.0.1.fn.net.0.weight", 0),
-        backbone=EfficientNetV2S(dropout=0.3, canvas=CANVAS) if has_image_part else Given(width),
-        positions=Learned(size(state, IMAGE_PART + "img_pos_embedding", 1)) if has_image_part else Unplaced(),
+        hidden=size(weights, "blocks.0.feed_forward.1.weight", 0),
+        backbone=BACKBONE if has_image_part else Given(width),
+        positions=Learned(size(weights, "positions.table", 1)) if has_image_part else Unplaced(),
         mixer=settings.mixer,
         prior=settings.prior,
         output=settings.output,
@@ -118,20 +129,25 @@ def published_config(state: Mapping[str, Tensor], heads: int, settings: Publishe
     )
 
 
-def size(state: Mapping[str, Tensor], name: str, axis: int) -> int:
-    """One side of a published weight."""
-    if name not in state or state[name].ndim <= axis:
-        raise CheckpointError(f"the published weights lack {name}; are they a DRetHTR's?")
-    return state[name].shape[axis]
+def vocabulary_of(weights: Mapping[str, Tensor]) -> int:
+    """How many tokens `published_weights` are for."""
+    return size(weights, "embed.tokens.weight", 0)
 
 
-def load_published(network: DRetHTR, state: Mapping[str, Tensor]) -> None:
-    """Fill a network, which may be on the meta device, with a copy of a published state dict, in float32.
+def size(weights: Mapping[str, Tensor], name: str, axis: int) -> int:
+    """One side of a weight."""
+    if name not in weights or weights[name].ndim <= axis:
+        raise CheckpointError(f"the published weights lack {their_name(name)}; are they a DRetHTR's?")
+    return weights[name].shape[axis]
+
+
+def fill(network: DRetHTR, weights: Mapping[str, Tensor]) -> None:
+    """Fill a network, which may be on the meta device, with a copy of `published_weights`, in float32.
 
     Raises:
-        CheckpointError: naming weights that are unknown, missing, left over or of another shape.
+        CheckpointError: naming weights that are missing, left over or of another shape.
     """
-    weights, wanted = published_weights(state), network.state_dict()
+    wanted = network.state_dict()
     if missing := [their_name(name) for name in wanted.keys() - weights.keys()]:
         raise CheckpointError(f"the weights lack {listed(missing)}, which this network has; {REMEDY}")
     if extra := [their_name(name) for name in weights.keys() - wanted.keys()]:
@@ -161,7 +177,7 @@ def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         else:
             weights[ours] = weight
     if unknown:
-        raise CheckpointError(f"published weights that no network here has: {listed(unknown)}")
+        raise CheckpointError(f"weights that no network here has: {listed(unknown)}; are they a DRetHTR's?")
     return joined_projections(weights)
 
 
@@ -182,7 +198,7 @@ def our_name(name: str) -> str | None:
     if match := LAYER.fullmatch(name):
         number, rest = match.groups()
         return f"blocks.{number}.{IN_LAYER[rest]}" if rest in IN_LAYER else None
-    if match := BACKBONE.fullmatch(name):
+    if match := OF_BACKBONE.fullmatch(name):
         return f"backbone.features.{match[1]}"
     return OUTSIDE_LAYERS.get(name)
 
@@ -193,7 +209,7 @@ def their_name(name: str) -> str:
     if (match := OUR_LAYER.fullmatch(name)) and match[2] in layers:
         return f"retnet.layers.{match[1]}.{layers[match[2]]}"
     if name.startswith("backbone.features."):
-        return f"{IMAGE_PART}features.0.{name.removeprefix('backbone.features.')}"
+        return f"feature_extractor.features.0.{name.removeprefix('backbone.features.')}"
     outside = {ours: theirs for theirs, ours in OUTSIDE_LAYERS.items()}
     return outside.get(name, name)
 

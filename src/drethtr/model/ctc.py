@@ -43,7 +43,12 @@ class CTCReading(NamedTuple):
     @property
     def steps(self) -> Tensor:
         """Steps of the refined reading that are not padding, (B,)."""
-        return self.counts * (self.refined.shape[1] // self.draft.shape[1])
+        return self.counts * self.per_token
+
+    @property
+    def per_token(self) -> int:
+        """Steps of the refined reading for an image token."""
+        return self.refined.shape[1] // self.draft.shape[1]
 
 
 def characters_begun(draft: Tensor, blank: int) -> Tensor:

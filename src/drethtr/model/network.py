@@ -157,6 +157,11 @@ class DRetHTR(nn.Module):
         if self.ctc is not None:
             self.ctc.reset_correction()
 
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers the network has, frozen ones included."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
     def encode_image(self, images: Tensor, widths: Tensor) -> ImageMemory:
         """Run line images through every layer and keep their keys and values there.
 

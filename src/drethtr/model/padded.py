@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.model.fused import Activation, convolve
+from drethtr.model.onednn import Activation, convolve
 
 
 def valid(lengths: Tensor, size: int) -> Tensor:

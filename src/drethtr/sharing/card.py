@@ -104,7 +104,10 @@ def rate_of(row: Mapping[str, Any], names: Sequence[str] = RATE) -> tuple[float,
     found = [row.get(name) for name in names]
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
         return None
-    low, middle, high = map(float, found)  # type: ignore[arg-type]
+    try:
+        low, middle, high = map(float, found)  # type: ignore[arg-type]
+    except OverflowError:  # a whole number of any length is JSON
+        return None
     return (low, middle, high) if low <= middle <= high else None
 
 

@@ -78,7 +78,7 @@ class AlphabetChange:
             ConfigError: if the alphabet must change and is not one of single characters.
         """
         counts = Counter(character for text in texts for character in nfc(text))
-        new = Counter({character: counts[character] for character in known.count_unknown(["".join(counts)])})
+        new = Counter({character: counts[character] for character in known.count_unknown(counts)})
         added = {character: n for character, n in new.most_common() if change and n >= minimum}
         rare = {character: n for character, n in new.most_common() if character not in added}
         if not added and not drop_unused:

@@ -76,7 +76,7 @@ def train(
 
     streams = open_streams(batches, progress.positions, devices, workers)
     journal = Diary(output, run.samples, progress.samples) if devices.leads else Journal()
-    journal.say(f"{mixture.summary()}\n{parameters(learner.network):,} parameters, {model.tokenizer.size} tokens")
+    journal.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {model.tokenizer.size} tokens")
     with closing(journal):
         if run.validation.at_start and not progress.step and devices.leads:
             progress = validate(validator, averaged(model, learner, progress, run), output, journal, progress)
@@ -218,8 +218,3 @@ def validate(validator: Validator, model: Model, output: Path, journal: Journal,
     card = {**model.card, "validation_cer": rates}
     save_model(replace(model, card=card), output / BEST)
     return replace(progress, best=cer, stale=0)
-
-
-def parameters(network: nn.Module) -> int:
-    """How many numbers a network learns."""
-    return sum(parameter.numel() for parameter in network.parameters())

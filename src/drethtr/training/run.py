@@ -6,8 +6,9 @@ from drethtr.data.batch import BatchConfig
 from drethtr.data.supply import Source
 from drethtr.decoding.strategies import CTC, Decoder
 from drethtr.errors import ConfigError
-from drethtr.images.augment import SCANS, RandomStep
+from drethtr.images.augment import SCANS
 from drethtr.images.prepare import Preparation
+from drethtr.images.random_step import RandomStep
 from drethtr.model.network import COMPACT, NetworkConfig
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig
@@ -27,6 +28,9 @@ class ValidationConfig:
     every: int = 20_000
     at_start: bool = False
     decoder: Decoder = field(default_factory=CTC)
+
+    def __post_init__(self) -> None:
+        check_positive(self, "lines", "every", room="validation.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +63,16 @@ class RunConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("samples", "batches_per_step", "patience"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}")
+        check_positive(self, "samples", "batches_per_step", "minimum_count", "save_every", "patience")
+
+
+def check_positive(settings: object, *names: str, room: str = "") -> None:
+    """Refuse numbers below 1; what is left open is fine.
+
+    Raises:
+        ConfigError: naming the setting, as it is called in a recipe.
+    """
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None and value < 1:
+            raise ConfigError(f"{room}{name} must be at least 1, not {value}")

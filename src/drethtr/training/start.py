@@ -1,13 +1,14 @@
 """What weights a run starts from."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from drethtr.checkpoint import load_model
+from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
 from drethtr.model.backbones import PPOCRBackbone
 from drethtr.model.imagenet import load_imagenet
@@ -15,6 +16,7 @@ from drethtr.model.network import DRetHTR
 from drethtr.model.pretrained import Pretrained, ppocr_weights
 from drethtr.model.vocabulary import with_vocabulary
 from drethtr.text.alphabet import relative
+from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer
 
 
@@ -98,6 +100,21 @@ class FromModel(Start):
         if tokenizer != model.tokenizer:
             weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
         network.load_state_dict(weights)
+
+
+@dataclass(frozen=True)
+class InPieces(Start):
+    """Texts in `size` pieces of words, learned from the lines of `paths`; the weights are those of `start`."""
+
+    paths: tuple[str, ...]
+    size: int = 500
+    start: Start = field(default_factory=Fresh)
+
+    def tokenizer(self) -> Tokenizer:
+        return BytePairs.learn((sample.text for sample in open_all(self.paths)), self.size)
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        self.start.apply(network, tokenizer)
 
 
 LIKENESS = 0.9

@@ -10,8 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
 from drethtr.decoding.ctc_search import best_path
-from drethtr.decoding.decoded import Decoded
-from drethtr.model.ctc import CTCReading
+from drethtr.decoding.decoded import CTCScores, Decoded
 from drethtr.model.network import ImageMemory
 from drethtr.reading import Evidence
 from drethtr.text.tokenizer import PAD
@@ -39,8 +38,8 @@ def gather(memory: ImageMemory, found: Sequence[Decoded]) -> list[LineEvidence]:
     if memory.ctc is None:
         tokens = [tuple(map(Evidence, decoded.confidences)) for decoded in found]
         return list(map(LineEvidence, tokens, ended, mean_of_image(memory)))
-    scores, steps = image_scores(memory.ctc), memory.ctc.refined.shape[1] // memory.ctc.draft.shape[1]
-    tokens = [weigh(decoded, of_line, steps) for decoded, of_line in zip(found, scores, strict=True)]
+    scores = image_scores(memory)
+    tokens = [weigh(decoded, of_line, memory.ctc.per_token) for decoded, of_line in zip(found, scores, strict=True)]
     return list(map(LineEvidence, tokens, ended, impressions_by(scores, memory)))
 
 
@@ -69,10 +68,10 @@ def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> NDArray[n
     return kept
 
 
-def image_scores(ctc: CTCReading) -> list[Scores]:
-    """What the refined CTC reading says of each line, padding left out."""
-    scores = ctc.refined.float().log_softmax(-1).cpu().numpy()
-    return [of_line[:steps] for of_line, steps in zip(scores, ctc.steps.tolist(), strict=True)]
+def image_scores(memory: ImageMemory) -> list[Scores]:
+    """What the CTC head says of each line."""
+    scores = CTCScores.of(memory)
+    return [scores.line(number).numpy() for number in range(len(scores.steps))]
 
 
 def entropies(scores: Scores) -> Scores:
@@ -83,7 +82,7 @@ def entropies(scores: Scores) -> Scores:
 
 def impressions(memory: ImageMemory) -> NDArray[np.float64]:
     """What each image looks like to the network, (B, features)."""
-    return mean_of_image(memory) if memory.ctc is None else impressions_by(image_scores(memory.ctc), memory)
+    return mean_of_image(memory) if memory.ctc is None else impressions_by(image_scores(memory), memory)
 
 
 def impressions_by(scores: Sequence[Scores], memory: ImageMemory) -> NDArray[np.float64]:

@@ -7,7 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from drethtr.data.importers import IMPORTERS, importer_for, importer_named
-from drethtr.data.importers.importer import Found, LeftOut, checked
+from drethtr.data.importers.importer import Found, checked
+from drethtr.data.importers.pages import Pages
+from drethtr.data.sample import LeftOut
 from drethtr.errors import ConfigError, DataError
 
 
@@ -143,6 +145,21 @@ def test_catmus_modern(draw, tmp_path):
     assert left_out == ["no image bytes"]
 
 
+def test_classes_and_page_numbers_are_names(draw, tmp_path):
+    columns = {"image": [draw("a")], "text": ["a"], "page": [0], "lang": [3], "hand": [7], "writing_type": [0]}
+    write_parquet(tmp_path / "mine.train.parquet", columns)
+    [line], _ = found(tmp_path / "mine.train.parquet", "hugging-face")
+    assert (line.sample.page, line.sample.language, line.sample.hand) == ("0", "3", "7")
+    assert (line.split, line.sample.set) == ("train", "mine_0")
+
+
+def test_texts_come_before_parquet_that_was_made_of_them(put, draw):
+    put("a.png", draw("a"))
+    source = put("a.gt.txt", "corrected")
+    write_parquet(source / "lines.parquet", {"image": [draw("a")], "text": ["old"]})
+    assert texts(found(source, "kraken")[0]) == [("", "corrected")]
+
+
 def test_a_parquet_of_something_else(tmp_path):
     write_parquet(tmp_path / "a.parquet", {"label": ["a"], "text": ["b"]})
     with pytest.raises(DataError, match=r"a\.parquet: no column image or im; it has label, text"):
@@ -164,6 +181,19 @@ def test_kraken_folders(put, draw):
     assert lines[0].sample.image == source / "train/p1/0001.png"
     assert [line.sample.page for line in lines] == ["p1", None]
     assert sorted(left_out) == ["no .gt.txt beside it", "no image beside it", "not one line of UTF-8 text"]
+
+
+def test_endings_of_images_may_be_capitals(put, draw):
+    for name in ("0001.PNG", "0002.nrm.png", "0002.Png", "0003.JPG"):
+        source = put(name, draw("a"))
+    for name in ("0001", "0002"):
+        put(f"{name}.gt.txt", name)
+    lines, left_out = found(source, "kraken")
+    assert [line.sample.image.name for line in lines] == ["0001.PNG", "0002.Png"]
+    assert left_out == ["no .gt.txt beside it"]
+    put("syms.txt", "")
+    put("train.txt", "0001 a\n0003 b\n")
+    assert texts(found(source, "pylaia")[0]) == [("train", "a"), ("train", "b")]
 
 
 def test_pylaia_tables(put, draw):
@@ -207,6 +237,17 @@ def test_unknown_layouts_list_the_known_ones(tmp_path):
         importer_for(tmp_path)
     with pytest.raises(DataError, match="no such file"):
         importer_for(tmp_path / "gone")
+
+
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
+def test_a_named_layout_needs_a_source_too(importer, tmp_path):
+    assert importer_for(tmp_path, importer.name) is importer
+    with pytest.raises(DataError, match="gone: no such file or folder"):
+        importer_for(tmp_path / "gone", importer.name)
+    (tmp_path / "a.doc").touch()
+    if not isinstance(importer, Pages):  # a file may be a page, and one that is none is left out by name
+        with pytest.raises(DataError, match=r"a\.doc: "):
+            list(importer.entries(tmp_path / "a.doc"))
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)

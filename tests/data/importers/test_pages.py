@@ -8,8 +8,9 @@ from PIL import Image
 from printed_pages import put_page
 
 from drethtr.data.importers import importer_for
-from drethtr.data.importers.importer import Found, LeftOut, checked
+from drethtr.data.importers.importer import Found, checked
 from drethtr.data.importers.pages import Pages
+from drethtr.data.sample import LeftOut
 from drethtr.errors import DataError
 
 PAGES = Path(__file__).parents[3].parent / "shared" / "data" / "pages"
@@ -32,6 +33,14 @@ def test_transkribus_export(tmp_path):
     assert [(line.sample.set, line.sample.page) for line in lines] == [("letters", "0001")] * 2
     assert lines[0].sample.key.endswith("0001.xml line l0")
     assert [entry.reason for entry in left_out] == ["not a page", "empty transcription"]
+
+
+def test_a_folder_of_xml_has_the_name_of_its_document(tmp_path):
+    source = tmp_path / "letters"
+    put_page(source / "0001.png", source / "page" / "0001.xml", ["eins"])
+    for place in (source / "page", source / "page" / "0001.xml"):
+        [line] = Pages().entries(place)
+        assert (line.sample.set, line.sample.page) == ("letters", "0001")
 
 
 def test_lines_show_their_own_writing(tmp_path):

@@ -2,27 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from drethtr.data.importers.importer import Found, LeftOut
-from drethtr.data.importers.splits import by_lists, read_lists, split_named, split_of_path
-from drethtr.data.sample import Sample
+from drethtr.data.importers.importer import Found
+from drethtr.data.importers.splits import by_lists, read_lists, split_of_path
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.errors import DataError
-
-
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [
-        ("train.uttlist", "train"),
-        ("trainset.txt", "train"),
-        ("validationset2.txt", "val"),
-        ("ValidationLines.lst", "val"),
-        ("letters.test.parquet", "test"),
-        ("test-00000-of-00002", "test"),
-        ("contest", ""),
-        ("lines.txt", ""),
-    ],
-)
-def test_names_speak_of_splits(name, split):
-    assert split_named(name) == split
 
 
 def test_the_nearest_name_counts():
@@ -58,3 +41,7 @@ def test_a_name_in_two_splits_is_refused(tmp_path):
 def test_no_lists(tmp_path):
     with pytest.raises(DataError, match="holds no lists of splits"):
         read_lists(tmp_path)
+    (tmp_path / "train.txt").write_text("a\n")
+    for path in (tmp_path / "gone", tmp_path / "train.txt"):
+        with pytest.raises(DataError, match=f"{path}: no such folder; name one that holds lists of splits"):
+            read_lists(path)

@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 from page_examples import document_of, letter_page, line_of
 
@@ -28,6 +29,16 @@ def test_a_row_for_each_word():
         "bottom": "90",
         "made by": "drethtr 1.2.3, model 0123abcd",
     }
+
+
+def test_pages_have_the_numbers_of_their_file():
+    """Where one between them could not be read; without them, they are counted."""
+    document = document_of(letter_page(), letter_page())
+    first, third = document.sheets
+    lacking = replace(document, sheets=(replace(first, number=1), replace(third, number=3)))
+    for written, numbers in ((document, {"1", "2"}), (lacking, {"1", "3"})):
+        text = FORMATS["csv"].write(written).decode("utf-8-sig")
+        assert {row["page"] for row in csv.DictReader(io.StringIO(text, newline=""))} == numbers
 
 
 def test_a_line_without_words_is_one_row_and_an_unread_one_none():

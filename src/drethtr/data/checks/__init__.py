@@ -10,6 +10,7 @@ from drethtr.data.checks.lengths import lengths
 from drethtr.data.checks.lookalikes import confused_letters, mixed_scripts, mixed_signs
 from drethtr.data.checks.splits import duplicates, meetings, shared_texts
 from drethtr.data.checks.texts import damaged_texts, empty_texts, normal_forms
+from drethtr.data.sample import page_of
 
 CHECKS: tuple[Check, ...] = (
     meetings,
@@ -65,7 +66,7 @@ def size_of(splits: Splits, name: str) -> Size:
     samples = splits[name]
     return Size(
         lines=len(samples),
-        pages=len({(sample.set, sample.page) for sample in samples if sample.page is not None}),
+        pages=len(set(map(page_of, samples)) - {""}),
         characters=sum(len(sample.text) for sample in samples),
         alphabet=len({character for sample in samples for character in sample.text}),
     )

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from drethtr.data.importers.splits import split_named
 from drethtr.data.sample import Sample
 from drethtr.data.sources import matching, open_samples
+from drethtr.data.split_names import split_named
 from drethtr.errors import DataError
 from drethtr.text.normalize import as_written
 

@@ -1,10 +1,10 @@
 """Lines and pages that stand in two splits, or twice in one."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 from drethtr.data.checks.finding import Finding, Row, Severity, Splits, finding_if
-from drethtr.data.sample import Sample, fingerprint
+from drethtr.data.sample import Sample, fingerprint, page_of
 from drethtr.text.normalize import for_scoring
 
 SENTENCE = 20
@@ -15,19 +15,19 @@ def meetings(splits: Splits) -> list[Finding]:
     """Images and pages in more than one split: figures of the second would be too good."""
     return [
         *meeting(splits, of_image, "the same image", "images in more than one split"),
-        *meeting(splits, of_page, "the same page", "lines of pages that are in more than one split"),
+        *meeting(splits, page_of, "the same page", "lines of pages that are in more than one split"),
     ]
 
 
-def meeting(splits: Splits, mark: Callable[[Sample], Hashable], check: str, message: str) -> list[Finding]:
-    """The lines of one split that share a mark with those of another."""
-    where: dict[Hashable, set[str]] = defaultdict(set)
+def meeting(splits: Splits, mark: Callable[[Sample], bytes | str | None], check: str, message: str) -> list[Finding]:
+    """The lines of one split that share a mark with those of another; an empty mark is none."""
+    where: dict[bytes | str | None, set[str]] = defaultdict(set)
     marked = [(name, sample, mark(sample)) for name, samples in splits.items() for sample in samples]
     for name, _, key in marked:
         where[key].add(name)
     rows, pairs = [], Counter[str]()
     for _, sample, key in marked:
-        if key is not None and len(where[key]) > 1:
+        if key and len(where[key]) > 1:
             rows.append(Row(sample.key))
             pairs[" and ".join(sorted(where[key]))] += 1
     shown = ", ".join(f"{number:,} in {pair}" for pair, number in pairs.most_common())
@@ -40,11 +40,6 @@ def of_image(sample: Sample) -> bytes | None:
         return fingerprint(sample)
     except OSError:
         return None
-
-
-def of_page(sample: Sample) -> tuple[str, str] | None:
-    """What lines of a page share."""
-    return None if sample.page is None else (sample.set, sample.page)
 
 
 def duplicates(splits: Splits) -> list[Finding]:

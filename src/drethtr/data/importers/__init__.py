@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from drethtr.config import hint
+from drethtr.config import named
 from drethtr.data.importers.bentham import Bentham
 from drethtr.data.importers.hugging_face import HuggingFace
 from drethtr.data.importers.iam import IAM, IAMAsWritten
@@ -12,7 +12,7 @@ from drethtr.data.importers.pages import Pages, Read2016
 from drethtr.data.importers.pylaia import PyLaia
 from drethtr.data.importers.rimes import Rimes
 from drethtr.data.importers.table import Table
-from drethtr.errors import ConfigError, DataError
+from drethtr.errors import DataError
 
 IMPORTERS: tuple[Importer, ...] = (
     IAM(),
@@ -21,12 +21,15 @@ IMPORTERS: tuple[Importer, ...] = (
     Bentham(),
     Read2016(),
     PyLaia(),
-    HuggingFace(),
     Kraken(),
     Pages(),
     Table(),
+    HuggingFace(),
 )
-"""The most particular first: the first that recognizes a source reads it."""
+"""The most particular first: the first that recognizes a source reads it.
+
+Parquet comes last: beside texts, it is what an earlier import made of them, and they may have been corrected since.
+"""
 
 
 def importer_named(name: str) -> Importer:
@@ -36,19 +39,20 @@ def importer_named(name: str) -> Importer:
         ConfigError: if there is none of that name.
     """
     known = {importer.name: importer for importer in IMPORTERS}
-    if name not in known:
-        raise ConfigError(f"unknown layout {name!r}{hint(name, known)}; known: {', '.join(known)}")
-    return known[name]
+    return named("layout", name, known)
 
 
-def importer_for(source: Path) -> Importer:
-    """The first importer that recognizes what lies at `source`.
+def importer_for(source: Path, layout: str | None = None) -> Importer:
+    """The importer that `layout` names, else the first that recognizes what lies at `source`.
 
     Raises:
-        DataError: if there is nothing there, or no layout is recognized.
+        ConfigError: if there is no such layout.
+        DataError: if there is nothing at `source`, or no layout is recognized.
     """
     if not source.exists():
         raise DataError(f"{source}: no such file or folder")
+    if layout is not None:
+        return importer_named(layout)
     for importer in IMPORTERS:
         if importer.recognizes(source):
             return importer

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut, needed, within
-from drethtr.data.sample import Sample
+from drethtr.data.importers.importer import Entry, Found, Importer, needed, within
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.folder import read_transcription
 from drethtr.data.sources.table import rows_of
 from drethtr.text.normalize import nfc

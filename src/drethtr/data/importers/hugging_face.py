@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut
+from drethtr.data.importers.importer import Entry, Found, Importer
 from drethtr.data.importers.splits import split_of_path
-from drethtr.data.sample import Sample
-from drethtr.errors import DataError, MissingExtraError
+from drethtr.data.sample import LeftOut, Sample
+from drethtr.data.sources.parquet import open_parquet, word
+from drethtr.data.split_names import set_named
+from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
 COLUMNS = {
@@ -46,7 +48,7 @@ class HuggingFace(Importer):
         files = files_of(source)
         if not files:
             raise DataError(f"{source}: holds no .parquet file")
-        name = source.resolve().stem
+        name = source.resolve().stem if source.is_dir() else set_named(source)
         for file in files:
             split = split_of_path(file, source)
             for number, row in enumerate(rows(file)):
@@ -60,23 +62,15 @@ def files_of(source: Path) -> list[Path]:
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a file, under our names for its columns."""
-    try:
-        import pyarrow
-        from pyarrow.parquet import ParquetFile
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "train") from error
-    try:
-        with ParquetFile(path) as file:
-            present = file.schema_arrow.names
-            named = {name: next((c for c in known if c in present), None) for name, known in COLUMNS.items()}
-            if missing := [name for name in ("image", "text") if named[name] is None]:
-                raise DataError(f"{path}: no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}")
-            chosen = {name: column for name, column in named.items() if column is not None}
-            for batch in file.iter_batches(ROWS_TOGETHER, columns=list(chosen.values())):
-                for row in batch.to_pylist():
-                    yield {name: row[column] for name, column in chosen.items()}
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet: {error}") from error
+    with open_parquet(str(path)) as file:
+        present = file.schema_arrow.names
+        named = {name: next((c for c in known if c in present), None) for name, known in COLUMNS.items()}
+        if missing := [name for name in ("image", "text") if named[name] is None]:
+            raise DataError(f"{path}: no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}")
+        chosen = {name: column for name, column in named.items() if column is not None}
+        for batch in file.iter_batches(ROWS_TOGETHER, columns=list(chosen.values())):
+            for row in batch.to_pylist():
+                yield {name: row[column] for name, column in chosen.items()}
 
 
 def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
@@ -86,14 +80,14 @@ def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
         return LeftOut(key, "no image bytes")
     if not isinstance(row["text"], str):
         return LeftOut(key, "no text")
-    kind = row.get("kind")
+    kind = word(row.get("kind"))
     sample = Sample(
         image,
         nfc(row["text"]),
         f"{name}_{kind}" if kind else name,
-        row.get("language"),
-        row.get("page"),
-        row.get("hand"),
+        word(row.get("language")),
+        word(row.get("page")),
+        word(row.get("hand")),
         key=key,
     )
     return Found(split, sample)

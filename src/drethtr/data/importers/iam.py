@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut, needed, within
-from drethtr.data.sample import Sample
+from drethtr.data.importers.importer import Entry, Found, Importer, needed, within
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.table import rows_of
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from drethtr.data.sample import Sample
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.errors import DataError
 
 
@@ -15,13 +15,6 @@ class Found(NamedTuple):
 
     split: str
     sample: Sample
-
-
-class LeftOut(NamedTuple):
-    """A line that cannot be used: where it is and why, so that nothing is dropped in silence."""
-
-    key: str
-    reason: str
 
 
 Entry: TypeAlias = Found | LeftOut

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut
-from drethtr.data.importers.splits import split_named, split_of_path
-from drethtr.data.sample import Sample
+from drethtr.data.importers.importer import Entry, Found, Importer
+from drethtr.data.importers.splits import split_of_path
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.folder import IMAGES, read_transcription
+from drethtr.data.split_names import split_named
 from drethtr.errors import DataError
 
 TEXT = ".gt.txt"
@@ -29,22 +30,25 @@ class Kraken(Importer):
         return source.is_dir() and next(source.rglob(f"*{TEXT}"), None) is not None
 
     def entries(self, source: Path) -> Iterator[Entry]:
+        if not source.is_dir():
+            raise DataError(f"{source}: is a file; name the folder that holds the line images")
         name = source.resolve().name
         used: set[Path] = set()
         for folder in sorted({source, *(path for path in source.rglob("*") if path.is_dir())}):
-            files = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
-            for text in [path for file, path in files.items() if file.endswith(TEXT)]:
-                images = images_of(text.name.removesuffix(TEXT), files)
+            files = [path for path in sorted(folder.iterdir()) if path.is_file()]
+            pictures = {path.stem + path.suffix.lower(): path for path in files if path.suffix.lower() in IMAGES}
+            for text in [path for path in files if path.name.endswith(TEXT)]:
+                images = images_of(text.name.removesuffix(TEXT), pictures)
                 used.update(images)
                 yield entry(images, text, name, source)
-            for image in [path for path in files.values() if path.suffix.lower() in IMAGES and path not in used]:
+            for image in [path for path in files if path.suffix.lower() in IMAGES and path not in used]:
                 yield LeftOut(str(image), f"no {TEXT} beside it")
 
 
-def images_of(stem: str, files: dict[str, Path]) -> list[Path]:
-    """The images of a line, the one to take first."""
+def images_of(stem: str, pictures: dict[str, Path]) -> list[Path]:
+    """The images of a line, the one to take first, among all by name with the ending in small letters."""
     names = [stem + middle + ending for middle in reversed(BINARY) for ending in sorted(IMAGES)]
-    return [files[name] for name in names if name in files]
+    return [pictures[name] for name in names if name in pictures]
 
 
 def entry(images: list[Path], text: Path, name: str, source: Path) -> Entry:

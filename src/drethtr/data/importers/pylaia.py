@@ -11,17 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut, within
-from drethtr.data.importers.splits import split_named
-from drethtr.data.sample import Sample
+from drethtr.data.importers.importer import Entry, Found, Importer, within
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.folder import IMAGES
 from drethtr.data.sources.table import rows_of
+from drethtr.data.split_names import split_named
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
 SYMBOLS = "syms.txt"
 SPACE = "<space>"
 FOLDERS = ("images", ".", "imgs", "lines")
+ENDINGS = ("", *sorted(IMAGES), *sorted(ending.upper() for ending in IMAGES))
+"""What may follow an image's name in a table; cameras and scanners write capitals."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def tables_of(source: Path) -> dict[str, Path]:
 
 def entry(fields: list[str], source: Path, split: str, name: str, where: str) -> Entry:
     """One row."""
-    names = [f"{folder}/{fields[0]}{ending}" for folder in FOLDERS for ending in ("", *sorted(IMAGES))]
+    names = [f"{folder}/{fields[0]}{ending}" for folder in FOLDERS for ending in ENDINGS]
     image = next((source / place for place in names if (source / place).is_file()), None)
     if image is None:
         return LeftOut(f"{where}: {fields[0]}", "no image")

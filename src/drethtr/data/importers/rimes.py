@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
-from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut, needed, within
-from drethtr.data.sample import Sample
+from drethtr.data.importers.importer import Entry, Found, Importer, needed, within
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.errors import DataError
 from drethtr.images.line import DECODING_ERRORS, FORMATS, first_line
 from drethtr.text.normalize import nfc

@@ -1,25 +1,15 @@
 """Which split a file, folder or line belongs to, by its name or by lists of names."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from drethtr.data.importers.importer import Entry, LeftOut
+from drethtr.data.importers.importer import Entry
+from drethtr.data.sample import LeftOut
 from drethtr.data.sources.table import rows_of
+from drethtr.data.split_names import split_named
 from drethtr.errors import DataError
 
-SPLIT_WORDS: Mapping[str, tuple[str, ...]] = {
-    "train": ("train", "training", "trainset", "trainlines", "tr"),
-    "val": ("val", "valid", "validation", "validationset1", "validationset2", "validationlines", "dev", "va"),
-    "test": ("test", "testing", "testset", "testlines", "te", "eval"),
-}
 LISTS = (".uttlist", ".lst", ".ln", ".txt")
-
-
-def split_named(name: str) -> str:
-    """The split that a name speaks of, such as `iam.train.parquet` or `ValidationLines.lst`; "" if of none."""
-    words = set(re.findall(r"[a-z0-9]+", name.lower()))
-    return next((split for split, known in SPLIT_WORDS.items() if words.intersection(known)), "")
 
 
 def split_of_path(path: Path, source: Path) -> str:
@@ -32,8 +22,10 @@ def read_lists(folder: Path) -> dict[str, str]:
     """Names of lines or pages with the split they belong to, from lists such as `train.uttlist` or `testset.txt`.
 
     Raises:
-        DataError: if the folder holds no lists, or a name stands in two splits.
+        DataError: if there is no such folder, it holds no lists, or a name stands in two splits.
     """
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such folder; name one that holds lists of splits, such as train{LISTS[0]}")
     found: dict[str, str] = {}
     for path in sorted(folder.iterdir()):
         split = split_named(path.stem)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from drethtr.data.importers.importer import Entry, Found, Importer, LeftOut
-from drethtr.data.importers.splits import split_named
-from drethtr.data.sample import Sample
+from drethtr.data.importers.importer import Entry, Found, Importer
+from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.folder import IMAGES
 from drethtr.data.sources.table import rows_of
+from drethtr.data.split_names import set_named, split_named
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
@@ -36,7 +36,7 @@ class Table(Importer):
             raise DataError(f"{source}: no .txt or .tsv whose first row is file<TAB>text")
         for table in tables:
             split = split_named(table.stem)
-            name = source.resolve().name if source.is_dir() else source.stem
+            name = source.resolve().name if source.is_dir() else set_named(source)
             for number, row in rows_of(table):
                 yield entry(row, table.parent, split, name, f"{table} line {number}")
 

@@ -1,7 +1,7 @@
 """Samples from files of any of the known forms."""
 
 from collections.abc import Sequence
-from glob import glob
+from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
 
 from drethtr.data.sample import Sample
@@ -9,7 +9,7 @@ from drethtr.data.sources.folder import read_folder
 from drethtr.data.sources.pages import page_files, read_page_lines
 from drethtr.data.sources.parquet import read_parquet
 from drethtr.data.sources.table import read_jsonl, read_tsv
-from drethtr.data.storage import find_files, is_url
+from drethtr.data.urls import find_files, is_url
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -69,7 +69,9 @@ def open_all(patterns: Sequence[str]) -> list[Sample]:
 
 
 def matching(pattern: str) -> list[str]:
-    """The paths or URLs that match a pattern, sorted."""
+    """The paths or URLs that match a pattern, sorted; a path that exists matches itself, brackets and all."""
     if is_url(pattern):
         return find_files(pattern)
+    if has_magic(pattern) and Path(pattern).exists():
+        return [pattern]
     return sorted(glob(pattern, recursive=True))  # noqa: PTH207 - patterns may be absolute

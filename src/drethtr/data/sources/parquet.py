@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.data.sample import Sample
-from drethtr.data.storage import beside, is_url, open_file
+from drethtr.data.split_names import set_named
+from drethtr.data.urls import beside, is_url, open_file
 from drethtr.errors import DataError, MissingExtraError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -24,17 +25,15 @@ def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
     """One sample per row of a file or URL; the encoded images stay in memory.
 
     The column `image` is binary, `struct{bytes, path}` or a path; paths are relative to the file.
-    `text` is required; `set` (else the file's name), `lang`, `page`, `hand` and `clean` are used where present.
+    `text` is required; `set` (else the file's name without its split), `lang`, `page`, `hand` and `clean` are used
+    where present.
 
     Raises:
         DataError: for a file that is not Parquet, a missing column, or a row without image or text.
     """
     name = str(path)
     with open_parquet(name) as file:
-        present = file.schema_arrow.names
-        if missing := [column for column in REQUIRED if column not in present]:
-            raise DataError(f"{name}: no column {', '.join(missing)}; it has {', '.join(present)}")
-        rows = file.read([*REQUIRED, *(column for column in OPTIONAL if column in present)]).to_pylist()
+        rows = file.read(columns_of(file, name)).to_pylist()
     return [sample_of(row, name, number, spelling) for number, row in enumerate(rows)]
 
 
@@ -57,6 +56,18 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
         raise DataError(f"{name}: cannot be read as Parquet: {error}") from error
 
 
+def columns_of(file: "ParquetFile", name: str) -> list[str]:
+    """The columns of a file that samples are made of.
+
+    Raises:
+        DataError: naming those it has, if a required one is missing.
+    """
+    present = file.schema_arrow.names
+    if missing := [column for column in REQUIRED if column not in present]:
+        raise DataError(f"{name}: no column {', '.join(missing)}; it has {', '.join(present)}")
+    return [*REQUIRED, *(column for column in OPTIONAL if column in present)]
+
+
 def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -> Sample:
     """Make a sample of one row, counted from 0."""
     key = f"{file} row {number}"
@@ -66,13 +77,18 @@ def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -
     return Sample(
         image=image_of(row["image"], file, key),
         text=spelling(row["text"]),
-        set=row.get("set") or Path(file).stem,
-        language=row.get("lang"),
-        page=row.get("page"),
-        hand=row.get("hand"),
+        set=word(row.get("set")) or set_named(file),
+        language=word(row.get("lang")),
+        page=word(row.get("page")),
+        hand=word(row.get("hand")),
         clean=True if clean is None else clean,
         key=key,
     )
+
+
+def word(cell: Any) -> str | None:
+    """The name in a cell; pages and classes are often numbers."""
+    return None if cell is None else str(cell)
 
 
 def image_of(cell: Any, file: str, key: str) -> bytes | Path:

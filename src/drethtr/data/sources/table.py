@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from drethtr.data.sample import Sample
+from drethtr.data.split_names import set_named
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -86,7 +87,7 @@ def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spellin
     return Sample(
         image=image,
         text=spelling(entry["text"]),
-        set=entry.get("set") or table.stem,
+        set=entry.get("set") or set_named(table),
         language=entry.get("lang"),
         page=entry.get("page"),
         hand=entry.get("hand"),

@@ -24,7 +24,7 @@ def write_hocr(document: Document) -> bytes:
     ET.SubElement(head, "meta", name="ocr-number-of-pages", content=str(len(document.pages)))
     body = ET.SubElement(root, "body")
     ids = Identifiers()
-    for number, page in enumerate(document.pages):
+    for number, page in zip(document.numbers, document.pages, strict=True):
         add_page(body, page, number, ids)
     return serialize(root)
 
@@ -32,8 +32,8 @@ def write_hocr(document: Document) -> bytes:
 def add_page(body: ET.Element, page: Page, number: int, ids: Identifiers) -> None:
     """A page with its regions and those of their lines that were read."""
     image = clean(page.image).replace('"', "'").replace("\\", "/").replace(";", ",")
-    title = f'image "{image}"; bbox 0 0 {page.width} {page.height}; ppageno {number}'
-    element = ET.SubElement(body, "div", {"class": "ocr_page", "id": ids.claim(f"page_{number + 1}"), "title": title})
+    title = f'image "{image}"; bbox 0 0 {page.width} {page.height}; ppageno {number - 1}'
+    element = ET.SubElement(body, "div", {"class": "ocr_page", "id": ids.claim(f"page_{number}"), "title": title})
     for region in page.regions:
         area = {"class": "ocr_carea", "id": ids.claim(region.id), "title": place(region.box)}
         block = ET.SubElement(element, "div", area)

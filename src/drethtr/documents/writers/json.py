@@ -21,7 +21,7 @@ def write_json(document: Document) -> bytes:
         "height": page.height,
         "regions": [region_content(region) for region in page.regions],
     }
-    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
 def region_content(region: Region) -> dict[str, Any]:

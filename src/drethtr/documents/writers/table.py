@@ -32,10 +32,10 @@ def write_table(document: Document) -> bytes:
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\r\n")
     rows.writerow(HEADER)
-    for number, page in enumerate(document.pages, 1):
+    for number, page in zip(document.numbers, document.pages, strict=True):
         for row in rows_of(page):
             rows.writerow([number, *row, str(document.provenance)])
-    return b"\xef\xbb\xbf" + file.getvalue().encode()
+    return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
 
 
 def rows_of(page: Page) -> Iterator[tuple[object, ...]]:

@@ -5,4 +5,4 @@ from drethtr.documents.document import Document
 
 def write_text(document: Document) -> bytes:
     """All pages of a document."""
-    return "\n".join(page.text for page in document.pages).encode()
+    return "\n".join(page.text for page in document.pages).encode("utf-8", "replace")

@@ -10,7 +10,7 @@ from drethtr.model.padded import Padded
 
 
 class ImageFeatures(NamedTuple):
-    """Tokens of some lines, (B, N, width), and how many of them count for each line, int64 (B,); the rest are zero."""
+    """Tokens of some lines, (B, N, width), and how many of them count for each line, int64 (B,)."""
 
     tokens: Tensor
     counts: Tensor

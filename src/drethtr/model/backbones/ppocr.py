@@ -179,7 +179,7 @@ class PPOCRBackbone(Backbone):
         self.neck = Neck(channels, NECK_WIDTH, NECK_HEADS)
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
-        """See `Backbone`: (B, 1, 48, W) to (B, W // 8, 504)."""
+        """See `Backbone`: (B, 1, 48, W) to (B, ceil(W / 4) // 2, 504), one token at least."""
         x = self.blocks(self.stem(self.padded(images, widths)))
         pooled = Padded(F.avg_pool2d(x.pixels, (3, 2)), x.widths // 2, x.full)
         convolved = pooled.pixels.flatten(2).transpose(1, 2)

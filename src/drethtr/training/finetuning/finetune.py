@@ -14,7 +14,7 @@ import torch
 from drethtr import config
 from drethtr.atomic import atomic_write
 from drethtr.checkpoint import Adapter, Model, load_adapted, load_model, save_adapter, save_model, weights_hash
-from drethtr.data.store import store_parquet
+from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import ConfigError
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap

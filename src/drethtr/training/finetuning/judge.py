@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drethtr.checkpoint import Model
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
 from drethtr.evaluation.calibrate import calibrate, usual_decoders
-from drethtr.evaluation.evaluate import page_of, read_lines
+from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.recognizer import Recognizer
 from drethtr.trust.trust import Trust

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drethtr.data.sample import Sample, fingerprint
+from drethtr.data.sample import Sample, fingerprint, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.evaluate import page_of
 from drethtr.images.prepare import Preparation
 
 SHARE = 0.15

@@ -6,6 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from uuid import uuid4
 
 from PIL import Image
 
@@ -34,10 +35,11 @@ class ParquetStore:
         fields = [("image", image), *((name, pa.string()) for name in STRINGS), ("clean", pa.bool_())]
         self.schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features()}})})
         self.path = path
-        self.unfinished = path.with_name(f".{path.name}.unfinished")
+        self.unfinished = path.with_name(f".{path.name}.{uuid4().hex}.unfinished")
         self.rows: list[dict[str, Any]] = []
         self.lines = 0
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             self.writer = ParquetWriter(self.unfinished, self.schema, compression="none")
         except OSError as error:
             raise DataError(f"cannot write {path}: {error}") from error

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from drethtr.data.sample import Sample
-from drethtr.data.store import png_of
+from drethtr.data.write_parquet import png_of
 from drethtr.errors import DataError
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from drethtr.data.sample import Sample
 from drethtr.data.sources.parquet import read_parquet
-from drethtr.data.store import store_parquet
+from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 
 LINE = np.tile(np.arange(0, 250, 5, dtype=np.uint8), (20, 1))
@@ -41,6 +41,7 @@ def test_an_unfinished_file_never_has_its_name(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"cannot write .*nowhere"):
-        store_parquet([Sample(LINE, "a")], tmp_path / "nowhere" / "lines.parquet")
+def test_a_place_that_cannot_be_a_folder_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=r"cannot write .*lines"):
+        store_parquet([], tmp_path / "file" / "lines.parquet")

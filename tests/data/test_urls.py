@@ -10,7 +10,7 @@ from drethtr import Recognizer
 from drethtr.bulk.job import open_job
 from drethtr.bulk.plan import Columns
 from drethtr.data.sources import open_all, open_samples
-from drethtr.data.storage import beside, find_files
+from drethtr.data.urls import beside, find_files
 from drethtr.errors import DataError
 
 
@@ -41,7 +41,7 @@ def test_samples_from_a_url(stored):
     stored("memory://lines/train.parquet")
     samples = open_samples("memory://lines/train.parquet")
     assert [(sample.text, sample.image) for sample in samples] == [("a", line(0)), ("b", line(1)), ("c", line(2))]
-    assert samples[0].set == "train" and samples[0].key == "memory://lines/train.parquet row 0"
+    assert samples[0].set == "lines" and samples[0].key == "memory://lines/train.parquet row 0"
     [*found] = open_all(["memory://lines/*.parquet"])
     assert [sample.image for sample in found] == [sample.image for sample in samples]
 

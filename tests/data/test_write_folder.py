@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from drethtr.data.sources.folder import read_folder
-from drethtr.data.store_folder import store_folder
+from drethtr.data.write_folder import store_folder
 from drethtr.errors import DataError
 
 

@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from drethtr.model.fused import ONEDNN, convolve, fused, reliable, step_by_step
+from drethtr.model.onednn import ONEDNN, convolve, fused, reliable, step_by_step
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
