@@ -13,7 +13,7 @@ from statistics import fmean
 from drethtr.pictures.chart import Panel, curves
 
 LOSSES = {"text": "decoder, nats per character", "ctc": "CTC, nats per character"}
-BINS_PER_DOUBLING = 6
+BINS_PER_DOUBLING = 3
 PICTURE = Path(__file__).parent / "images" / "learning.svg"
 
 
