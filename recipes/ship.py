@@ -1,6 +1,6 @@
 """Put a trained model into the package: half precision, calibrated, with its card.
 
-drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet'
+drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 drethtr evaluate 'lines/*.test.parquet' --model runs/compact/best.safetensors --json evaluation.json
 python recipes/ship.py runs/compact/best.safetensors evaluation.json
 """
@@ -19,7 +19,7 @@ def ship(model_path: Path, evaluation_path: Path) -> None:
     """Write the shipped model and say how large it is."""
     model = load_model(model_path)
     if not model.trust.calibrations:
-        sys.exit(f"{model_path} does not know when to believe it; run `drethtr calibrate` first")
+        sys.exit(f"{model_path} does not know when to believe it; run `drethtr calibrate --force` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
     evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
     save_model(replace(model, card={**card, **model.card, "evaluation": evaluation}), SHIPPED, half=True)

@@ -8,9 +8,24 @@ import pytest
 
 import drethtr
 import drethtr.decoding
+from drethtr.errors import ConfigError
 
 PROMISES = {
-    "drethtr": ["Character", "Page", "Reading", "Recognizer", "__version__", "read_page", "transcribe_page"],
+    "drethtr": [
+        "CTC",
+        "Beam",
+        "Character",
+        "Greedy",
+        "Joint",
+        "Page",
+        "Precision",
+        "Reading",
+        "Recognizer",
+        "VerifiedDrafts",
+        "__version__",
+        "read_page",
+        "transcribe_page",
+    ],
     "drethtr.decoding": [
         "CTC",
         "Beam",
@@ -35,6 +50,15 @@ def test_promised_names_are_there(name):
 def test_other_names_are_not(module):
     with pytest.raises(AttributeError, match="Recogniser"):
         module.Recogniser  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [({"decoder": "ctc"}, r"CTC\(\)"), ({"precision": "bfloat16"}, "Precision.BFLOAT16"), ({"device": "auto"}, "cuda")],
+)
+def test_a_name_in_place_of_a_value_is_refused(tiny_path, given, remedy):
+    with pytest.raises(ConfigError, match=remedy):
+        drethtr.Recognizer.load(tiny_path, **given)
 
 
 @pytest.mark.parametrize("statement", ["import drethtr", "import drethtr.decoding", "import drethtr.errors"])

@@ -68,7 +68,7 @@ def test_words_are_as_sure_as_their_least_sure_character() -> None:
 
 
 def test_nothing_read_is_an_empty_reading() -> None:
-    assert reading_of([]) == Reading("", 1.0, ())
+    assert reading_of([]) == Reading("", 0.0, ())
 
 
 def test_bad_image_is_named(tiny_model, tmp_path) -> None:

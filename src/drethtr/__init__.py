@@ -4,6 +4,8 @@
     [reading] = Recognizer.load().read(["line.png"])
     page = transcribe_page("letter.jpg", Recognizer.load())
 
+How to read is chosen by value, as in `Recognizer.load(decoder=CTC(), precision=Precision.BFLOAT16)`.
+
 These names are the promise of the package; everything else may move between minor versions.
 """
 
@@ -11,20 +13,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
     from drethtr.documents.page import Page
     from drethtr.documents.read import read_page
+    from drethtr.model.precision import Precision
     from drethtr.reading import Character, Reading
     from drethtr.recognizer import Recognizer
     from drethtr.transcription.transcribe import transcribe_page
 
 __version__ = "0.1.0"
-__all__ = ["Character", "Page", "Reading", "Recognizer", "__version__", "read_page", "transcribe_page"]
+__all__ = [
+    "CTC",
+    "Beam",
+    "Character",
+    "Greedy",
+    "Joint",
+    "Page",
+    "Precision",
+    "Reading",
+    "Recognizer",
+    "VerifiedDrafts",
+    "__version__",
+    "read_page",
+    "transcribe_page",
+]
 
 HOMES = {
+    "CTC": "drethtr.decoding.strategies",
+    "Beam": "drethtr.decoding.strategies",
     "Character": "drethtr.reading",
+    "Greedy": "drethtr.decoding.strategies",
+    "Joint": "drethtr.decoding.strategies",
     "Page": "drethtr.documents.page",
+    "Precision": "drethtr.model.precision",
     "Reading": "drethtr.reading",
     "Recognizer": "drethtr.recognizer",
+    "VerifiedDrafts": "drethtr.decoding.strategies",
     "read_page": "drethtr.documents.read",
     "transcribe_page": "drethtr.transcription.transcribe",
 }

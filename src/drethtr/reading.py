@@ -59,11 +59,11 @@ class Alternative:
 class Reading:
     """The text of a line, and all that is known against it.
 
-    confidence        expected share of right characters: the mean of theirs; 1.0 for an empty text
+    confidence        expected share of right characters: the mean of theirs; 0.0 where nothing was read
     flags             doubts about the line, none if it looks as lines should
     word_confidences  probability of each word, between white space, to be right; none if the model is not calibrated
-    alternatives      this text and then others, best first; empty unless the recognizer was asked for them, and where
-                      the line was read in pieces
+    alternatives      this text, then as many others as the recognizer was asked for, the best of them first; empty if
+                      it was asked for none, and where the line was read in pieces
     """
 
     text: str

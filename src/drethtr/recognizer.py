@@ -62,9 +62,11 @@ class Recognizer:
 
     Args:
         model: From `load_model`; its network is used as it is, on its device.
-        decoder: How text is found, from `drethtr.decoding`; by default what reads best with this model.
-        precision: In which numbers the network computes; bfloat16 is faster on processors that compute with it.
-        alternatives: How many other texts to give for each line that is short enough to be read in one piece.
+        decoder: How text is found, a value such as `CTC()`; by default what reads best with this model.
+        precision: In which numbers the network computes; `Precision.BFLOAT16` is faster on processors that compute
+            with it.
+        alternatives: How many other texts to give for each line that is short enough to be read in one piece; the
+            text that was read stands before them, with its score.
         on_drift: Told, after every batch, how far the parallel and the recurrent form are apart on its texts, see
             `drethtr.decoding.drift`; this takes longer than reading. In bfloat16, a narrow network then decodes text
             in float32, as it does where it writes.
@@ -79,6 +81,7 @@ class Recognizer:
         alternatives: int = 0,
         on_drift: Callable[[float], object] | None = None,
     ) -> None:
+        refuse_names(decoder, precision)
         self.model = model
         self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
         self.decoder.check(model.network)
@@ -105,14 +108,17 @@ class Recognizer:
     ) -> Self:
         """The shipped model, or the one in the file `path`, with the small changes in the file `adapter`.
 
-        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one.
+        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. `device` is what
+        torch calls it: "cpu", "cuda", "cuda:1", "mps".
 
         Raises:
             CheckpointError: if a file is missing, damaged, of another version, or no model; or the adapter is of
                 another model.
-            ConfigError: if the model has no part that `decoder` needs.
+            ConfigError: if the model has no part that `decoder` needs; or a name is given for `decoder` or `precision`,
+                or no name of a device.
         """
-        model = load_named(Path(path) if path is not None else SHIPPED, adapter, device)
+        refuse_names(decoder, precision)
+        model = load_named(Path(path) if path is not None else SHIPPED, adapter, device_called(device))
         return cls(model, decoder, precision=precision, alternatives=alternatives, on_drift=on_drift)
 
     @classmethod
@@ -263,6 +269,34 @@ class Recognizer:
         return replace(self.model.trust.calibrated(reading, self.decoder), flags=self.model.trust.flags(seen))
 
 
+def refuse_names(decoder: object, precision: object) -> None:
+    """Refuse what the command line takes, where Python takes a value.
+
+    Raises:
+        ConfigError: saying what to give.
+    """
+    if not isinstance(decoder, Decoder | None):
+        raise ConfigError(
+            f"decoder={decoder!r} is no decoder; give a value, as in decoder=CTC(): "
+            "from drethtr import CTC, Beam, Greedy, Joint, VerifiedDrafts"
+        )
+    if not isinstance(precision, Precision):
+        known = " or ".join(map(str, Precision))
+        raise ConfigError(f"precision={precision!r} is no precision; give {known}: from drethtr import Precision")
+
+
+def device_called(name: torch.device | str) -> torch.device:
+    """The device that torch calls so.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise ConfigError(f"device={name!r} is no device; give what torch calls it: cpu, cuda, cuda:1, mps") from error
+
+
 def load_named(path: Path, adapter: str | Path | None, device: torch.device | str) -> Model:
     """The model in a file, with an adapter if one is named or `path` is one."""
     if adapter is not None:
@@ -292,7 +326,7 @@ def reading_of(characters: Sequence[Character]) -> Reading:
     while last > first and characters[last - 1].text.isspace():
         last -= 1
     kept = tuple(characters[first:last])
-    confidence = sum(character.confidence for character in kept) / len(kept) if kept else 1.0
+    confidence = sum(character.confidence for character in kept) / len(kept) if kept else 0.0
     return Reading("".join(character.text for character in kept), confidence, kept)
 
 

@@ -38,6 +38,14 @@ def test_nothing_is_replaced_unasked(drethtr, lines, tiny_path, tmp_path):
     assert outcome.code == 2 and "--force" in outcome.err and target.read_text() == "precious"
 
 
+def test_a_page_is_no_line(drethtr, tiny_path, tmp_path):
+    Image.new("L", (700, 900), 255).save(tmp_path / "letter.png")
+    options = ("--model", tiny_path, "--output", tmp_path / "picture.svg")
+    outcome = drethtr("explain", tmp_path / "letter.png", *options)
+    assert outcome.code == 2 and outcome.out == "" and not (tmp_path / "picture.svg").exists()
+    assert f"{tmp_path / 'letter.png'} is a page, not a line" in outcome.err
+
+
 def test_other_kinds_of_pictures_are_refused_at_once(drethtr, lines, tmp_path):
     outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "picture.gif")
     assert outcome.code == 2 and ".svg or .png" in outcome.err

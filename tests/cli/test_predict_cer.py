@@ -8,6 +8,7 @@ from printed_pages import put_page
 from drethtr.checkpoint import load_model
 from drethtr.data.sample import Sample
 from drethtr.data.write_parquet import store_parquet
+from drethtr.recognizer import reading_of
 
 
 @pytest.fixture
@@ -66,6 +67,35 @@ def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path)
         outcome = drethtr("predict-cer", name, "--model", taught, "--json", tmp_path / "p.json")
         assert outcome.code == 0, outcome.err
         assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["overall"]["lines"] == lines
+
+
+def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
+    scans = tmp_path / "scans"
+    put_page(scans / "letter.png", tmp_path / "letter.xml", ["abc def", "a big egg", "jam", "jam", "jam", "jam"])
+    outcome = drethtr("predict-cer", scans, "--model", taught)
+    assert outcome.code == 2 and outcome.out == ""
+    assert f"{scans / 'letter.png'} is a page, not a line" in outcome.err
+    assert f"drethtr transcribe {scans} --format alto --output {scans}, then drethtr predict-cer {scans}" in outcome.err
+
+
+def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "drethtr.evaluation.evaluate.read_lines", lambda _, samples, *more: [reading_of([])] * len(samples)
+    )
+    (tmp_path / "blank").mkdir()
+    for name in "ab":
+        Image.new("L", (600, 64), 255).save(tmp_path / "blank" / f"{name}.png")
+    figures = tmp_path / "cer.json"
+    outcome = drethtr("predict-cer", tmp_path / "blank", "--model", taught, "--json", figures)
+    assert outcome.code == 1 and "[" not in outcome.out and not figures.exists()
+    assert "Nothing was read on any of 2 lines" in outcome.err
+
+
+def test_a_page_without_its_image_is_named_once(drethtr, taught, tmp_path):
+    put_page(tmp_path / "1.png", tmp_path / "deeper" / "out" / "1.xml", ["abc def"])
+    (tmp_path / "1.png").unlink()
+    outcome = drethtr("predict-cer", tmp_path / "deeper", "--model", taught)
+    assert outcome.code == 2 and outcome.err.count("1.xml") == 1
 
 
 def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):

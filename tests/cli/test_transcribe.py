@@ -119,16 +119,75 @@ def test_a_folder_gets_a_file_for_each_image(drethtr, lines, tiny_path, tmp_path
     }
 
 
-def test_nothing_is_replaced_unasked(drethtr, lines, tiny_path, tmp_path):
-    """Not even the files that could be written are: it is found out before anything is read."""
+def test_what_is_there_is_kept_and_the_rest_is_read(drethtr, lines, tiny_path, tmp_path):
+    """So a run that was stopped goes on; one that was not needs no model."""
     precious = tmp_path / "two.txt"
     precious.write_text("precious")
     arguments = ("transcribe", lines, "--model", tiny_path, "--output", tmp_path)
     outcome = drethtr(*arguments)
-    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "--force" in outcome.err
-    assert precious.read_text() == "precious" and not (tmp_path / "one.txt").exists()
-    assert drethtr(*arguments, "--force").code == 0
+    assert (outcome.code, outcome.err) == (0, "1 of 2 files were done before; --force reads them again\n")
+    assert precious.read_text() == "precious" and (tmp_path / "one.txt").exists()
+    again = drethtr("transcribe", lines, "--model", "nowhere", "--output", tmp_path)
+    assert again.code == 0 and "2 of 2 files were done before" in again.err
+    assert drethtr(*arguments, "--force") == (0, "", "")
     assert precious.read_text() != "precious"
+
+
+def test_an_image_is_not_overwritten_by_what_it_says(drethtr, lines, tiny_path):
+    """Whatever its name ends with."""
+    image = (lines / "one.png").rename(lines / "one.txt")
+    before = image.read_bytes()
+    outcome = drethtr("transcribe", image, "--model", tiny_path, "--output", lines, "--force")
+    assert outcome.code == 2 and "would be overwritten" in outcome.err and image.read_bytes() == before
+
+
+@pytest.mark.parametrize("ending", ["jp2", "j2k", "ppm", "pgm", "pbm", "pnm"])
+def test_every_kind_of_image_is_read_in_a_folder(drethtr, lines, tiny_path, ending):
+    """As it is when it is named."""
+    with Image.open(lines / "one.png") as image:
+        image.convert({"pbm": "1", "ppm": "RGB"}.get(ending, "L")).save(lines / f"three.{ending}")
+    outcome = drethtr("transcribe", lines, "--model", tiny_path)
+    assert outcome.code == 0 and f"three.{ending}\t" in outcome.out
+
+
+def test_images_in_subfolders_are_hinted_at(drethtr, lines, tiny_path):
+    """The pattern that is offered reads them."""
+    outcome = drethtr("transcribe", lines.parent, "--model", tiny_path)
+    pattern = f"{lines.parent}/**/*.png"
+    assert outcome.code == 2 and f"subfolders are not read: name them, or give '{pattern}'" in outcome.err
+    assert drethtr("transcribe", pattern, "--model", tiny_path).out.count("\n") == 2
+
+
+@pytest.mark.parametrize("ending", ["png", "jpg"])
+def test_a_line_reads_alike_in_every_format(drethtr, lines, tiny_path, tmp_path, ending):
+    """Alone, or as a page of one line, which is neither straightened nor cut."""
+    image = tmp_path / f"line.{ending}"
+    with Image.open(lines / "two.png") as original:
+        original.convert("RGB").save(image)
+    alone = json.loads(drethtr("transcribe", image, "--model", tiny_path, "--format", "json").out)
+    out = tmp_path / "out"
+    outcome = drethtr("transcribe", image, "--model", tiny_path, "--format", "json, txt", "--output", out)
+    page = json.loads((out / "line.json").read_text(encoding="utf-8"))
+    [line] = page["regions"][0]["lines"]
+    assert outcome.code == 0 and (out / "line.txt").read_text(encoding="utf-8") == alone["text"] + "\n"
+    assert (line["text"], line["confidence"]) == (alone["text"], alone["confidence"])
+    for word, known in zip(line["words"], alone["words"], strict=True):
+        assert (word["text"], word["confidence"]) == (known["text"], known["confidence"])
+        xs, ys = zip(*word["polygon"], strict=True)
+        assert min(xs) == pytest.approx(known["left"], abs=2) and max(xs) == pytest.approx(known["right"], abs=2)
+        assert (min(ys), max(ys)) == (0, page["height"])
+
+
+def test_verbose_says_what_was_taken_for_a_line(drethtr, lines, tiny_path, tmp_path):
+    image = lines / "one.png"
+    run = ("transcribe", image, "--model", tiny_path, "--verbose")
+    assert drethtr(*run).err == f"{image}: taken as one line\n"
+    assert f"{image}: taken as one line\n" in drethtr(*run, "--format", "txt,page", "--output", tmp_path / "out").err
+
+
+def test_tsv_goes_alone(drethtr, lines, tmp_path):
+    outcome = drethtr("transcribe", lines, "--format", "tsv,json", "--output", tmp_path / "out")
+    assert outcome.code == 2 and "tsv goes alone, and only for line images; with other formats" in outcome.err
 
 
 def test_images_of_one_name_do_not_share_a_file(drethtr, lines, tiny_path, tmp_path):

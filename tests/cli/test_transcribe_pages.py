@@ -61,7 +61,7 @@ def test_every_format_of_every_page(transcribe, scans, tmp_path):
 def test_pages_are_told_from_lines_by_their_shape(drethtr, scans, tiny_path):
     """A page has lines to find; the same with --lines whole is one line, and a low image is one by itself."""
     page = drethtr("transcribe", scans / "one.png", "--model", tiny_path, "--verbose")
-    assert page.out.count("\n") == 3 and "3 lines found by RapidDetector" in page.err
+    assert page.out.count("\n") == 3 and "one.png: 3 lines found (rapid)" in page.err
     whole = drethtr("transcribe", scans / "one.png", "--model", tiny_path, "--lines", "whole")
     assert whole.out.count("\n") == 1
     write(blank(700, 90), TEXTS[:1], top=20).image.save(scans / "line.png")

@@ -9,7 +9,7 @@ from drethtr.data.sample import Sample
 from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import DataError
 from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_decoders
-from drethtr.evaluation.confidence import right_characters
+from drethtr.evaluation.confidence import measure_trust, right_characters
 from drethtr.recognizer import Recognizer
 from drethtr.trust.checks import UnlikeTraining
 from drethtr.trust.error_rate import ErrorRate
@@ -95,6 +95,18 @@ def test_every_pass_is_told(tiny_model, samples):
     told = []
     calibrate(tiny_model, samples, [(CTC(),)], told.append)
     assert sum(told) == len(samples) * passes(tiny_model, [(CTC(),)]) == 4 * 15
+
+
+def test_how_well_it_fits_is_told(tiny_model, samples):
+    told = []
+    trust = calibrate(tiny_model, samples, [(CTC(),)], on_fit=told.append).trust
+    [fit] = told
+    calibrated = Recognizer(replace(tiny_model, trust=trust), CTC()).read([sample.image for sample in samples])
+    measured = measure_trust([sample.text for sample in samples], calibrated)
+    assert (fit.calibration,) == trust.calibrations
+    assert fit.characters.cases == measured.characters.cases and fit.words.cases == measured.words.cases
+    assert fit.characters.ece == pytest.approx(measured.characters.ece)
+    assert fit.words.ece == pytest.approx(measured.words.ece)
 
 
 def test_usual_decoders_are_what_the_model_can_do(tiny_model):

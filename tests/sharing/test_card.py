@@ -33,6 +33,10 @@ LACKING = {
         "license of the data 'mine'",
     ),
     "nameless": (CARD | {"data": [{}]}, "set and license and source of the data 'number 1'"),
+    "relicensed": (
+        CARD | {"data": [{"set": "kew", "license": "CC BY-SA 4.0", "source": "Kew"}]},
+        "a share-alike license of the weights, which 'kew' asks for",
+    ),
     "license": (CARD | {"license": " "}, "the license of the weights"),
     "normalization": (without("normalization"), "the normalization of its texts"),
     "evaluation": (without("evaluation"), "a character error rate with its interval"),
@@ -51,6 +55,14 @@ def test_a_complete_card_lacks_nothing(tiny_model):
 def test_what_is_missing_is_named_with_its_remedy(tiny_model, card, what):
     [gap] = gaps(replace(complete(tiny_model), card=card))
     assert gap.what == what and gap.remedy
+
+
+@pytest.mark.parametrize("name", ["CC BY-SA 4.0", "cc-by-sa-4.0", "CC BY-NC-SA 4.0", "Attribution-ShareAlike"])
+def test_what_is_to_be_shared_alike_may_be(tiny_model, name):
+    card = CARD | {"license": name, "data": [{"set": "kew", "license": name, "source": "Kew"}]}
+    assert gaps(replace(complete(tiny_model), card=card)) == []
+    [gap] = gaps(replace(complete(tiny_model), card=card | {"license": "CC BY 4.0"}))
+    assert f'license = "{name}"' in gap.remedy
 
 
 def test_a_model_that_is_not_calibrated_lacks_that(tiny_model):

@@ -13,6 +13,8 @@ from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.errors import DataError
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector
+from drethtr.layout.whole import Whole
+from drethtr.reading import Reading
 from drethtr.transcription import transcribe_page
 from drethtr.transcription.source import open_originals
 
@@ -123,6 +125,20 @@ def test_an_empty_page_has_no_lines(tmp_path, recognizer):
     blank().image.save(tmp_path / "blank.png")
     page = transcribe_page(tmp_path / "blank.png", recognizer, RapidDetector(side=512))
     assert page.lines == () and page.text == ""
+
+
+def test_a_line_on_which_nothing_is_read_is_no_page_without_lines(tmp_path, recognizer, monkeypatch):
+    """Nobody found it: it was said to be one."""
+    blank().image.save(tmp_path / "blank.png")
+    monkeypatch.setattr(recognizer, "read", lambda lines: [Reading("", 0.0, ()) for _ in lines])
+    [line] = transcribe_page(tmp_path / "blank.png", recognizer, Whole()).lines
+    assert (line.text, line.confidence) == ("", 0.0)
+
+
+def test_a_strip_far_too_long_is_named(tmp_path, recognizer):
+    Image.new("L", (5000, 1), 200).save(tmp_path / "long.png")
+    with pytest.raises(DataError, match=r"long\.png: "):
+        transcribe_page(tmp_path / "long.png", recognizer, Whole())
 
 
 def test_several_pages_are_refused(tmp_path, recognizer):

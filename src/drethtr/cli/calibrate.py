@@ -1,5 +1,7 @@
 """`drethtr calibrate`: teach a model how to be read with, and when to be believed."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,15 +9,18 @@ import typer
 
 from drethtr.cli.choices import DeviceName, decoder_named, device_named
 from drethtr.cli.files import refuse_places
+from drethtr.errors import DataError
 
 if TYPE_CHECKING:
-    from drethtr.trust.trust import Trust
+    from drethtr.evaluation.calibrate import Fit
 
 
 def calibrate(
     model: Annotated[Path, typer.Argument(help="A model file.")],
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Validation lines: never trained or tested on.")],
-    output: Annotated[Path | None, typer.Option(help="The model file to write; MODEL itself if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The model file to write; with --force, MODEL itself if left out.")
+    ] = None,
     decoder: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Calibrate this decoder, repeatable; the usual ones if left out."),
@@ -23,8 +28,12 @@ def calibrate(
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
     device: DeviceName = "auto",
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
 ) -> None:
-    """Choose a decoder, fit confidences and the check for unknown writing on validation lines; save all of it."""
+    """Choose a decoder, fit confidences and the check for unknown writing on validation lines; save all of it.
+
+    This takes at least 25 lines without editorial signs, and 100 for the check for unknown writing.
+    """
     from tqdm import tqdm
 
     from drethtr.checkpoint import load_model, save_trust
@@ -34,28 +43,45 @@ def calibrate(
 
     target = output or model
     refuse_places(target)
+    if target.exists() and not force:
+        raise DataError(f"{target} exists; name another file with --output, or give --force to replace it")
     chosen = [(decoder_named(name),) for name in decoder or ()]
     loaded = load_model(model, device_named(device))
     samples = to_read(open_all(data), limit, seed)
-    with tqdm(total=len(samples) * fit.passes(loaded, chosen), unit="line", disable=None) as bar:
-        trust = fit.calibrate(loaded, samples, chosen, bar.update).trust
-    save_trust(model, trust, target)
-    typer.echo(summary(trust, len(samples), target))
-
-
-def summary(trust: "Trust", lines: int, target: Path) -> str:
-    """What was learned, for people."""
-    rows = [f"{target}: calibrated on {lines:,} lines"]
-    if trust.decoder is not None:
-        rows.append(f"reads best with {trust.decoder!r}")
-    for calibration in trust.calibrations:
-        rows.append(
-            f"{', '.join(map(repr, calibration.decoders))}: characters {numbers(calibration.characters.weights)}, "
-            f"words {numbers(calibration.words.weights)}"
+    if len(samples) < fit.TO_CALIBRATE:
+        raise DataError(
+            f"{', '.join(data)}: {len(samples)} lines to read; confidences are calibrated on at least "
+            f"{fit.TO_CALIBRATE}, better on some hundreds: give more lines that were never trained or tested on"
         )
+    fits: list[Fit] = []
+    with tqdm(total=len(samples) * fit.passes(loaded, chosen), unit="line", disable=None) as bar:
+        trust = fit.calibrate(loaded, samples, chosen, bar.update, fits.append).trust
+    if few := len(samples) < fit.TO_KNOW_WRITING:
+        trust = replace(trust, unlike_training=loaded.trust.unlike_training)
+    save_trust(model, trust, target)
+    typer.echo(f"{target}: calibrated on {len(samples):,} lines")
+    if trust.decoder is not None:
+        typer.echo(f"reads best with {trust.decoder!r}")
+    typer.echo(summary(fits))
+    if few:
+        known = "left as it was" if trust.unlike_training is not None else "not learned"
+        typer.echo(f"The check for unknown writing was {known}: it takes at least {fit.TO_KNOW_WRITING} lines.")
+
+
+def summary(fits: "Sequence[Fit]") -> str:
+    """How far the confidences of each decoder can be relied on, for people."""
+    names = [", ".join(map(repr, fit.calibration.decoders)) for fit in fits]
+    width = max(map(len, names))
+    rows = [
+        f"{'':{width}}  {'characters':>10}  {'right %':>7}  {'ECE %':>5}  {'words':>7}  {'right %':>7}  {'ECE %':>5}"
+    ]
+    for name, (_, characters, words) in zip(names, fits, strict=True):
+        rows.append(
+            f"{name:{width}}  {characters.cases:>10,}  {100 * characters.right:>7.1f}  {100 * characters.ece:>5.1f}"
+            f"  {words.cases:>7,}  {100 * words.right:>7.1f}  {100 * words.ece:>5.1f}"
+        )
+    rows.append(
+        "ECE: how far confidences are from the share that is right, on the lines they were fitted on; "
+        "drethtr evaluate --confidence tells it of others."
+    )
     return "\n".join(rows)
-
-
-def numbers(values: tuple[float, ...]) -> str:
-    """Weights in a row."""
-    return " ".join(f"{value:+.3g}" for value in values)

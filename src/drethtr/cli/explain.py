@@ -7,6 +7,7 @@ import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, load_recognizer
 from drethtr.cli.formats import with_doubts
+from drethtr.cli.unlabelled import refuse_page
 from drethtr.errors import DataError
 
 SUFFIXES = (".svg", ".png")
@@ -33,6 +34,7 @@ def explain(
         raise DataError(f"{output}: the picture must be named {' or '.join(SUFFIXES)}")
     if output.exists() and not force:
         raise DataError(f"{output} exists; choose another name or give --force")
+    refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = load_line(line)
     explanation = told(load_recognizer(model, decoder, device), pixels)
     draw(explanation).save(output)

@@ -1,7 +1,7 @@
 """The files that commands read and write."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,8 +68,20 @@ def in_folder(folder: Path) -> list[Path]:
     found = [file for file in files if file in described or file.suffix.lower() in readable]
     found = [file for file in found if file not in described.values()]
     if not found:
-        raise DataError(f"{folder}: no images in this folder ({', '.join(sorted(readable))})")
+        endings = ", ".join(sorted(readable))
+        raise DataError(f"{folder}: no images in this folder ({endings}){deeper(folder, readable)}")
     return found
+
+
+def deeper(folder: Path, endings: Set[str]) -> str:
+    """How to name the images in subfolders, if there are any."""
+    from glob import escape, iglob
+
+    pattern = f"{escape(str(folder))}/**/*"
+    for name in iglob(pattern, recursive=True):  # noqa: PTH207 - as the pattern will be
+        if (ending := Path(name).suffix).lower() in endings:
+            return f"; subfolders are not read: name them, or give '{pattern}{ending}'"
+    return ""
 
 
 def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
@@ -114,22 +126,6 @@ def stem_of(path: Path) -> str:
         for kind in KINDS:
             stem = stem.removesuffix(kind)
     return stem
-
-
-def plan_outputs(images: Sequence[Path], folder: Path, ending: str, *, force: bool) -> dict[Path, Path]:
-    """Where the result for each image goes: `folder`, under the image's name.
-
-    Raises:
-        DataError: if two images would share a file, or one exists and `force` is false.
-    """
-    refuse_file(folder)
-    owners: dict[Path, Path] = {}
-    for image in images:
-        path = folder / f"{stem_of(image)}.{ending}"
-        claim(owners, path, image)
-        if path.exists() and not force:
-            raise DataError(f"{path} exists; choose another --output or give --force")
-    return {image: path for path, image in owners.items()}
 
 
 def claim(owners: dict[Path, Path], path: Path, image: Path) -> None:

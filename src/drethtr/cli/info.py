@@ -12,6 +12,10 @@ from drethtr.errors import DataError
 if TYPE_CHECKING:
     from drethtr.checkpoint import Model
 
+VALIDATION = "validation_cer"
+LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
+"""What people call entries that training writes; others are called by their names."""
+
 
 def info(
     model: Annotated[
@@ -93,10 +97,27 @@ def description(model: "Model", path: Path) -> list[str]:
     if evaluation is not None:
         del card["evaluation"]
     for name, value in card.items():
-        lines += entry(name.replace("_", " "), value)
+        if name == VALIDATION and (rates := percentages(value)):
+            lines += validation(rates, alone=evaluation is None)
+        else:
+            lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
         lines += ["measured on lines it never saw:", table_of(evaluation), evaluation["convention"]]
     return lines
+
+
+def percentages(value: Any) -> dict[str, str]:
+    """Fractions by name in percent; nothing, if these are not all such, as a card may say anything."""
+    if not isinstance(value, Mapping) or not all(isinstance(rate, float) for rate in value.values()):
+        return {}
+    return {name: f"{100 * rate:.1f} %" for name, rate in value.items()}
+
+
+def validation(rates: Mapping[str, str], *, alone: bool) -> list[str]:
+    """How weights were chosen, of each set only where no better figures follow."""
+    overall = f" CER {rates['all']}" if "all" in rates else ""
+    sets = [f"  {name}: {rate}" for name, rate in rates.items() if name != "all"]
+    return [f"validation, to choose weights by:{overall}", *(sets if alone or not overall else [])]
 
 
 def entry(name: str, value: Any) -> list[str]:

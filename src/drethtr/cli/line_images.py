@@ -6,18 +6,35 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from drethtr.cli.files import write_text
+from drethtr.cli.files import stem_of, write_text
 from drethtr.cli.formats import Entry, Format
+from drethtr.cli.page_work import Work, refuse_overwriting
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.images.line import Line
     from drethtr.reading import Reading
     from drethtr.recognizer import Recognizer
+    from drethtr.transcription.source import Original
 
 Show: TypeAlias = Callable[[Entry], None]
 
 READ_TOGETHER = 64
+
+
+def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder: Path | None) -> list[Work]:
+    """Where the reading of each image goes: `folder`, under the image's name and that of the format, or nowhere.
+
+    Raises:
+        DataError: if two images would share a file, or one that is read would be overwritten.
+    """
+    if folder is None:
+        return [Work(image, originals, {}) for image, originals in images.items()]
+    works = [
+        Work(image, originals, {name: (folder / f"{stem_of(image)}.{name}",)}) for image, originals in images.items()
+    ]
+    refuse_overwriting(works, folder)
+    return works
 
 
 def read_all(recognizer: "Recognizer", images: Sequence[Path]) -> "Iterator[tuple[Path, Reading | DataError]]":
@@ -45,6 +62,7 @@ def to_screen(format: Format, *, alone: bool) -> Show:
     return lambda entry: typer.echo(write(entry), nl=False)
 
 
-def to_files(format: Format, outputs: Mapping[Path, Path]) -> Show:
+def to_files(format: Format, works: Sequence[Work]) -> Show:
     """Write each reading to its file."""
+    outputs = {work.path: work.wanted[0] for work in works}
     return lambda entry: write_text(outputs[entry.path], format.header + format.file(entry))

@@ -1,4 +1,4 @@
-"""A file of pages to read: where its results go, which are there already, and how they get there."""
+"""A file to read: where its results go, which are there already, and how those of pages get there."""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+import typer
 
 from drethtr.cli.files import claim, refuse_file, stem_of, write_bytes
 from drethtr.cli.formats import one_line
@@ -112,6 +114,14 @@ def refuse_overwriting(works: Sequence[Work], folder: Path) -> None:
             claim(owners, target, work.path)
             if target.resolve() in read and not (work.in_place and target == work.updated):
                 raise DataError(f"{target} is read, and would be overwritten; choose another --output")
+
+
+def left_to_do(works: Sequence[Work], files: int, *, force: bool) -> list[Work]:
+    """The works whose results are not all there, or every one if forced; says how many of so many files are passed."""
+    waiting = [work for work in works if force or not work.done]
+    if done := len(works) - len(waiting):
+        typer.echo(f"{done} of {files} files were done before; --force reads them again", err=True)
+    return waiting
 
 
 def read_sheets(

@@ -13,6 +13,7 @@ from drethtr.cli.page_work import (
     ReadPage,
     Work,
     clear_pages,
+    left_to_do,
     on_screen,
     plan,
     read_sheets,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 AUTO, GIVEN, WHOLE = "auto", "given", "whole"
 """Values of `--lines` that do not name a finder for pages."""
+
+USUAL = "rapid"
+"""The finder for pages whose lines nobody gives."""
 
 NOT_ON_SCREEN = frozenset({"pdf", "html"})
 
@@ -57,7 +61,9 @@ class PageOptions:
             if self.update:
                 raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines}")
         if of_lines := set(self.names) - FORMATS.keys():
-            raise ConfigError(f"{min(of_lines)} is a table of line images; for pages take csv")
+            raise ConfigError(
+                f"{min(of_lines)} goes alone, and only for line images; with other formats and for pages take csv"
+            )
         if self.output is None and (len(self.names) > 1 or set(self.names) & NOT_ON_SCREEN):
             raise ConfigError(f"--format {','.join(self.names)} needs a folder to write to; give --output")
 
@@ -90,10 +96,8 @@ def transcribe_pages(
     works = [work for file in files if (work := open_work(file, options, report)) is not None]
     if options.output is not None:
         refuse_overwriting(works, options.output)
-    waiting = [work for work in works if options.force or not work.done]
+    waiting = left_to_do(works, len(files), force=options.force)
     done, failed = len(works) - len(waiting), len(files) - len(works)
-    if done:
-        typer.echo(f"{done} of {len(files)} files were done before; --force reads them again", err=True)
     if not waiting:
         return Count(done, failed)
     recognizer = load()
@@ -157,13 +161,24 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
         finally:
             advance()
         if options.verbose:
-            given = original.given is not None and original.given.lines
-            origin = "given" if given else f"found by {finder}"
-            told = f"{original.name}: {page.width} x {page.height} pixels, {len(page.lines)} lines {origin}"
-            tqdm.write(told, file=sys.stderr)
+            tqdm.write(taken_for(original, page, options.lines), file=sys.stderr)
         return page
 
     return read
+
+
+def taken_for(original: "Original", page: "Page", lines: str) -> str:
+    """What a page that was read was taken for, for `--verbose`."""
+    number = f"{len(page.lines)} line{'' if len(page.lines) == 1 else 's'}"
+    if original.given is not None and original.given.lines:
+        return f"{original.name}: {number} given"
+    name = finder_name(original, lines)
+    return as_one_line(original.name) if name == WHOLE else f"{original.name}: {number} found ({name})"
+
+
+def as_one_line(name: str) -> str:
+    """What is said of an image that was taken as one line."""
+    return f"{name}: taken as one line"
 
 
 def without_lines(original: "Original") -> "Original":
@@ -174,11 +189,15 @@ def without_lines(original: "Original") -> "Original":
 def finder_for(original: "Original", lines: str) -> "Finder":
     """What finds the lines that an original does not give."""
     from drethtr.layout.finders import finder_named
-    from drethtr.layout.rapid import RapidDetector
 
-    if lines in (AUTO, GIVEN):
-        return finder_named(WHOLE) if original.is_line else RapidDetector()
-    return finder_named(lines)
+    return finder_named(finder_name(original, lines))
+
+
+def finder_name(original: "Original", lines: str) -> str:
+    """What `--lines` means for an original that does not give its own."""
+    if lines not in (AUTO, GIVEN):
+        return lines
+    return WHOLE if original.is_line else USUAL
 
 
 def finish(

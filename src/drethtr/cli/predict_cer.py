@@ -24,7 +24,10 @@ PAGE = 100  # characters of a page whose error rate says something
 
 
 def predict_cer(
-    inputs: Annotated[list[str], typer.Argument(metavar="FOLDER...", help="Folders of line images; data files too.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="FOLDER...", help="Folders of line images, or of PAGE or ALTO files; data files."),
+    ],
     model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
     decoder: DecoderName = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
@@ -39,7 +42,10 @@ def predict_cer(
     ] = None,
     device: DeviceName = "auto",
 ) -> None:
-    """Tell the character error rate to expect of lines whose text nobody knows, with a 95 % interval."""
+    """Tell the character error rate to expect of lines whose text nobody knows, with a 95 % interval.
+
+    The exit code is 1 if nothing could be read on any line.
+    """
     from drethtr.checkpoint import holds_adapter
     from drethtr.cli.unlabelled import lines_of
     from drethtr.data.selection import choose
@@ -101,6 +107,9 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
     groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
     pages = {name: doubt_of(reading for _, reading in of_page) for name, of_page in groups.items()}
     overall = doubt_of(reading for _, reading in pairs)
+    if overall.empty == overall.lines:
+        typer.echo(f"Nothing was read on any of {overall.lines:,} lines: no rate can be expected of them.", err=True)
+        raise typer.Exit(1)
     width = max(len("all"), *(len(name) for name in list(pages)[:SHOWN]))
     typer.echo(f"{'page':{width}}  {'lines':>6}  {'characters':>10}  {'expected CER %':>22}")
     for name, found in list(pages.items())[:SHOWN]:
@@ -121,7 +130,8 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
 
 def row(name: str, found: "Doubt", rate: "ErrorRate", width: int) -> str:
     """A row of the table."""
-    return f"{name:{width}}  {found.lines:>6,}  {found.characters:>10,}  {interval(rate(found)):>22}"
+    expected = "nothing read" if found.empty == found.lines else interval(rate(found))
+    return f"{name:{width}}  {found.lines:>6,}  {found.characters:>10,}  {expected:>22}"
 
 
 def interval(expected: "Expected") -> str:

@@ -14,16 +14,18 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
-from drethtr.cli.files import find_images, plan_outputs
+from drethtr.cli.files import find_images
 from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry
-from drethtr.cli.line_images import Show, read_all, to_files, to_screen
-from drethtr.cli.pages import AUTO, WHOLE, Count, PageOptions, transcribe_pages
+from drethtr.cli.line_images import Show, plan_lines, read_all, to_files, to_screen
+from drethtr.cli.page_work import left_to_do
+from drethtr.cli.pages import AUTO, WHOLE, Count, PageOptions, as_one_line, transcribe_pages
 from drethtr.cli.provenance import provenance_of
 from drethtr.config import named
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from drethtr.recognizer import Recognizer
+    from drethtr.transcription.source import Original
 
 
 def transcribe(
@@ -52,16 +54,18 @@ def transcribe(
     update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
     doubts: Annotated[
         bool,
-        typer.Option("--doubts", help="Mark doubtful words as \\[word?], behind odd line images \\[!reason]; for txt."),
+        typer.Option(
+            "--doubts", help="Mark doubtful words as \\[word?], behind odd line images \\[!kind: reason]; for txt."
+        ),
     ] = False,
     alternatives: Annotated[
-        int, typer.Option(min=0, max=99, help="Give so many other texts of each line, with scores; for json.")
+        int, typer.Option(min=0, max=99, help="Give so many other texts of each line, behind the one read; for json.")
     ] = 0,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace files and texts that exist.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Say where the lines of each page come from.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Say what each file was taken for.")] = False,
     check_drift: Annotated[
         bool, typer.Option("--check-drift", help="Also measure how far rounding moves the decoder; slow.")
     ] = False,
@@ -96,11 +100,13 @@ def transcribe(
     if of_lines is not None:
         images, unreadable = of_lines
         errors += unreadable
-        outputs = plan_outputs(images, output, names[0], force=force) if output is not None else None
-        written = TEXT_WITH_DOUBTS if doubts else FORMATS[names[0]]
-        show = to_files(written, outputs) if outputs is not None else to_screen(written, alone=alone)
         report_all(errors)
-        count = transcribe_lines(images, load, show)
+        works = plan_lines(images, names[0], output)
+        waiting = left_to_do(works, len(files), force=force)
+        written = TEXT_WITH_DOUBTS if doubts else FORMATS[names[0]]
+        show = to_files(written, works) if output is not None else to_screen(written, alone=alone)
+        read = transcribe_lines([work.path for work in waiting], load, show, verbose=verbose)
+        count = read._replace(done=read.done + len(works) - len(waiting))
     else:
         if alternatives:
             raise ConfigError("--alternatives are given for images of single lines, not for pages")
@@ -121,7 +127,7 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
     """
     from drethtr.documents.formats import FORMATS as OF_PAGES
 
-    names = tuple(dict.fromkeys(text.split(","))) if text is not None else ()
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else ()
     known = dict.fromkeys((*OF_PAGES, *FORMATS))
     for name in names:
         named("format", name, known)
@@ -132,13 +138,13 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
     return names
 
 
-def only_lines(files: Sequence[Path], lines: str) -> tuple[list[Path], list[DataError]] | None:
+def only_lines(files: Sequence[Path], lines: str) -> "tuple[dict[Path, tuple[Original, ...]], list[DataError]] | None":
     """The images of single lines, and why other files cannot be opened; None if one is something else."""
     from drethtr.transcription.source import open_originals
 
     if lines not in (AUTO, WHOLE):
         return None
-    images, errors = [], []
+    images, errors = {}, []
     for file in files:
         try:
             originals = open_originals(file)
@@ -148,7 +154,7 @@ def only_lines(files: Sequence[Path], lines: str) -> tuple[list[Path], list[Data
         except DataError as error:
             errors.append(error)
         else:
-            images.append(file)
+            images[file] = originals
     return images, errors
 
 
@@ -179,7 +185,7 @@ def report_drift(drift: float) -> None:
         )
 
 
-def transcribe_lines(images: Sequence[Path], load: "Callable[[], Recognizer]", show: Show) -> Count:
+def transcribe_lines(images: Sequence[Path], load: "Callable[[], Recognizer]", show: Show, *, verbose: bool) -> Count:
     """Read images of single lines and show what they say."""
     if not images:
         return Count(0, 0)
@@ -189,6 +195,8 @@ def transcribe_lines(images: Sequence[Path], load: "Callable[[], Recognizer]", s
         if isinstance(result, DataError):
             report(result)
         else:
+            if verbose:
+                typer.echo(as_one_line(str(image)), err=True)
             show(Entry(image, result, made_by))
             done += 1
     return Count(done, len(images) - done)

@@ -21,7 +21,7 @@ def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
     elsewhere an image is a line, and its folder a page.
 
     Raises:
-        DataError: if there is nothing, naming where.
+        DataError: if there is nothing, or an image is one of a page, naming where.
     """
     from drethtr.data.importers.pages import Pages
     from drethtr.data.sources import READERS, open_all
@@ -53,23 +53,55 @@ def lines_on_pages(source: Path) -> "list[Sample]":
     found = []
     for entry in Pages().entries(source):
         if isinstance(entry, LeftOut):
-            typer.echo(f"left out, {entry.reason}: {entry.key}", err=True)
+            typer.echo(f"left out, {entry.reason}: {named_once(entry.key)}", err=True)
         else:
             found.append(replace(entry.sample, image=png_of(entry.sample)))  # a hundredth of the memory of its pixels
     return found
 
 
+def named_once(key: str) -> str:
+    """What says where something is, followed by an error that may say so again."""
+    place, _, error = key.partition(": ")
+    return error if error.startswith(f"{place}: ") else key
+
+
 def line_images(path: Path) -> "list[Sample]":
-    """A line for each image of a folder, at any depth, of a pattern, or of one file."""
+    """A line for each image of a folder, at any depth, of a pattern, or of one file.
+
+    Raises:
+        DataError: naming the first that is a page, and how pages are read.
+    """
     from drethtr.data.sample import Sample
     from drethtr.data.sources.folder import IMAGES
 
+    found = sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES) if path.is_dir() else []
+    images = found or images_of(str(path))
+    for image in images:
+        refuse_page(
+            image,
+            f"mark out its lines with drethtr transcribe {image.parent} --format alto --output {image.parent}, "
+            f"then drethtr predict-cer {image.parent}",
+        )
     if not path.is_dir():
-        return [Sample(image, "", image.parent.name, key=str(image)) for image in images_of(str(path))]
-    images = sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES) or images_of(str(path))
+        return [Sample(image, "", image.parent.name, key=str(image)) for image in images]
     pages = (str(image.parent.relative_to(path)) for image in images)
     name = path.resolve().name
     return [
         Sample(image, "", name, page=None if page == "." else page, key=str(image))
         for image, page in zip(images, pages, strict=True)
     ]
+
+
+def refuse_page(image: Path, remedy: str) -> None:
+    """Refuse a file that `drethtr transcribe` would take for a page.
+
+    Raises:
+        DataError: if it is one, or cannot be opened.
+    """
+    from drethtr.transcription.source import LINE_HEIGHT, LINE_SHAPE, open_originals
+
+    if not all(original.is_line for original in open_originals(image)):
+        raise DataError(
+            f"{image} is a page, not a line: {remedy} "
+            f"(an image of a line is lower than {LINE_HEIGHT} pixels, or {LINE_SHAPE} times as wide as high)"
+        )

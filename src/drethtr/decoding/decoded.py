@@ -31,7 +31,7 @@ class Decoded(NamedTuple):
     confidences   probability of each token, in [0, 1]
     spans         left and right edge of each token, counted in image tokens from the left
     draft         what the CTC head read, where the decoder wrote the text
-    alternatives  this text and then others, best first; empty unless asked for
+    alternatives  this text, then others, the best of them first; empty unless asked for
     ended         whether it ended by itself, and not at the greatest length
     """
 

@@ -8,6 +8,7 @@ and how lines look to the network that hold no writing it knows: the same lines 
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from drethtr.data.sample import Sample, page_of
 from drethtr.decoding.strategies import CTC, Decoder, Greedy, Joint, VerifiedDrafts, default_decoder
 from drethtr.errors import DataError
 from drethtr.evaluation.choose_decoder import best_decoder
-from drethtr.evaluation.confidence import right_characters, right_words
+from drethtr.evaluation.confidence import Reliability, reliability, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.reading import Reading
@@ -26,6 +27,12 @@ from drethtr.trust.calibration import Calibration, character_features, weighed, 
 from drethtr.trust.checks import UnlikeTraining
 from drethtr.trust.logistic import Floats, Logistic, fit_logistic
 from drethtr.trust.trust import Trust
+
+TO_CALIBRATE = 25
+"""Lines without which confidences should not be calibrated: they have about a thousand characters."""
+
+TO_KNOW_WRITING = 100
+"""Lines without which a model should not learn what its writing looks like: that takes hundreds of weights."""
 
 FLAGGED = 0.02
 """Share of validation lines that may be called unlike training."""
@@ -40,8 +47,20 @@ Decoders = tuple[Decoder, ...]
 Turn = Callable[[Line], Line]
 
 
+class Fit(NamedTuple):
+    """A calibration, and how far its confidences can be relied on where they were fitted: a little less elsewhere."""
+
+    calibration: Calibration
+    characters: Reliability
+    words: Reliability
+
+
 def calibrate(
-    model: Model, samples: Sequence[Sample], decoders: Sequence[Decoders] = (), advance: Advance | None = None
+    model: Model,
+    samples: Sequence[Sample],
+    decoders: Sequence[Decoders] = (),
+    advance: Advance | None = None,
+    on_fit: Callable[[Fit], object] | None = None,
 ) -> Model:
     """The model, knowing how to read with it and when to believe it.
 
@@ -50,6 +69,7 @@ def calibrate(
         decoders: To calibrate, those that find the same text together; the decoder to read with and what is known of
             other decoders are then left as they are. By default it is chosen, and `usual_decoders` are calibrated.
         advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
+        on_fit: Told each calibration when it is fitted, and how well it fits.
 
     Raises:
         DataError: if there are no clean lines, or nothing to learn from what is read on them.
@@ -58,10 +78,12 @@ def calibrate(
     plain = replace(model, trust=Trust())  # what was learned before must not matter
     decoder = model.trust.decoder if decoders else best_decoder(plain, chosen, advance)
     plain = replace(plain, trust=Trust(decoder=decoder))
-    calibrations = tuple(
-        fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance))
-        for alike in decoders or usual_decoders(plain)
-    )
+    fits = []
+    for alike in decoders or usual_decoders(plain):
+        fits.append(fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance)))
+        if on_fit is not None:
+            on_fit(fits[-1])
+    calibrations = tuple(fit.calibration for fit in fits)
     done = {type(known) for alike in calibrations for known in alike.decoders}
     others = [without(known, done) for known in model.trust.calibrations if decoders]
     rates = tuple(known for known in model.trust.error_rates if decoders and type(known.decoder) not in done)
@@ -91,22 +113,22 @@ def passes(model: Model, decoders: Sequence[Decoders] = ()) -> int:
     return (len(decoders) or len(usual) + (choice is not None)) + len(TURNS)
 
 
-def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Calibration:
+def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
     """How sure a decoder may be of its characters and words, from what it read."""
     found = [(sample.text, reading) for sample, reading in zip(samples, readings, strict=True) if reading.characters]
     if not found:
         raise DataError(f"nothing was read on {len(samples)} lines: there is nothing to calibrate")
-    characters = fit_logistic(
-        np.concatenate([character_features(reading.characters) for _, reading in found]),
-        np.concatenate([right_characters(text, reading) for text, reading in found]),
-        digits=DIGITS,
+    true_characters = np.concatenate([right_characters(text, reading) for text, reading in found])
+    true_words = np.concatenate([right_words(text, reading) for text, reading in found])
+    of_characters = np.concatenate([character_features(reading.characters) for _, reading in found])
+    characters = fit_logistic(of_characters, true_characters, digits=DIGITS)
+    of_words = np.concatenate([word_features(weighed(reading.characters, characters)) for _, reading in found])
+    words = fit_logistic(of_words, true_words, digits=DIGITS)
+    return Fit(
+        Calibration(decoders, characters, words),
+        characters=reliability(characters(of_characters), true_characters.astype(np.float64)),
+        words=reliability(words(of_words), true_words.astype(np.float64)),
     )
-    words = fit_logistic(
-        np.concatenate([word_features(weighed(reading.characters, characters)) for _, reading in found]),
-        np.concatenate([right_words(text, reading) for text, reading in found]),
-        digits=DIGITS,
-    )
-    return Calibration(decoders, characters, words)
 
 
 def upright(line: Line) -> Line:

@@ -4,6 +4,7 @@ A card is free JSON that came with the weights, perhaps from a stranger: nothing
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ NOT_STATED = "not stated"
 
 DATA = ("set", "license", "source")
 """What is to be told of each set of lines that a model learned from; the source names those to thank."""
+
+SHARE_ALIKE = re.compile(r"\bby[-_ ](nc[-_ ])?sa\b|share[-_ ]?alike", re.IGNORECASE)
+"""A license that asks the same of what is made from its data, as its name has it."""
 
 RATE = ("cer_low", "cer", "cer_high")
 WER = ("wer_low", "wer", "wer_high")
@@ -51,9 +55,21 @@ def of_data(model: Model) -> Iterator[Gap]:
 
 
 def of_license(model: Model) -> Iterator[Gap]:
-    """What others may do with the weights."""
-    if not is_stated(model.card.get("license")):
-        yield Gap("the license of the weights", 'add license = "CC BY 4.0", or what the licenses of the data allow')
+    """What others may do with the weights: share them alike, if data ask for it."""
+    own, data = model.card.get("license"), mappings(model.card.get("data"))
+    if not is_stated(own):
+        remedy = (
+            'add license = "CC BY-SA 4.0", which the model in the package asks for, or what those of the data allow'
+        )
+        yield Gap("the license of the weights", remedy)
+        return
+    asking = [entry for entry in data if SHARE_ALIKE.search(str(entry.get("license")))]
+    if asking and not SHARE_ALIKE.search(str(own)):
+        names = ", ".join(repr(str(entry.get("set"))) for entry in asking)
+        asked = json.dumps(str(asking[0]["license"]), ensure_ascii=False)
+        yield Gap(
+            f"a share-alike license of the weights, which {names} asks for", f"add license = {asked}, not {own!r}"
+        )
 
 
 def of_texts(model: Model) -> Iterator[Gap]:

@@ -13,10 +13,12 @@ from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arrange, by_direction
 from drethtr.layout.rapid import RapidDetector
+from drethtr.layout.whole import Whole
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.transcription.place import on_page, transcription_of
 from drethtr.transcription.source import Original, open_originals
+from drethtr.transcription.whole import read_whole
 
 LINES_AT_A_TIME = 64
 """So many lines are straightened and read together."""
@@ -57,7 +59,7 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
 
 
 def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, keep: bool = False) -> Page:
-    """A page with text; its lines are those given, or those found if none are.
+    """A page with text; its lines are those given, or those found if none are. `Whole` takes the image as it is.
 
     Args:
         keep: Whether given lines that have text are left as they are.
@@ -65,6 +67,8 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, ke
     Raises:
         DataError: if the image is damaged, or not the one that was described.
     """
+    if isinstance(finder, Whole) and not (original.given and original.given.lines):
+        return read_whole(original, recognizer)
     grey = original.source.grey()
     given = original.given_for(grey)
     if given is not None and given.lines:

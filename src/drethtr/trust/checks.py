@@ -165,5 +165,5 @@ class UnlikeTraining(Check):
     def __call__(self, seen: Observation) -> Flag | None:
         if self.alike.score(seen.impression[None])[0] >= self.least:
             return None
-        reason = "this does not look like the writing the model knows: is it upright, not mirrored, and handwriting?"
-        return self.flag(seen, reason)
+        asked = "is it upright, not mirrored, handwriting, and one line?"
+        return self.flag(seen, f"this does not look like the writing the model knows: {asked}")

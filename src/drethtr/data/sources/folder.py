@@ -6,7 +6,11 @@ from drethtr.data.sample import Sample
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
-IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
+IMAGES = frozenset(
+    {".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"}
+    | {".jp2", ".j2k", ".jpx"}
+    | {".ppm", ".pgm", ".pbm", ".pnm"}
+)
 TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists counts
 
 

@@ -6,17 +6,11 @@ from dataclasses import replace
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.calibrate import calibrate, usual_decoders
+from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING, calibrate, usual_decoders
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.recognizer import Recognizer
 from drethtr.trust.trust import Trust
-
-TO_CALIBRATE = 25
-"""Lines without which confidences are not calibrated: they have about a thousand characters."""
-
-TO_KNOW_WRITING = 100
-"""Lines without which the model does not learn what its writing looks like: that takes hundreds of weights."""
 
 
 def edits(model: Model, samples: Sequence[Sample]) -> list[Counts]:
