@@ -146,7 +146,7 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
 
 def trust_of(material: "Material", model: "Model") -> list[str]:
     """What the result knows of its own reading, and what it lacks."""
-    from drethtr.training.finetuning.judge import TO_CALIBRATE, TO_KNOW_WRITING
+    from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
     if not model.trust.calibrations:
