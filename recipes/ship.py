@@ -11,8 +11,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from drethtr.checkpoint import load_model, save_model
-from drethtr.recognizer import SHIPPED
+from drethtr.checkpoint import SHIPPED, load_model, save_model
 
 
 def ship(model_path: Path, evaluation_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
 
 
 def test_an_adapter_may_have_the_name_of_its_model(adapter, tiny_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("drethtr.recognizer.SHIPPED", tiny_path)
+    monkeypatch.setattr("drethtr.checkpoint.SHIPPED", tiny_path)
     (tmp_path / "mine").mkdir()
     save_adapter(adapter, tmp_path / "mine" / tiny_path.name)
     assert Recognizer.load(tmp_path / "mine" / tiny_path.name).model.card == adapter.card

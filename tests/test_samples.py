@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from drethtr import Recognizer
+from drethtr.checkpoint import SHIPPED
 from drethtr.data.sources import open_samples
 from drethtr.data.synthetic import Synthetic
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.recognizer import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 LINES = ROOT.parent / "shared" / "data" / "lines"

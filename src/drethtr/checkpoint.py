@@ -5,7 +5,7 @@ that holds small changes of a model only, and the hash of the weights that it ch
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -26,6 +26,9 @@ from drethtr.model.adapter import apply_changes
 from drethtr.model.network import DRetHTR, NetworkConfig
 from drethtr.text.tokenizer import PAD, Tokenizer
 from drethtr.trust.trust import Trust
+
+SHIPPED = Path(__file__).parent / "models" / "compact.safetensors"
+"""The model inside the package."""
 
 FORMAT = 1
 """Version of the header; raised when an older reader would misunderstand it."""
@@ -280,3 +283,23 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path], device: torch.device |
         f"the adapter is of a model with the hash {adapter.base}, from a file {adapter.beside}; "
         f"{', '.join(tried) or 'no file'} is not it: lay it beside the adapter, or name both"
     )
+
+
+def load_named(path: Path, adapter: str | Path | None, device: torch.device | str) -> Model:
+    """The model in a file, with an adapter if one is named or `path` is one.
+
+    Raises:
+        CheckpointError: if a file cannot be used, or the adapter's model is not found.
+    """
+    if adapter is not None:
+        return load_adapted(load_adapter(Path(adapter)), [path], device)
+    if holds_adapter(path):
+        changes = load_adapter(path)
+        return load_adapted(changes, near(path, changes), device)
+    return load_model(path, device)
+
+
+def near(path: Path, adapter: Adapter) -> Iterator[Path]:
+    """Where the model of an adapter may be that is named without it."""
+    yield path.parent / adapter.beside
+    yield SHIPPED

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from drethtr.batching import group_by_width, in_memory, stack
-from drethtr.checkpoint import Adapter, Model, holds_adapter, load_adapted, load_adapter, load_model
+from drethtr.checkpoint import SHIPPED, Model, load_named
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder
@@ -22,6 +22,7 @@ from drethtr.errors import ConfigError, DataError
 from drethtr.images.line import ImageSource, Line, load_line, name_of
 from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
+from drethtr.model.device import device_called
 from drethtr.model.network import ImageMemory
 from drethtr.model.precision import Precision
 from drethtr.reading import Alternative, Character, Evidence, Reading
@@ -29,9 +30,6 @@ from drethtr.sharing.folder import locate, upload, write_folder
 from drethtr.trust.checks import Observation
 from drethtr.trust.evidence import LineEvidence, gather, impressions
 from drethtr.trust.ink import inked_columns
-
-SHIPPED = Path(__file__).parent / "models" / "compact.safetensors"
-"""The model inside the package."""
 
 MAX_COLUMNS = 3600
 """Longer prepared lines are read in pieces; the longest the shipped model was trained on."""
@@ -283,34 +281,6 @@ def refuse_names(decoder: object, precision: object) -> None:
     if not isinstance(precision, Precision):
         known = " or ".join(map(str, Precision))
         raise ConfigError(f"precision={precision!r} is no precision; give {known}: from drethtr import Precision")
-
-
-def device_called(name: torch.device | str) -> torch.device:
-    """The device that torch calls so.
-
-    Raises:
-        ConfigError: if there is none.
-    """
-    try:
-        return torch.device(name)
-    except RuntimeError as error:
-        raise ConfigError(f"device={name!r} is no device; give what torch calls it: cpu, cuda, cuda:1, mps") from error
-
-
-def load_named(path: Path, adapter: str | Path | None, device: torch.device | str) -> Model:
-    """The model in a file, with an adapter if one is named or `path` is one."""
-    if adapter is not None:
-        return load_adapted(load_adapter(Path(adapter)), [path], device)
-    if holds_adapter(path):
-        changes = load_adapter(path)
-        return load_adapted(changes, near(path, changes), device)
-    return load_model(path, device)
-
-
-def near(path: Path, adapter: Adapter) -> Iterator[Path]:
-    """Where the model of an adapter may be that is named without it."""
-    yield path.parent / adapter.beside
-    yield SHIPPED
 
 
 def groups(parts: Sequence[Part]) -> Iterator[list[int]]:

@@ -9,6 +9,7 @@ import torch
 from noise import VOCABULARY, network, noise_lines
 
 from drethtr import Recognizer
+from drethtr.checkpoint import SHIPPED
 from drethtr.data.sources import open_all
 from drethtr.decoding import verify as module
 from drethtr.decoding.scorer import NetworkScorer, text_limits
@@ -17,7 +18,6 @@ from drethtr.decoding.strategies import Greedy, VerifiedDrafts
 from drethtr.decoding.verify import verify
 from drethtr.model.mixer import JointSoftmax, Retentive, SplitSoftmax
 from drethtr.model.precision import Precision, rounded
-from drethtr.recognizer import SHIPPED
 from drethtr.text.tokenizer import EOS
 
 ROOT = Path(__file__).parents[2]

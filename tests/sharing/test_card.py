@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from sharing_examples import CARD, RATES, complete
 
-from drethtr.checkpoint import load_model
+from drethtr.checkpoint import SHIPPED, load_model
 from drethtr.errors import DataError
-from drethtr.recognizer import SHIPPED
 from drethtr.sharing.card import gaps, read_additions, with_entries
 from drethtr.trust.trust import Trust
 

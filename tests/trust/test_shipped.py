@@ -10,11 +10,12 @@ import pytest
 from odd_lines import KINDS, odd_lines
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.checkpoint import SHIPPED
 from drethtr.data.selection import choose, clean_lines
 from drethtr.data.sources import open_all
 from drethtr.data.synthetic import Synthetic
 from drethtr.evaluation.confidence import measure_trust
-from drethtr.recognizer import SHIPPED, Recognizer
+from drethtr.recognizer import Recognizer
 
 ROOT = Path(__file__).parents[2]
 LINES = ROOT.parent / "shared" / "data" / "lines"

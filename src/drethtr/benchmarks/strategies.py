@@ -8,11 +8,11 @@ import torch
 
 from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.benchmarks.report import Report
-from drethtr.checkpoint import load_model
+from drethtr.checkpoint import SHIPPED, load_model
 from drethtr.decoding.strategies import Decoder
 from drethtr.images.line import Line
 from drethtr.model.precision import Precision
-from drethtr.recognizer import SHIPPED, Recognizer
+from drethtr.recognizer import Recognizer
 
 Item = TypeVar("Item")
 

@@ -107,14 +107,13 @@ def device_named(name: str) -> "torch.device":
     """
     import torch
 
+    from drethtr.model.device import device_called
+
     torch.set_flush_denormal(True)
     keep_freed_memory()
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise ConfigError(f"unknown device {name!r}; known: cpu, cuda, cuda:N, mps, auto") from error
+    device = device_called(name)
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:

@@ -54,7 +54,7 @@ def finetune(
     device: DeviceName = "auto",
 ) -> None:
     """Go on with a model on your lines: 50 are enough to begin, some thousand are fine."""
-    from drethtr.recognizer import SHIPPED
+    from drethtr.checkpoint import SHIPPED
     from drethtr.training import finetuning
 
     refuse(output, model, force=force)

@@ -33,7 +33,8 @@ def info(
 
     With --check the exit code is 1 if the card lacks something.
     """
-    from drethtr.recognizer import SHIPPED, Recognizer
+    from drethtr.checkpoint import SHIPPED
+    from drethtr.recognizer import Recognizer
 
     path = model if model is not None else SHIPPED
     if add:

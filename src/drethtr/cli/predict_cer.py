@@ -46,13 +46,12 @@ def predict_cer(
 
     The exit code is 1 if nothing could be read on any line.
     """
-    from drethtr.checkpoint import holds_adapter
+    from drethtr.checkpoint import SHIPPED, holds_adapter
     from drethtr.cli.unlabelled import lines_of
     from drethtr.data.selection import choose
     from drethtr.data.sources import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
-    from drethtr.recognizer import SHIPPED
 
     refuse_places(json_file, learn)
     if learn is not None and model is not None and holds_adapter(model):

@@ -53,16 +53,10 @@ def lines_on_pages(source: Path) -> "list[Sample]":
     found = []
     for entry in Pages().entries(source):
         if isinstance(entry, LeftOut):
-            typer.echo(f"left out, {entry.reason}: {named_once(entry.key)}", err=True)
+            typer.echo(f"left out, {entry.reason}: {entry.key}", err=True)
         else:
             found.append(replace(entry.sample, image=png_of(entry.sample)))  # a hundredth of the memory of its pixels
     return found
-
-
-def named_once(key: str) -> str:
-    """What says where something is, followed by an error that may say so again."""
-    place, _, error = key.partition(": ")
-    return error if error.startswith(f"{place}: ") else key
 
 
 def line_images(path: Path) -> "list[Sample]":

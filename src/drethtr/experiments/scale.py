@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from drethtr.benchmarks.race import QUICK, Rounds
+from drethtr.checkpoint import SHIPPED
 from drethtr.data.batch import BatchConfig
 from drethtr.decoding.published import PublishedBeam, PublishedGreedy
 from drethtr.decoding.strategies import Decoder, Greedy
@@ -16,7 +17,6 @@ from drethtr.images.prepare import Preparation
 from drethtr.model.backbones import PPOCR, Light
 from drethtr.model.ctc import CTCConfig
 from drethtr.model.embedding import Sinusoidal, Unplaced
-from drethtr.recognizer import SHIPPED
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig, Orthogonal
 from drethtr.training.run import RunConfig

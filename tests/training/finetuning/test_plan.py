@@ -3,9 +3,8 @@ from pathlib import Path
 import pytest
 
 from drethtr import config
-from drethtr.checkpoint import load_model
+from drethtr.checkpoint import SHIPPED, load_model
 from drethtr.errors import ConfigError
-from drethtr.recognizer import SHIPPED
 from drethtr.text.tokenizer import Characters
 from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
 from drethtr.training.run import RunConfig

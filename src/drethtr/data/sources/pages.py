@@ -72,10 +72,14 @@ def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
     try:
         page = read_page(path)
     except DataError as error:
-        yield LeftOut(f"{path}: {error}", "not a page")
+        yield LeftOut(str(error), "not a page")
         return
     try:
         image = image_of(path, page)
+    except DataError as error:
+        yield LeftOut(str(error), "no image of the page")
+        return
+    try:
         grey = PageSource(image).grey()
         page = page.on_image(image, *reversed(grey.shape))
     except DataError as error:

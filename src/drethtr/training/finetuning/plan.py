@@ -5,13 +5,13 @@ from glob import escape
 from math import sqrt
 from pathlib import Path
 
-from drethtr.checkpoint import Model
+from drethtr.checkpoint import SHIPPED, Model
 from drethtr.data.batch import BatchConfig
 from drethtr.data.supply import Real, Source
 from drethtr.decoding.strategies import default_decoder
 from drethtr.errors import ConfigError
 from drethtr.model.adapter import size_of_rank
-from drethtr.recognizer import MAX_COLUMNS, SHIPPED
+from drethtr.recognizer import MAX_COLUMNS
 from drethtr.text.tokenizer import Characters, Tokenizer
 from drethtr.training.optimize import AdamW, Method, OptimizerConfig, Orthogonal
 from drethtr.training.run import RunConfig, ValidationConfig
