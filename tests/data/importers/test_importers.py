@@ -153,6 +153,23 @@ def test_classes_and_page_numbers_are_names(draw, tmp_path):
     assert (line.split, line.sample.set) == ("train", "mine_0")
 
 
+@pytest.mark.parametrize(
+    ("features", "set_"),
+    [
+        ('{"writing_type": {"names": ["printed", "typed"], "_type": "ClassLabel"}}', "mine_typed"),
+        ('{"writing_type": {"names": ["printed"], "_type": "ClassLabel"}}', "mine_1"),
+        ('["writing_type"]', "mine_1"),
+        ("no JSON", "mine_1"),
+    ],
+)
+def test_classes_have_the_names_that_datasets_gives_them(draw, tmp_path, features, set_):
+    table = pa.table({"image": [draw("a")], "text": ["a"], "writing_type": [1]})
+    said = f'{{"info": {{"features": {features}}}}}'
+    pq.write_table(table.replace_schema_metadata({"huggingface": said}), tmp_path / "mine.train.parquet")
+    [line], _ = found(tmp_path / "mine.train.parquet", "hugging-face")
+    assert line.sample.set == set_
+
+
 def test_texts_come_before_parquet_that_was_made_of_them(put, draw):
     put("a.png", draw("a"))
     source = put("a.gt.txt", "corrected")

@@ -4,7 +4,8 @@ Files are `data/train-00000-of-00003.parquet` and the like; the split is in the 
 They are read row group by row group: a set may be larger than memory.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -68,9 +69,24 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
         if missing := [name for name in ("image", "text") if named[name] is None]:
             raise DataError(f"{path}: no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}")
         chosen = {name: column for name, column in named.items() if column is not None}
+        classes = class_names(file.schema_arrow.metadata or {})
         for batch in file.iter_batches(ROWS_TOGETHER, columns=list(chosen.values())):
             for row in batch.to_pylist():
-                yield {name: row[column] for name, column in chosen.items()}
+                yield {name: named_class(row[column], classes.get(column, ())) for name, column in chosen.items()}
+
+
+def class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
+    """What the numbers in columns of classes stand for, where `datasets` wrote the file and said so."""
+    try:
+        features = json.loads(metadata[b"huggingface"])["info"]["features"]
+        return {column: feature["names"] for column, feature in features.items() if "names" in feature}
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return {}
+
+
+def named_class(cell: Any, names: Sequence[str]) -> Any:
+    """A cell, the name of its class in place of a number that has one."""
+    return names[cell] if isinstance(cell, int) and 0 <= cell < len(names) else cell
 
 
 def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,9 @@ def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -
 
 
 def word(cell: Any) -> str | None:
-    """The name in a cell; pages and classes are often numbers."""
+    """The name in a cell; pages and classes are often numbers, and whole ones fractions where cells are empty."""
+    if isinstance(cell, float):
+        cell = None if isnan(cell) else int(cell) if cell.is_integer() else cell
     return None if cell is None else str(cell)
 
 
