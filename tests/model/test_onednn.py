@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -24,8 +26,10 @@ def test_one_pass_computes_what_two_do(dtype, layout, kernel, settings):
         residual = conv(pixels)
         for task in [(activation, None) for activation in ONEDNN] + [(None, residual)]:
             expected = step_by_step(conv, pixels, *task)
-            assert torch.allclose(fused(conv, pixels, *task), expected, atol=tolerance, rtol=tolerance)
-            assert torch.equal(convolve(conv, pixels, *task), fused(conv, pixels, *task)), "and it is what is used"
+            assert torch.allclose(fused(conv, pixels, dtype, *task), expected, atol=tolerance, rtol=tolerance)
+            assert torch.equal(convolve(conv, pixels, *task), fused(conv, pixels, dtype, *task)), (
+                "and it is what is used"
+            )
 
 
 def test_what_one_pass_cannot_do_is_done_in_steps():
@@ -37,14 +41,28 @@ def test_what_one_pass_cannot_do_is_done_in_steps():
         assert torch.equal(convolve(conv, pixels.double(), F.relu), F.relu(double))
 
 
-def test_it_can_be_learned_through():
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last], ids=str)
+@pytest.mark.parametrize("activation", [F.relu, F.gelu, F.silu])
+def test_it_can_be_learned_through(layout, activation):
     conv = nn.Conv2d(2, 2, 1)
-    pixels = torch.randn(1, 2, 3, 4)
-    convolve(conv, pixels, F.gelu).sum().backward()
-    learned = conv.weight.grad
-    conv.zero_grad()
-    F.gelu(conv(pixels)).sum().backward()
-    assert torch.equal(learned, conv.weight.grad)
+    pixels = torch.randn(3, 2, 3, 4).contiguous(memory_format=layout).requires_grad_()
+    gradients = []
+    for found in (convolve(conv, pixels, activation), activation(conv(pixels))):
+        assert found.is_contiguous(memory_format=layout)
+        gradients.append(torch.autograd.grad(found.square().sum(), (pixels, *conv.parameters())))
+    torch.testing.assert_close(*gradients)
+
+
+def test_what_is_frozen_takes_one_pass_in_training():
+    frozen, pixels = nn.Conv2d(16, 16, 1).requires_grad_(False), torch.randn(1, 16, 3, 4)
+    for precision in (nullcontext(), torch.autocast("cpu", torch.bfloat16)):
+        with precision:
+            expected = F.gelu(frozen(pixels))
+            found = convolve(frozen, pixels, F.gelu)
+        assert found.dtype == expected.dtype and not found.requires_grad
+        torch.testing.assert_close(found, expected, atol=0.02, rtol=0.02)
+    assert convolve(frozen, pixels.requires_grad_(), F.gelu).requires_grad
+    assert convolve(frozen, pixels.detach(), residual=pixels).requires_grad
 
 
 def test_an_activation_and_a_residual_are_refused():
