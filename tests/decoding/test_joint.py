@@ -9,8 +9,8 @@ from noise import network, noise_lines
 
 from drethtr.decoding.ctc_search import ctc_log_likelihood
 from drethtr.decoding.decoded import CTCScores
-from drethtr.decoding.joint import Scored, read_back
-from drethtr.decoding.scorer import NetworkScorer
+from drethtr.decoding.joint import AT_ONCE, NEARLY, Change, Doubt, Race, Scored, changes_at, judged, read_back
+from drethtr.decoding.scorer import NetworkScorer, select_lines
 from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError
@@ -53,9 +53,9 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
     memory = noise_lines(made, 4)
     texts = [[(4, 5), (), (4, 5, 6, 7), (4, 8, 6, 7), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
     for line, (found, expected) in enumerate(zip(read_back(NetworkScorer(made, memory), texts), texts, strict=True)):
-        assert [text.tokens for text in found] == expected
+        assert [text.tokens for text, _ in found] == expected
         scorer = NetworkScorer(made, memory).keep(torch.tensor([line]))
-        for text in found:
+        for text, _ in found:
             state, last, gains = made.initial_state(scorer.memory), BOS, []
             for token in (*text.tokens, EOS):
                 log_probabilities, state = scorer.step(torch.tensor([last]), state)
@@ -95,13 +95,71 @@ def test_both_scores_are_weighed(made):
     memory = noise_lines(made, 3)
     scores, joint = CTCScores.of(memory), Joint(ctc_weight=0.3)
     for line, texts in enumerate(joint.propose(made, memory)):
-        assert 1 <= len(texts) <= joint.candidates + 1
+        assert len({text.decoder.tokens for text in texts}) == len(texts)
         for text in texts:
             tokens = text.decoder.tokens
             steps = torch.tensor([len(scores.line(line))])
             ctc = float(ctc_log_likelihood(scores.line(line)[None], steps, [tokens], PAD))
             expected = 0.3 * ctc + 0.7 * text.decoder.log_probability
             assert joint.quality(text) == pytest.approx(expected, abs=1e-4)
+
+
+def test_corrections_find_better_texts_and_no_worse_ones(made):
+    memory = noise_lines(made, 12)
+    best = [
+        [max(map(joint.quality, texts)) for texts in joint.propose(made, memory)]
+        for joint in (Joint(corrections=0), Joint(corrections=1), Joint(corrections=5))
+    ]
+    assert all(before <= after <= late for before, after, late in zip(*best, strict=True))
+    assert best[0] < best[1] < best[2], "of some line, each time"
+
+
+def test_a_line_is_corrected_alike_alone_and_among_others(made):
+    memory = noise_lines(made, 6)
+    together = Joint().decode(made, memory)
+    for line in range(6):
+        alone = select_lines(memory, torch.tensor([line]))
+        assert Joint().decode(made, alone)[0].tokens == together[line].tokens
+
+
+def test_doubts_are_the_tokens_that_are_nearly_as_likely():
+    """Of 4, 5 and the end; the decoder would rather begin with 6."""
+    logits = torch.full((3, 8), -10.0)
+    for place, (token, others) in enumerate([(4, {6: 0.5}), (5, {7: -NEARLY / 2, 4: -NEARLY - 0.1}), (EOS, {4: -0.2})]):
+        logits[place, [token, *others]] = torch.tensor([-1.0, *(lead - 1.0 for lead in others.values())])
+    text, doubts = judged((4, 5), logits)
+    assert text.token_log_probabilities == (-1.0, -1.0, -1.0)
+    assert doubts == (Doubt(0, 6), Doubt(2, 4), Doubt(1, 7))
+    assert len(judged((4,) * 40, torch.zeros(41, 8))[1]) == AT_ONCE
+
+
+@pytest.mark.parametrize(
+    ("doubt", "texts"),
+    [
+        (Doubt(0, 6), {(6, 4, 5), (6, 5)}),
+        (Doubt(0, 5), {(5, 4, 5), (5, 5), (5,)}),
+        (Doubt(2, 6), {(4, 5, 6)}),
+        (Doubt(1, EOS), {(4,)}),
+    ],
+    ids=str,
+)
+def test_a_token_comes_instead_or_in_between_or_one_too_many_goes(doubt, texts):
+    assert {change.of((4, 5)) for change in changes_at(doubt, (4, 5))} == texts
+
+
+def test_what_makes_a_text_better_in_several_places_is_put_together():
+    """Two changes that touch are not both made; the one that brings more is."""
+    rows = torch.zeros(12, 12).log_softmax(-1)
+    race = Race(rows, lambda text: text.decoder.log_probability)
+    text, gains = (
+        (4, 5, 6, 7, 8),
+        {Change(0, 1, (9,)): 2.0, Change(1, 1, (9,)): 1.0, Change(4, 5, ()): 1.0, Change(3, 4, ()): -1.0},
+    )
+    race.known = {change.of(text): Scored(Hypothesis(change.of(text), gain, ()), 0.0) for change, gain in gains.items()}
+    race.known[text] = Scored(Hypothesis(text, 0.0, ()), 0.0)
+    race.base, race.tried = text, tuple(gains)
+    race.go_on()
+    assert list(race.waiting) == [(9, 5, 6, 7)]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: type(strategy).__name__)

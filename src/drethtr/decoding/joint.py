@@ -1,13 +1,17 @@
 """Texts that a line may have, and what CTC head and decoder say of each.
 
-The CTC head proposes texts by prefix search; the decoder reads them all back in one parallel pass, as a tree in which
-they share their beginnings. The text the decoder would write itself is one more.
+The CTC head proposes texts by prefix search, and the text the decoder would write itself is one more; the decoder reads
+them all back in one parallel pass, as a tree in which they share their beginnings. Lists of whole texts are short where
+a line has doubts in many places. So the best text is then changed, one place at a time, wherever the decoder was nearly
+of another mind; what of this is better is put together, and the new text changed in turn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import CTCScores
@@ -16,8 +20,49 @@ from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.tree import TextTree
 from drethtr.text.tokenizer import EOS, PAD
 
+Tokens = tuple[int, ...]
+
 MARGIN = 6.0
 """Texts that the CTC head holds for e^6 times less likely than its best are not proposed."""
+
+NEARLY = 2.0
+"""The decoder was nearly of another mind where it holds another token for at most e^2 times less likely."""
+
+WORSE = 2.0
+"""Changes that the CTC head holds for e^2 times less likely than the text before are not tried."""
+
+AT_ONCE = 8
+"""The doubts about a text that are followed, and the changes that are tried together."""
+
+
+class Doubt(NamedTuple):
+    """Another token that the decoder might have written at a place of a text, or the end."""
+
+    place: int
+    token: int
+
+
+class Judgment(NamedTuple):
+    """What the decoder says of a text, and where it was nearly of another mind, most so first."""
+
+    text: Hypothesis
+    doubts: tuple[Doubt, ...]
+
+
+class Change(NamedTuple):
+    """Other tokens for some of a text."""
+
+    start: int
+    end: int
+    tokens: Tokens
+
+    def of(self, text: Tokens) -> Tokens:
+        """The text with the change."""
+        return text[: self.start] + self.tokens + text[self.end :]
+
+    def touches(self, other: "Change") -> bool:
+        """Whether both change the same place, or neighbors."""
+        return self.start <= other.end and other.start <= self.end
 
 
 class Scored(NamedTuple):
@@ -25,6 +70,7 @@ class Scored(NamedTuple):
 
     decoder: Hypothesis
     ctc: float
+    doubts: tuple[Doubt, ...] = ()
 
     def quality(self, ctc_weight: float) -> float:
         """The mean of both, weighted."""
@@ -32,43 +78,146 @@ class Scored(NamedTuple):
         return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be no number
 
 
-def score_texts(
-    scorer: NetworkScorer, scores: CTCScores, own: Sequence[Hypothesis | None], number: int
+@dataclass
+class Race:
+    """The texts of one line that are known, and what is tried next.
+
+    Args:
+        rows: (S, V) log-probabilities of the CTC head.
+        quality: What texts are compared by.
+    """
+
+    rows: Tensor
+    quality: Callable[[Scored], float]
+    known: dict[Tokens, Scored] = field(default_factory=dict)
+    waiting: dict[Tokens, float] = field(default_factory=dict)
+    """Texts to be read back, with what the CTC head says of them."""
+    base: Tokens | None = None
+    tried: tuple[Change, ...] = ()
+    """Changes of the base that are among the texts waiting."""
+
+    def propose(self, texts: Iterable[Tokens]) -> None:
+        """Let texts wait that are not known yet."""
+        unknown = [text for text in dict.fromkeys(texts) if text not in self.known]
+        self.waiting = dict(zip(unknown, ctc_scores(self.rows, unknown), strict=True))
+
+    def enter(self, judgments: Iterable[Judgment]) -> None:
+        """Take in what the decoder says of the texts that waited."""
+        for (text, doubts), ctc in zip(judgments, self.waiting.values(), strict=True):
+            self.known[text.tokens] = Scored(text, ctc, doubts)
+        self.waiting = {}
+
+    def go_on(self) -> None:
+        """Put together what made the base better; if that is known, try changes of the best text."""
+        together = self.improved()
+        self.tried = ()
+        if together is not None and together not in self.known:
+            self.propose([together])
+        elif self.best != self.base:
+            self.base = self.best
+            self.change(self.base)
+
+    @property
+    def best(self) -> Tokens:
+        """The best text known."""
+        return max(self.known, key=lambda text: self.quality(self.known[text]))
+
+    def improved(self) -> Tokens | None:
+        """The base with all changes that made it better, the best of those that touch."""
+        if self.base is None:
+            return None
+        text, limit = self.base, self.quality(self.known[self.base])
+        gains = {change: self.quality(self.known[change.of(text)]) for change in self.tried}
+        chosen: list[Change] = []
+        for change in sorted(gains, key=gains.__getitem__, reverse=True):
+            if gains[change] > limit and not any(map(change.touches, chosen)):
+                chosen.append(change)
+        for change in sorted(chosen, reverse=True):
+            text = change.of(text)
+        return text
+
+    def change(self, text: Tokens) -> None:
+        """Let those changes of a text wait that the CTC head does not refuse."""
+        changes = [change for doubt in self.known[text].doubts for change in changes_at(doubt, text)]
+        self.propose(change.of(text) for change in changes)
+        least = self.known[text].ctc - WORSE
+        likely = sorted(self.waiting, key=self.waiting.__getitem__, reverse=True)[:AT_ONCE]
+        self.waiting = {text: self.waiting[text] for text in likely if self.waiting[text] > least}
+        self.tried = tuple(change for change in changes if change.of(text) in self.waiting)
+
+
+def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
+    """The ways in which a text may have another token at a place: instead, in between, or its own left out."""
+    place, token = doubt
+    if token == EOS:
+        return [Change(place, len(text), ())]
+    changes = [Change(place, place, (token,))]
+    if place < len(text):
+        changes.append(Change(place, place + 1, (token,)))
+    if text[place + 1 : place + 2] == (token,):
+        changes.append(Change(place, place + 1, ()))
+    return changes
+
+
+def compete(
+    scorer: NetworkScorer,
+    scores: CTCScores,
+    own: Sequence[Hypothesis | None],
+    quality: Callable[[Scored], float],
+    *,
+    candidates: int,
+    corrections: int,
 ) -> list[list[Scored]]:
-    """For each line at most `number` texts of the CTC head, and its `own` text where there is one; one at least."""
-    texts: list[list[tuple[int, ...]]] = []
-    for line, written in enumerate(own):
-        found = prefix_search(scores.line(line), PAD, beams=number, nbest=number, tokens_per_step=4, margin=MARGIN)
-        texts.append([text.tokens for text in found if written is None or text.tokens != written.tokens])
-    hypotheses = [
-        [*([] if written is None else [written]), *others]
-        for written, others in zip(own, read_back(scorer, texts), strict=True)
-    ]
-    return [
-        [Scored(text, ctc) for text, ctc in zip(some, ctc_scores(scores, line, some), strict=True)]
-        for line, some in enumerate(hypotheses)
-    ]
+    """Texts of each line: of the CTC head, the decoder's `own` where there is one, and what `corrections` led to."""
+    races = [Race(scores.line(line), quality) for line in range(len(own))]
+    for race, written in zip(races, own, strict=True):
+        found = prefix_search(race.rows, PAD, beams=candidates, nbest=candidates, tokens_per_step=4, margin=MARGIN)
+        texts = [text.tokens for text in found]
+        if written is not None and written.ended:
+            texts.insert(0, written.tokens)
+        elif written is not None:  # with an end it would be another text
+            [ctc] = ctc_scores(race.rows, [written.tokens])
+            race.known[written.tokens] = Scored(written, ctc)
+        race.propose(texts)
+    for turn in range(1 + corrections):
+        running = [line for line, race in enumerate(races) if race.waiting]
+        if not running:
+            break
+        kept = scorer if len(running) == len(races) else scorer.keep(torch.tensor(running, device=scorer.device))
+        judgments = read_back(kept, [list(races[line].waiting) for line in running])
+        for line, of_line in zip(running, judgments, strict=True):
+            races[line].enter(of_line)
+            if turn < corrections:
+                races[line].go_on()
+    return [list(race.known.values()) for race in races]
 
 
-def read_back(scorer: NetworkScorer, texts: Sequence[Sequence[tuple[int, ...]]]) -> list[list[Hypothesis]]:
+def read_back(scorer: NetworkScorer, texts: Sequence[Sequence[Tokens]]) -> list[list[Judgment]]:
     """Any number of texts per line, with the probabilities the decoder gives to their tokens and ends."""
     trees = [TextTree.of(some) for some in texts]
     log_probabilities = scorer.tree_logits(trees).log_softmax(-1).cpu()
     return [
-        [scored(text, values[path, [*text, EOS]].tolist()) for text, path in zip(some, tree.paths, strict=True)]
+        [judged(text, values[path]) for text, path in zip(some, tree.paths, strict=True)]
         for some, tree, values in zip(texts, trees, log_probabilities, strict=True)
     ]
 
 
-def scored(text: tuple[int, ...], gains: Sequence[float]) -> Hypothesis:
-    """A text with the log-probabilities of its tokens and its end."""
-    return Hypothesis(text, sum(gains), tuple(gains))
+def judged(text: Tokens, log_probabilities: Tensor) -> Judgment:
+    """A text of N tokens as the decoder sees it, by log-probabilities (N + 1, V) of what follows each beginning."""
+    written = torch.tensor([*text, EOS])[:, None]
+    gains = log_probabilities.gather(1, written)
+    lead = (log_probabilities - gains).scatter(1, written, -torch.inf)
+    places, tokens = (lead >= -NEARLY).nonzero(as_tuple=True)
+    order = lead[places, tokens].argsort(descending=True, stable=True)[:AT_ONCE]
+    doubts = map(Doubt, places[order].tolist(), tokens[order].tolist())
+    values = gains[:, 0].tolist()
+    return Judgment(Hypothesis(text, sum(values), tuple(values)), tuple(doubts))
 
 
-def ctc_scores(scores: CTCScores, line: int, texts: Sequence[Hypothesis]) -> list[float]:
-    """What the CTC head says of some texts of one line."""
-    log_probabilities = scores.line(line)
-    copies = log_probabilities.expand(len(texts), -1, -1)
-    steps = torch.full((len(texts),), len(log_probabilities))
-    found: list[float] = ctc_log_likelihood(copies, steps, [text.tokens for text in texts], PAD).tolist()
+def ctc_scores(rows: Tensor, texts: Sequence[Tokens]) -> list[float]:
+    """What CTC log-probabilities (S, V) of one line say of some texts."""
+    if not texts:
+        return []
+    steps = torch.full((len(texts),), len(rows))
+    found: list[float] = ctc_log_likelihood(rows.expand(len(texts), -1, -1), steps, texts, PAD).tolist()
     return found

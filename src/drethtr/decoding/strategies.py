@@ -4,7 +4,7 @@ CTC()             the reading of the CTC head alone: fastest
 Greedy()          the decoder writes the likeliest token at every step
 VerifiedDrafts()  the text of Greedy, but the decoder reads the CTC reading back instead of writing: faster
 Beam(5)           the decoder keeps the best few texts on the way
-Joint()           CTC head and decoder together choose between the best texts of either
+Joint()           CTC head and decoder together choose between the best texts of either, and what lies near them
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ import torch
 from drethtr.decoding.continuation import Continuation
 from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import Candidate, CTCScores, Decoded, ctc_readings, located
-from drethtr.decoding.joint import Scored, score_texts
+from drethtr.decoding.joint import Scored, compete
 from drethtr.decoding.scorer import NetworkScorer, text_limits
 from drethtr.decoding.search import Hypothesis, beam_search, greedy
 from drethtr.decoding.verify import verify
@@ -160,18 +160,20 @@ class VerifiedDrafts(Writer):
 
 @dataclass(frozen=True)
 class Joint(Decoder):
-    """Of the CTC head's best texts and the decoder's own, the one that both together find likeliest.
+    """Of the CTC head's best texts, the decoder's own and those that lie near, the one that both find likeliest.
 
     Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder.
 
     Args:
         candidates: Texts that the CTC head may propose for a line.
         passes: How often a draft is read back to find the decoder's own text; 0 does without.
+        corrections: How often the best text may be changed where the decoder was nearly of another mind.
     """
 
     candidates: int = 8
     ctc_weight: float = 0.45
     passes: int = 6
+    corrections: int = 5
 
     needs_ctc: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False
@@ -197,7 +199,7 @@ class Joint(Decoder):
         """The texts of each line, scored by both."""
         scorer, scores = NetworkScorer(network, memory), CTCScores.of(memory)
         own = corrected_drafts(scorer, scores, self.passes, exact=False)
-        return score_texts(scorer, scores, own, self.candidates)
+        return compete(scorer, scores, own, self.quality, candidates=self.candidates, corrections=self.corrections)
 
     def quality(self, text: Scored) -> float:
         """What texts are compared by."""

@@ -1,6 +1,6 @@
 """Which decoder reads with a model best: tried on validation lines, never on test lines.
 
-Texts are proposed and scored once; what the weights of `Joint` change is only which of them is taken.
+Texts are proposed and scored once, and not corrected: then the weights of `Joint` only change which of them is taken.
 """
 
 from collections.abc import Sequence
@@ -53,9 +53,10 @@ def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | Non
 
     Lines that are read in pieces are left out. `advance` is told how many lines were read, after each of many steps.
     """
-    recognizer, lines = Recognizer(model, Joint()), list[Proposals]()
+    proposing, lines = Joint(corrections=0), list[Proposals]()
+    recognizer = Recognizer(model, proposing)
     for some in portions(samples, advance):
-        lines += propose(recognizer, some, Joint())
+        lines += propose(recognizer, some, proposing)
     tried = [Tried(CTC(), sum((line.ctc for line in lines), Counts()))]
     for weight in CTC_WEIGHTS:
         decoder = replace(Joint(), ctc_weight=weight)
