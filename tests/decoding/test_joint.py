@@ -80,14 +80,8 @@ def test_a_weight_of_one_is_what_the_ctc_head_likes_best(made):
 
 def test_a_weight_of_zero_is_what_the_decoder_likes_best(made):
     memory = noise_lines(made, 6)
-    joint = Joint(ctc_weight=0.0, passes=100)
-    for texts, decoded, own in zip(
-        joint.propose(made, memory),
-        joint.decode(made, memory),
-        Greedy().write(NetworkScorer(made, memory)),
-        strict=True,
-    ):
-        assert own.tokens in {text.decoder.tokens for text in texts}
+    joint = Joint(ctc_weight=0.0)
+    for texts, decoded in zip(joint.propose(made, memory), joint.decode(made, memory), strict=True):
         assert decoded.tokens == max(texts, key=lambda text: text.decoder.log_probability).decoder.tokens
 
 
@@ -198,6 +192,7 @@ SENSELESS = [
     (Joint(), {"candidates": 0}),
     (Joint(), {"ctc_weight": 1.5}),
     (Joint(), {"ctc_weight": -0.1}),
+    (Joint(), {"corrections": -1}),
     (Beam(), {"beams": 0}),
     (Beam(), {"length_exponent": -0.5}),
     (Beam(), {"length_exponent": nan}),

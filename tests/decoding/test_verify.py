@@ -84,7 +84,7 @@ def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
     asked = []
     opinions = module.opinions
     monkeypatch.setattr(module, "opinions", lambda scorer, texts: asked.append(len(texts)) or opinions(scorer, texts))
-    found = verify(scorer, [Draft(draft) for draft in drafts], limits, end=EOS, passes=1000, exact=True)
+    found = verify(scorer, [Draft(draft) for draft in drafts], limits, end=EOS, passes=1000)
     assert [text.tokens for text in found] == [text.tokens for text in expected]
     assert max(mistakes) > 2
     # Lines leave when they are done: pass number n is for those with at least n mistakes before it.
@@ -96,7 +96,7 @@ def test_any_draft_will_do(draft):
     made = network()
     memory = noise_lines(made, 5)
     scorer, limits = NetworkScorer(made, memory), text_limits(memory)
-    found = verify(scorer, [Draft(draft)] * 5, limits, end=EOS, passes=1000, exact=True)
+    found = verify(scorer, [Draft(draft)] * 5, limits, end=EOS, passes=1000)
     assert [text.tokens for text in found] == [text.tokens for text in Greedy().write(scorer)]
 
 
@@ -104,7 +104,7 @@ def test_what_takes_too_many_passes_is_left():
     made = network()
     memory = noise_lines(made, 5)
     scorer = NetworkScorer(made, memory)
-    assert verify(scorer, [Draft(())] * 5, text_limits(memory), end=EOS, passes=1, exact=True) == [None] * 5
+    assert verify(scorer, [Draft(())] * 5, text_limits(memory), end=EOS, passes=1) == [None] * 5
 
 
 def test_where_rounding_could_decide_nothing_is_said():
@@ -113,8 +113,7 @@ def test_where_rounding_could_decide_nothing_is_said():
     made.to_logits.weight[5] = made.to_logits.weight[4] = 3 * made.to_logits.weight.amax(0)
     memory = noise_lines(made, 3)
     scorer = NetworkScorer(made, memory)
-    assert verify(scorer, [Draft(())] * 3, text_limits(memory), end=EOS, passes=1000, exact=True) == [None] * 3
-    assert None not in verify(scorer, [Draft(())] * 3, text_limits(memory), end=EOS, passes=1000, exact=False)
+    assert verify(scorer, [Draft(())] * 3, text_limits(memory), end=EOS, passes=1000) == [None] * 3
     expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
     assert [line.tokens for line in found] == [line.tokens for line in expected]
 
@@ -125,7 +124,7 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
     memory = noise_lines(made, 4)
     scorer = NetworkScorer(made, memory)
     limits = torch.tensor([1, 2, 9, 30])
-    found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, end=EOS, passes=1000, exact=True)
+    found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, end=EOS, passes=1000)
     expected = greedy(scorer, made.initial_state(memory), scorer.first_tokens(), end=EOS, limit=limits)
     assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]
 

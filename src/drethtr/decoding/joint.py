@@ -1,9 +1,9 @@
 """Texts that a line may have, and what CTC head and decoder say of each.
 
-The CTC head proposes texts by prefix search, and the text the decoder would write itself is one more; the decoder reads
-them all back in one parallel pass, as a tree in which they share their beginnings. Lists of whole texts are short where
-a line has doubts in many places. So the best text is then changed, one place at a time, wherever the decoder was nearly
-of another mind; what of this is better is put together, and the new text changed in turn.
+The CTC head proposes texts by prefix search; the decoder reads them all back in one parallel pass, as a tree in which
+they share their beginnings. A list of whole texts is short where a line has doubts in many places. So the best text is
+then changed, one place at a time, wherever the decoder was nearly of another mind; what of this is better is put
+together, and the new text is changed in turn.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -82,19 +82,20 @@ class Scored(NamedTuple):
 class Race:
     """The texts of one line that are known, and what is tried next.
 
-    Args:
-        rows: (S, V) log-probabilities of the CTC head.
-        quality: What texts are compared by.
+    rows     (S, V) log-probabilities of the CTC head
+    quality  what texts are compared by
+    known    texts that were read back
+    waiting  texts to be read back, with what the CTC head says of them
+    base     the best text when changes were last looked for
+    tried    the changes of it that were waiting
     """
 
     rows: Tensor
     quality: Callable[[Scored], float]
     known: dict[Tokens, Scored] = field(default_factory=dict)
     waiting: dict[Tokens, float] = field(default_factory=dict)
-    """Texts to be read back, with what the CTC head says of them."""
     base: Tokens | None = None
     tried: tuple[Change, ...] = ()
-    """Changes of the base that are among the texts waiting."""
 
     def propose(self, texts: Iterable[Tokens]) -> None:
         """Let texts wait that are not known yet."""
@@ -160,25 +161,13 @@ def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
 
 
 def compete(
-    scorer: NetworkScorer,
-    scores: CTCScores,
-    own: Sequence[Hypothesis | None],
-    quality: Callable[[Scored], float],
-    *,
-    candidates: int,
-    corrections: int,
+    scorer: NetworkScorer, scores: CTCScores, quality: Callable[[Scored], float], *, candidates: int, corrections: int
 ) -> list[list[Scored]]:
-    """Texts of each line: of the CTC head, the decoder's `own` where there is one, and what `corrections` led to."""
-    races = [Race(scores.line(line), quality) for line in range(len(own))]
-    for race, written in zip(races, own, strict=True):
+    """For each line at most so many texts of the CTC head, and what `corrections` of the best one led to."""
+    races = [Race(scores.line(line), quality) for line in range(scorer.lines)]
+    for race in races:
         found = prefix_search(race.rows, PAD, beams=candidates, nbest=candidates, tokens_per_step=4, margin=MARGIN)
-        texts = [text.tokens for text in found]
-        if written is not None and written.ended:
-            texts.insert(0, written.tokens)
-        elif written is not None:  # with an end it would be another text
-            [ctc] = ctc_scores(race.rows, [written.tokens])
-            race.known[written.tokens] = Scored(written, ctc)
-        race.propose(texts)
+        race.propose(text.tokens for text in found)
     for turn in range(1 + corrections):
         running = [line for line, race in enumerate(races) if race.waiting]
         if not running:

@@ -4,7 +4,7 @@ CTC()             the reading of the CTC head alone: fastest
 Greedy()          the decoder writes the likeliest token at every step
 VerifiedDrafts()  the text of Greedy, but the decoder reads the CTC reading back instead of writing: faster
 Beam(5)           the decoder keeps the best few texts on the way
-Joint()           CTC head and decoder together choose between the best texts of either, and what lies near them
+Joint()           CTC head and decoder together choose among texts of the one, corrected where the other has doubts
 """
 
 from abc import ABC, abstractmethod
@@ -152,7 +152,9 @@ class VerifiedDrafts(Writer):
     needs_ctc: ClassVar[bool] = True
 
     def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        found = corrected_drafts(scorer, CTCScores.of(scorer.memory), self.passes, exact=True)
+        scores, limits = CTCScores.of(scorer.memory), text_limits(scorer.memory)
+        readers = [Continuation(scores.line(line).numpy(), PAD) for line in range(scorer.lines)]
+        found = verify(scorer, readers, limits, end=EOS, passes=self.passes)
         left = [line for line, text in enumerate(found) if text is None]
         rest = iter(Greedy().write(scorer.keep(torch.tensor(left, device=scorer.device))) if left else ())
         return [next(rest) if text is None else text for text in found]
@@ -160,20 +162,18 @@ class VerifiedDrafts(Writer):
 
 @dataclass(frozen=True)
 class Joint(Decoder):
-    """Of the CTC head's best texts, the decoder's own and those that lie near, the one that both find likeliest.
+    """Of the CTC head's best texts and those near the best of them, the one that head and decoder find likeliest.
 
     Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder.
 
     Args:
         candidates: Texts that the CTC head may propose for a line.
-        passes: How often a draft is read back to find the decoder's own text; 0 does without.
         corrections: How often the best text may be changed where the decoder was nearly of another mind.
     """
 
     candidates: int = 8
     ctc_weight: float = 0.45
-    passes: int = 6
-    corrections: int = 5
+    corrections: int = 6
 
     needs_ctc: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False
@@ -183,6 +183,8 @@ class Joint(Decoder):
             raise ConfigError(f"the CTC head proposes 1 to 100 texts, not {self.candidates}")
         if not 0 <= self.ctc_weight <= 1:
             raise ConfigError(f"the weight of the CTC head is between 0 and 1, not {self.ctc_weight}")
+        if self.corrections < 0:
+            raise ConfigError(f"a text is corrected 0 times or more often, not {self.corrections}")
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         texts = self.propose(network, memory)
@@ -198,18 +200,11 @@ class Joint(Decoder):
     def propose(self, network: DRetHTR, memory: ImageMemory) -> list[list[Scored]]:
         """The texts of each line, scored by both."""
         scorer, scores = NetworkScorer(network, memory), CTCScores.of(memory)
-        own = corrected_drafts(scorer, scores, self.passes, exact=False)
-        return compete(scorer, scores, own, self.quality, candidates=self.candidates, corrections=self.corrections)
+        return compete(scorer, scores, self.quality, candidates=self.candidates, corrections=self.corrections)
 
     def quality(self, text: Scored) -> float:
         """What texts are compared by."""
         return text.quality(self.ctc_weight)
-
-
-def corrected_drafts(scorer: NetworkScorer, scores: CTCScores, passes: int, *, exact: bool) -> list[Hypothesis | None]:
-    """What the decoder would write on each line, see `verify`."""
-    readers = [Continuation(scores.line(line).numpy(), PAD) for line in range(scorer.lines)]
-    return verify(scorer, readers, text_limits(scorer.memory), end=EOS, passes=passes, exact=exact)
 
 
 def default_decoder(network: DRetHTR) -> Decoder:

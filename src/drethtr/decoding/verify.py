@@ -57,14 +57,15 @@ def rounding(logits: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def verify(
-    scorer: NetworkScorer, readers: Sequence[Reader], limits: Tensor, *, end: int, passes: int, exact: bool
+    scorer: NetworkScorer, readers: Sequence[Reader], limits: Tensor, *, end: int, passes: int
 ) -> list[Hypothesis | None]:
-    """What greedy decoding writes on each line; none where more than `passes` would be needed.
+    """What greedy decoding writes on each line.
+
+    None where more than `passes` would be needed, or rounding could decide between two tokens.
 
     Args:
         readers: One per line; what they read behind nothing is the first draft.
         limits: (lines,) longest text in tokens, the end included.
-        exact: Give none where rounding could decide between two tokens, either.
     """
     found: list[Hypothesis | None] = [None] * len(readers)
     drafts = dict(enumerate(reader.after(()) for reader in readers))
@@ -75,7 +76,7 @@ def verify(
         for line, opinion in zip(open_lines, opinions(kept, list(drafts.values())), strict=True):
             draft = drafts.pop(line)
             agreed = min(agreement(draft, opinion, end), longest[line] - 1)
-            if exact and any(opinion.unsure[: agreed + 1]):
+            if any(opinion.unsure[: agreed + 1]):
                 continue
             if opinion.tokens[agreed] == end or agreed + 1 == longest[line]:
                 text = [token for token in opinion.tokens[: agreed + 1] if token != end]
