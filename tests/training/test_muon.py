@@ -10,7 +10,7 @@ from drethtr.training.muon import STEP, Muon, orthogonal
 from drethtr.training.optimize import AdamW, OptimizerConfig, Orthogonal, make_optimizer
 
 
-@pytest.mark.parametrize("shape", [(8, 8), (6, 24), (3, 24, 6)])
+@pytest.mark.parametrize("shape", [(1, 8, 8), (2, 6, 24), (3, 24, 6)])
 def test_all_directions_become_about_equally_strong(shape: tuple[int, ...]) -> None:
     torch.manual_seed(0)
     matrices = torch.randn(shape, dtype=torch.float64)
@@ -18,6 +18,15 @@ def test_all_directions_become_about_equally_strong(shape: tuple[int, ...]) -> N
     strengths = left.mT @ orthogonal(matrices) @ right.mT
     assert strengths.diagonal(dim1=-2, dim2=-1).sub(1).abs().max() < 0.35
     assert (strengths - strengths.diagonal(dim1=-2, dim2=-1).diag_embed()).abs().max() < 1e-6
+
+
+def test_in_autocast_it_takes_half_the_numbers_for_nearly_the_same() -> None:
+    torch.manual_seed(0)
+    matrices = torch.randn(2, 16, 48)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = orthogonal(matrices)
+    assert rounded.dtype == torch.bfloat16
+    torch.testing.assert_close(rounded.float(), orthogonal(matrices), atol=0.03, rtol=0)
 
 
 def test_a_step_is_as_long_as_one_of_adamw_whatever_the_gradient() -> None:

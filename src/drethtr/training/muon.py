@@ -66,12 +66,18 @@ class Muon(torch.optim.AdamW):
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
-    """Nearly the nearest orthogonal matrices: (..., rows, columns) with all singular values between 0.7 and 1.2."""
+    """Nearly the nearest orthogonal matrices: (number, rows, columns) with all singular values between 0.7 and 1.2.
+
+    Inside autocast, in its precision throughout.
+    """
     if matrices.shape[-2] > matrices.shape[-1]:
         return orthogonal(matrices.mT).mT
+    device = matrices.device.type
+    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else matrices.dtype
     a, b, c = COEFFICIENTS
-    turned: Tensor = matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    turned: Tensor = (matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)).to(dtype)
     for _ in range(ROUNDS):
         square = turned @ turned.mT
-        turned = a * turned.to(square.dtype) + (b * square + c * square @ square) @ turned  # as autocast has it
+        mixed = torch.baddbmm(square, square, square, beta=b, alpha=c)
+        turned = torch.baddbmm(turned, mixed, turned, beta=a)
     return turned
