@@ -9,7 +9,7 @@ from noise import network, noise_lines
 
 from drethtr.decoding.ctc_search import ctc_log_likelihood
 from drethtr.decoding.decoded import CTCScores
-from drethtr.decoding.joint import AT_ONCE, NEARLY, Change, Doubt, Race, Scored, changes_at, judged, read_back
+from drethtr.decoding.joint import AT_ONCE, NEARLY, Change, Doubt, Race, Scored, changed, changes_at, judged, read_back
 from drethtr.decoding.scorer import NetworkScorer, select_lines
 from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
@@ -138,7 +138,7 @@ def test_doubts_are_the_tokens_that_are_nearly_as_likely():
     ids=str,
 )
 def test_a_token_comes_instead_or_in_between_or_one_too_many_goes(doubt, texts):
-    assert {change.of((4, 5)) for change in changes_at(doubt, (4, 5))} == texts
+    assert {changed((4, 5), [change]) for change in changes_at(doubt, (4, 5))} == texts
 
 
 def test_what_makes_a_text_better_in_several_places_is_put_together():
@@ -149,7 +149,9 @@ def test_what_makes_a_text_better_in_several_places_is_put_together():
         (4, 5, 6, 7, 8),
         {Change(0, 1, (9,)): 2.0, Change(1, 1, (9,)): 1.0, Change(4, 5, ()): 1.0, Change(3, 4, ()): -1.0},
     )
-    race.known = {change.of(text): Scored(Hypothesis(change.of(text), gain, ()), 0.0) for change, gain in gains.items()}
+    race.known = {
+        (t := changed(text, [change])): Scored(Hypothesis(t, gain, ()), 0.0) for change, gain in gains.items()
+    }
     race.known[text] = Scored(Hypothesis(text, 0.0, ()), 0.0)
     race.base, race.tried = text, tuple(gains)
     race.go_on()

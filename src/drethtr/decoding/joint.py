@@ -6,7 +6,7 @@ then changed, one place at a time, wherever the decoder was nearly of another mi
 together, and the new text is changed in turn.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -25,8 +25,8 @@ Tokens = tuple[int, ...]
 MARGIN = 6.0
 """Texts that the CTC head holds for e^6 times less likely than its best are not proposed."""
 
-NEARLY = 2.0
-"""The decoder was nearly of another mind where it holds another token for at most e^2 times less likely."""
+NEARLY = 1.0
+"""The decoder was nearly of another mind where it holds another token for at most e times less likely."""
 
 WORSE = 2.0
 """Changes that the CTC head holds for e^2 times less likely than the text before are not tried."""
@@ -56,10 +56,6 @@ class Change(NamedTuple):
     end: int
     tokens: Tokens
 
-    def of(self, text: Tokens) -> Tokens:
-        """The text with the change."""
-        return text[: self.start] + self.tokens + text[self.end :]
-
     def touches(self, other: "Change") -> bool:
         """Whether both change the same place, or neighbors."""
         return self.start <= other.end and other.start <= self.end
@@ -88,14 +84,16 @@ class Race:
     waiting  texts to be read back, with what the CTC head says of them
     base     the best text when changes were last looked for
     tried    the changes of it that were waiting
+    settled  doubts about it, or about what becomes of it, that were followed
     """
 
     rows: Tensor
     quality: Callable[[Scored], float]
     known: dict[Tokens, Scored] = field(default_factory=dict)
     waiting: dict[Tokens, float] = field(default_factory=dict)
-    base: Tokens | None = None
+    base: Tokens = ()
     tried: tuple[Change, ...] = ()
+    settled: frozenset[Doubt] = frozenset()
 
     def propose(self, texts: Iterable[Tokens]) -> None:
         """Let texts wait that are not known yet."""
@@ -109,42 +107,55 @@ class Race:
         self.waiting = {}
 
     def go_on(self) -> None:
-        """Put together what made the base better; if that is known, try changes of the best text."""
-        together = self.improved()
+        """Put together the changes that made the base better; if that is known, look for changes of the best text."""
+        chosen = self.improvements()
+        together = changed(self.base, chosen)
+        self.settled = frozenset(moved(self.settled, chosen))
         self.tried = ()
-        if together is not None and together not in self.known:
+        if chosen and together not in self.known:
             self.propose([together])
-        elif self.best != self.base:
-            self.base = self.best
-            self.change(self.base)
+        elif (best := max(self.known, key=lambda text: self.quality(self.known[text]))) != self.base:
+            self.base = best
+            self.change()
 
-    @property
-    def best(self) -> Tokens:
-        """The best text known."""
-        return max(self.known, key=lambda text: self.quality(self.known[text]))
-
-    def improved(self) -> Tokens | None:
-        """The base with all changes that made it better, the best of those that touch."""
-        if self.base is None:
-            return None
-        text, limit = self.base, self.quality(self.known[self.base])
-        gains = {change: self.quality(self.known[change.of(text)]) for change in self.tried}
+    def improvements(self) -> list[Change]:
+        """The changes that made the base better, the best of those that touch."""
+        if not self.tried:
+            return []
+        before = self.quality(self.known[self.base])
+        after = {change: self.quality(self.known[changed(self.base, [change])]) for change in self.tried}
         chosen: list[Change] = []
-        for change in sorted(gains, key=gains.__getitem__, reverse=True):
-            if gains[change] > limit and not any(map(change.touches, chosen)):
+        for change in sorted(after, key=after.__getitem__, reverse=True):
+            if after[change] > before and not any(map(change.touches, chosen)):
                 chosen.append(change)
-        for change in sorted(chosen, reverse=True):
-            text = change.of(text)
-        return text
+        return chosen
 
-    def change(self, text: Tokens) -> None:
-        """Let those changes of a text wait that the CTC head does not refuse."""
-        changes = [change for doubt in self.known[text].doubts for change in changes_at(doubt, text)]
-        self.propose(change.of(text) for change in changes)
-        least = self.known[text].ctc - WORSE
+    def change(self) -> None:
+        """Let those changes of the base wait that the CTC head does not refuse."""
+        base = self.known[self.base]
+        doubts = [doubt for doubt in base.doubts if doubt not in self.settled]
+        self.settled |= frozenset(doubts)
+        changes = [change for doubt in doubts for change in changes_at(doubt, self.base)]
+        self.propose(changed(self.base, [change]) for change in changes)
         likely = sorted(self.waiting, key=self.waiting.__getitem__, reverse=True)[:AT_ONCE]
-        self.waiting = {text: self.waiting[text] for text in likely if self.waiting[text] > least}
-        self.tried = tuple(change for change in changes if change.of(text) in self.waiting)
+        self.waiting = {text: self.waiting[text] for text in likely if self.waiting[text] > base.ctc - WORSE}
+        self.tried = tuple(change for change in changes if changed(self.base, [change]) in self.waiting)
+
+
+def changed(text: Tokens, changes: Iterable[Change]) -> Tokens:
+    """A text with changes that do not touch."""
+    for start, end, tokens in sorted(changes, reverse=True):
+        text = text[:start] + tokens + text[end:]
+    return text
+
+
+def moved(doubts: Iterable[Doubt], changes: Sequence[Change]) -> Iterator[Doubt]:
+    """The doubts about a text where they are when it is changed; those about what changes are gone."""
+    for doubt in doubts:
+        here = Change(doubt.place, doubt.place, ())
+        if not any(map(here.touches, changes)):
+            longer = sum(len(tokens) - (end - start) for start, end, tokens in changes if end < doubt.place)
+            yield doubt._replace(place=doubt.place + longer)
 
 
 def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:

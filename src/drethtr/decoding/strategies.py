@@ -171,7 +171,7 @@ class Joint(Decoder):
         corrections: How often the best text may be changed where the decoder was nearly of another mind.
     """
 
-    candidates: int = 8
+    candidates: int = 4
     ctc_weight: float = 0.45
     corrections: int = 6
 
