@@ -16,7 +16,7 @@ from drethtr.text.tokenizer import Characters, Tokenizer
 from drethtr.training.optimize import AdamW, Method, OptimizerConfig, Orthogonal
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import FromModel
-from drethtr.training.tuning import LowRank, Tuning, Whole
+from drethtr.training.tuning import LowRank, Whole
 
 VALIDATIONS = 16
 """So often the validation lines are read on the way, if the run is not ended before."""
@@ -68,11 +68,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Pace:
-    """How hard to train on so many lines; the fewer they are, the less may move.
+    """How hard to train on so many lines.
 
     samples   lines seen in all: on fewer lines more rounds, but not more in all
     method    Muon learns more from each line; the small matrices of an adapter are none for it
-    backbone  share of the learning rate that the image embedding gets; it stays as it is at 0
+    backbone  share of the learning rate that the image embedding gets
     """
 
     samples: int
@@ -86,12 +86,7 @@ class Pace:
         samples = round(280 * sqrt(lines))
         if adapter:
             return cls(samples, AdamW(), 2e-3, 1.0)
-        return cls(samples, Orthogonal(), 5e-4, 0.0 if lines < 100 else 0.3)
-
-    @property
-    def frozen(self) -> tuple[str, ...]:
-        """Beginnings of the names of weights that stay."""
-        return () if self.backbone else ("backbone.",)
+        return cls(samples, Orthogonal(), 5e-4, 0.3)
 
 
 def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Path, validation: Path) -> RunConfig:
@@ -117,12 +112,12 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
             pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
         ),
         start=FromModel(plan.model, characters_of(tokenizer) if tokenizer != model.tokenizer else None),
-        tuning=tuning_of(plan, pace, model),
+        tuning=LowRank(rank_of(model)) if plan.adapter else Whole(),
         optimizer=OptimizerConfig(
             method=pace.method,
             learning_rate=pace.learning_rate,
             warm_up=samples // 10,
-            backbone_scale=pace.backbone or 1.0,
+            backbone_scale=pace.backbone,
             average=0.99,
         ),
         patience=PATIENCE,
@@ -140,11 +135,6 @@ def characters_of(tokenizer: Tokenizer) -> str:
     """The characters of a changed alphabet."""
     assert isinstance(tokenizer, Characters), "no other alphabet is ever changed"
     return tokenizer.characters
-
-
-def tuning_of(plan: Plan, pace: Pace, model: Model) -> Tuning:
-    """All weights, all but the image embedding, or additions of low rank."""
-    return LowRank(rank_of(model)) if plan.adapter else Whole(pace.frozen)
 
 
 def rank_of(model: Model) -> int:
