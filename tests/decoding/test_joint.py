@@ -9,7 +9,21 @@ from noise import network, noise_lines
 
 from drethtr.decoding.ctc_search import ctc_log_likelihood
 from drethtr.decoding.decoded import CTCScores
-from drethtr.decoding.joint import AT_ONCE, NEARLY, Change, Doubt, Race, Scored, changed, changes_at, judged, read_back
+from drethtr.decoding.joint import (
+    AT_ONCE,
+    NEARLY,
+    WORSE,
+    Change,
+    Doubt,
+    Judgment,
+    Race,
+    Scored,
+    changed,
+    changes_at,
+    ctc_scores,
+    judged,
+    read_back,
+)
 from drethtr.decoding.scorer import NetworkScorer, select_lines
 from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
@@ -124,7 +138,6 @@ def test_doubts_are_the_tokens_that_are_nearly_as_likely():
     text, doubts = judged((4, 5), logits)
     assert text.token_log_probabilities == (-1.0, -1.0, -1.0)
     assert doubts == (Doubt(0, 6), Doubt(2, 4), Doubt(1, 7))
-    assert len(judged((4,) * 40, torch.zeros(41, 8))[1]) == AT_ONCE
 
 
 @pytest.mark.parametrize(
@@ -141,21 +154,65 @@ def test_a_token_comes_instead_or_in_between_or_one_too_many_goes(doubt, texts):
     assert {changed((4, 5), [change]) for change in changes_at(doubt, (4, 5))} == texts
 
 
+TEXT = (4, 5, 6, 7, 8)
+
+
+def race(known: dict[tuple[int, ...], float], *doubts: Doubt, ctc: float = 0.0) -> Race:
+    """Texts with what the decoder says of them, which alone counts; the doubts are those about `TEXT` and `()`."""
+    scored = {text: Scored(Hypothesis(text, gain, ()), ctc, doubts) for text, gain in known.items()}
+    return Race(torch.zeros(12, 12).log_softmax(-1), lambda text: text.decoder.log_probability, scored)
+
+
+def tried(gains: dict[Change, float]) -> Race:
+    """The same when changes of `TEXT` were read back."""
+    made = race({TEXT: 0.0} | {changed(TEXT, [change]): gain for change, gain in gains.items()})
+    made.base, made.tried = TEXT, tuple(gains)
+    return made
+
+
 def test_what_makes_a_text_better_in_several_places_is_put_together():
     """Two changes that touch are not both made; the one that brings more is."""
-    rows = torch.zeros(12, 12).log_softmax(-1)
-    race = Race(rows, lambda text: text.decoder.log_probability)
-    text, gains = (
-        (4, 5, 6, 7, 8),
-        {Change(0, 1, (9,)): 2.0, Change(1, 1, (9,)): 1.0, Change(4, 5, ()): 1.0, Change(3, 4, ()): -1.0},
-    )
-    race.known = {
-        (t := changed(text, [change])): Scored(Hypothesis(t, gain, ()), 0.0) for change, gain in gains.items()
+    made = tried({Change(0, 1, (9,)): 2.0, Change(1, 1, (9,)): 1.0, Change(4, 5, ()): 1.0, Change(3, 4, ()): -1.0})
+    made.go_on()
+    assert list(made.waiting) == [(9, 5, 6, 7)]
+
+
+@pytest.mark.parametrize(
+    ("together", "base", "settled"), [(4.0, (6, 7, 9), {Doubt(1, 11)}), (2.5, (6, 7, 8), {Doubt(1, 11), Doubt(3, 10)})]
+)
+def test_doubts_that_were_followed_move_with_what_stands_there(together, base, settled):
+    """Those about what was changed are open again; what became of the text counts, not what was tried of it."""
+    made = tried({Change(0, 2, ()): 3.0, Change(4, 5, (9,)): 2.0})
+    made.settled = frozenset({Doubt(0, 10), Doubt(3, 11), Doubt(5, 10)})
+    made.go_on()
+    [text] = made.waiting
+    made.enter([Judgment(Hypothesis(text, together, ()), (Doubt(1, 11),))])
+    made.go_on()
+    assert made.base == base and made.settled == settled and not made.waiting
+
+
+def test_the_empty_text_is_corrected_too():
+    made = race({(): 0.0}, Doubt(0, 5), ctc=-100.0)
+    made.go_on()
+    assert list(made.waiting) == [(5,)]
+
+
+def test_the_most_doubtful_places_come_first_and_others_later():
+    made = race({TEXT: 0.0}, *(Doubt(place % 5, 9 + place // 5) for place in range(10)), ctc=-100.0)
+    made.go_on()
+    assert {text for text in made.waiting if 10 in text and 9 not in text} == {
+        changed(TEXT, [change]) for place in range(3) for change in changes_at(Doubt(place, 10), TEXT)
     }
-    race.known[text] = Scored(Hypothesis(text, 0.0, ()), 0.0)
-    race.base, race.tried = text, tuple(gains)
-    race.go_on()
-    assert list(race.waiting) == [(9, 5, 6, 7)]
+    assert len(made.settled) == AT_ONCE
+
+
+def test_what_the_ctc_head_refuses_is_not_tried():
+    made = race({TEXT: 0.0}, Doubt(0, 9))
+    [score] = set(ctc_scores(made.rows, [changed(TEXT, [Change(0, 1, (9,))])]))
+    for worse, waits in ((WORSE - 0.1, True), (WORSE + 0.1, False)):
+        made = race({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
+        made.go_on()
+        assert (changed(TEXT, [Change(0, 1, (9,))]) in made.waiting) == waits
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: type(strategy).__name__)
@@ -171,7 +228,7 @@ def test_alternatives_begin_with_the_text_itself(strategy: Decoder, made):
         assert len(set(texts)) == len(texts) <= 4
         scores = [text.score for text in line.alternatives[1:]]
         assert scores == sorted(scores, reverse=True)
-        assert all(PAD not in text and EOS not in text for text in texts[1:])
+        assert not any({BOS, EOS, PAD} & set(text) for text in texts)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES[1:], ids=lambda strategy: type(strategy).__name__)

@@ -33,11 +33,11 @@ def test_a_decoder_reads_as_well_as_it_did_when_it_was_tried(tiny_model, samples
 def test_the_best_one_is_chosen(tiny_model, samples):
     with torch.no_grad():  # an image part that holds many texts for possible
         tiny_model.network.ctc.refine.weight.mul_(0.1)
-    read = Recognizer(tiny_model, Joint(ctc_weight=0.0, corrections=0)).read([sample.image for sample in samples])
+    read = Recognizer(tiny_model, Joint()).read([sample.image for sample in samples])
     asked = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
     best, *others = try_decoders(tiny_model, asked)
     assert best.counts.edits == 0 < others[-1].counts.edits
-    assert best_decoder(tiny_model, asked) == best.decoder == Joint(ctc_weight=0.0)
+    assert best_decoder(tiny_model, asked) == best.decoder == Joint()
 
 
 def test_of_equals_the_faster_is_chosen(tiny_model, samples):

@@ -1,3 +1,4 @@
+import platform
 from contextlib import nullcontext
 
 import pytest
@@ -5,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from drethtr.model import onednn
 from drethtr.model.onednn import ONEDNN, convolve, fused, reliable, step_by_step
 
 
@@ -53,7 +55,9 @@ def test_it_can_be_learned_through(layout, activation):
     torch.testing.assert_close(*gradients)
 
 
-def test_what_is_frozen_takes_one_pass_in_training():
+def test_what_is_frozen_takes_one_pass_in_training(monkeypatch):
+    taken = []
+    monkeypatch.setattr(onednn, "fused", lambda *given: taken.append(given[2]) or fused(*given))
     frozen, pixels = nn.Conv2d(16, 16, 1).requires_grad_(False), torch.randn(1, 16, 3, 4)
     for precision in (nullcontext(), torch.autocast("cpu", torch.bfloat16)):
         with precision:
@@ -61,6 +65,7 @@ def test_what_is_frozen_takes_one_pass_in_training():
             found = convolve(frozen, pixels, F.gelu)
         assert found.dtype == expected.dtype and not found.requires_grad
         torch.testing.assert_close(found, expected, atol=0.02, rtol=0.02)
+    assert taken == [dtype for dtype in (torch.float32, torch.bfloat16) if reliable(dtype)]
     assert convolve(frozen, pixels.requires_grad_(), F.gelu).requires_grad
     assert convolve(frozen, pixels.detach(), residual=pixels).requires_grad
 
@@ -69,3 +74,18 @@ def test_an_activation_and_a_residual_are_refused():
     pixels = torch.randn(1, 2, 3, 4)
     with pytest.raises(ValueError, match="not both"):
         convolve(nn.Conv2d(2, 2, 1), pixels, F.relu, pixels)
+
+
+@pytest.mark.parametrize(
+    "broken", [lambda *_: torch.zeros(1, 8, 4, 5), lambda *_: torch.ops.mkldnn.no_such_operation()]
+)
+def test_operations_that_are_wrong_or_missing_are_not_used(broken, monkeypatch):
+    monkeypatch.setattr(onednn, "fused", broken)
+    assert not reliable.__wrapped__(torch.float32)
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not torch.backends.mkldnn.is_available(), reason="no such operations here"
+)
+def test_where_they_ought_to_be_they_are():
+    assert reliable(torch.float32)

@@ -69,8 +69,13 @@ def test_what_is_new_begins_as_what_it_looks_like_and_what_is_dropped_is_gone(ti
 
 
 def test_a_network_of_other_settings_is_refused(tiny_path):
-    with pytest.raises(ConfigError, match="other settings"):
+    with pytest.raises(ConfigError, match=r"other settings than this run's: network\.hidden$"):
         start_and_result(tiny_path, None, replace(TINY, hidden=48))
+
+
+def test_how_much_is_dropped_out_may_differ(tiny_path):
+    before, _, network = start_and_result(tiny_path, None, replace(TINY, dropout=0.5, embedding_dropout=0.0))
+    assert network.to_logits.weight.equal(before.network.to_logits.weight)
 
 
 def test_pieces_of_words_are_learned_from_lines_and_the_rest_is_as_it_would_be(tmp_path):

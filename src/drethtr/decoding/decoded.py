@@ -14,7 +14,10 @@ from torch import Tensor
 from drethtr.decoding.ctc_search import CTCPath, align, best_path
 from drethtr.decoding.search import Hypothesis
 from drethtr.model.network import DRetHTR, ImageMemory
-from drethtr.text.tokenizer import PAD
+from drethtr.text.tokenizer import BOS, EOS, PAD
+
+IMPOSSIBLE = -1e4
+"""A logit of what cannot be: as a number, for entropies are made of products with it."""
 
 
 class Candidate(NamedTuple):
@@ -59,9 +62,12 @@ class CTCScores(NamedTuple):
 
     @classmethod
     def of(cls, memory: ImageMemory) -> "CTCScores":
-        """The refined reading."""
+        """The refined reading, without start and end: they are no text."""
         assert memory.ctc is not None
-        return cls(memory.ctc.refined.float().log_softmax(-1).cpu(), memory.ctc.steps.cpu())
+        logits = memory.ctc.refined.float()
+        no_text = torch.zeros(logits.shape[-1], dtype=torch.bool, device=logits.device)
+        no_text[[BOS, EOS]] = True
+        return cls(logits.masked_fill(no_text, IMPOSSIBLE).log_softmax(-1).cpu(), memory.ctc.steps.cpu())
 
     def line(self, number: int) -> Tensor:
         """(S, V) of one line, without padding."""

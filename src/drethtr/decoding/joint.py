@@ -32,7 +32,7 @@ WORSE = 2.0
 """Changes that the CTC head holds for e^2 times less likely than the text before are not tried."""
 
 AT_ONCE = 8
-"""The doubts about a text that are followed, and the changes that are tried together."""
+"""Doubts about a text that are followed together."""
 
 
 class Doubt(NamedTuple):
@@ -43,7 +43,7 @@ class Doubt(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """What the decoder says of a text, and where it was nearly of another mind, most so first."""
+    """What the decoder says of a text, and all places where it was nearly of another mind, most so first."""
 
     text: Hypothesis
     doubts: tuple[Doubt, ...]
@@ -82,17 +82,19 @@ class Race:
     quality  what texts are compared by
     known    texts that were read back
     waiting  texts to be read back, with what the CTC head says of them
-    base     the best text when changes were last looked for
+    base     the best text when changes were last looked for; None before
     tried    the changes of it that were waiting
-    settled  doubts about it, or about what becomes of it, that were followed
+    chosen   those that made it better and do not touch, best first
+    settled  doubts about it that were followed, or were when it was another text
     """
 
     rows: Tensor
     quality: Callable[[Scored], float]
     known: dict[Tokens, Scored] = field(default_factory=dict)
     waiting: dict[Tokens, float] = field(default_factory=dict)
-    base: Tokens = ()
+    base: Tokens | None = None
     tried: tuple[Change, ...] = ()
+    chosen: tuple[Change, ...] = ()
     settled: frozenset[Doubt] = frozenset()
 
     def propose(self, texts: Iterable[Tokens]) -> None:
@@ -107,39 +109,39 @@ class Race:
         self.waiting = {}
 
     def go_on(self) -> None:
-        """Put together the changes that made the base better; if that is known, look for changes of the best text."""
-        chosen = self.improvements()
-        together = changed(self.base, chosen)
-        self.settled = frozenset(moved(self.settled, chosen))
-        self.tried = ()
-        if chosen and together not in self.known:
+        """Put together the changes that made the base better; when that is known, look for changes of the best text."""
+        if self.base is not None and self.tried:
+            self.chosen = self.improvements(self.base)
+            self.tried = ()
+        together = None if self.base is None else changed(self.base, self.chosen)
+        best = max(self.known, key=lambda text: self.quality(self.known[text]))
+        if together is not None and together not in self.known:
             self.propose([together])
-        elif (best := max(self.known, key=lambda text: self.quality(self.known[text]))) != self.base:
-            self.base = best
-            self.change()
+        elif best != self.base:
+            taken = self.chosen if best == together else self.chosen[:1]
+            self.settled = frozenset(moved(self.settled, taken))
+            self.base, self.chosen = best, ()
+            self.change(best)
 
-    def improvements(self) -> list[Change]:
-        """The changes that made the base better, the best of those that touch."""
-        if not self.tried:
-            return []
-        before = self.quality(self.known[self.base])
-        after = {change: self.quality(self.known[changed(self.base, [change])]) for change in self.tried}
+    def improvements(self, base: Tokens) -> tuple[Change, ...]:
+        """The changes that made the base better, best first; of those that touch, the best."""
+        before = self.quality(self.known[base])
+        after = {change: self.quality(self.known[changed(base, [change])]) for change in self.tried}
         chosen: list[Change] = []
         for change in sorted(after, key=after.__getitem__, reverse=True):
             if after[change] > before and not any(map(change.touches, chosen)):
                 chosen.append(change)
-        return chosen
+        return tuple(chosen)
 
-    def change(self) -> None:
+    def change(self, base: Tokens) -> None:
         """Let those changes of the base wait that the CTC head does not refuse."""
-        base = self.known[self.base]
-        doubts = [doubt for doubt in base.doubts if doubt not in self.settled]
-        self.settled |= frozenset(doubts)
-        changes = [change for doubt in doubts for change in changes_at(doubt, self.base)]
-        self.propose(changed(self.base, [change]) for change in changes)
-        likely = sorted(self.waiting, key=self.waiting.__getitem__, reverse=True)[:AT_ONCE]
-        self.waiting = {text: self.waiting[text] for text in likely if self.waiting[text] > base.ctc - WORSE}
-        self.tried = tuple(change for change in changes if changed(self.base, [change]) in self.waiting)
+        _, ctc, doubts = self.known[base]
+        followed = [doubt for doubt in doubts if doubt not in self.settled][:AT_ONCE]
+        self.settled |= frozenset(followed)
+        changes = [change for doubt in followed for change in changes_at(doubt, base)]
+        self.propose(changed(base, [change]) for change in changes)
+        self.waiting = {text: score for text, score in self.waiting.items() if score > ctc - WORSE}
+        self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
 
 
 def changed(text: Tokens, changes: Iterable[Change]) -> Tokens:
@@ -208,7 +210,7 @@ def judged(text: Tokens, log_probabilities: Tensor) -> Judgment:
     gains = log_probabilities.gather(1, written)
     lead = (log_probabilities - gains).scatter(1, written, -torch.inf)
     places, tokens = (lead >= -NEARLY).nonzero(as_tuple=True)
-    order = lead[places, tokens].argsort(descending=True, stable=True)[:AT_ONCE]
+    order = lead[places, tokens].argsort(descending=True, stable=True)
     doubts = map(Doubt, places[order].tolist(), tokens[order].tolist())
     values = gains[:, 0].tolist()
     return Judgment(Hypothesis(text, sum(values), tuple(values)), tuple(doubts))

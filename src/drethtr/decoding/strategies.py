@@ -168,7 +168,8 @@ class Joint(Decoder):
 
     Args:
         candidates: Texts that the CTC head may propose for a line.
-        corrections: How often the best text may be changed where the decoder was nearly of another mind.
+        corrections: Further passes of the decoder, to try changes of the best text where it was nearly of another mind,
+            or to put together those that help.
     """
 
     candidates: int = 4

@@ -1,6 +1,6 @@
 """Which decoder reads with a model best: tried on validation lines, never on test lines.
 
-Texts are proposed and scored once, and not corrected: then the weights of `Joint` only change which of them is taken.
+Texts are proposed, corrected and scored once, with the usual weight; other weights only take others of them.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.recognizer import Recognizer, groups
 
-CTC_WEIGHTS = tuple(step / 20 for step in range(21))
+CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - Joint().ctc_weight))
+"""The usual one first: of equals it is taken."""
 
 
 class Tried(NamedTuple):
@@ -49,14 +50,13 @@ def best_decoder(model: Model, samples: Sequence[Sample], advance: Advance | Non
 
 
 def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> list[Tried]:
-    """`CTC`, and `Joint` with every weight, fewest errors first; of equals, the faster.
+    """`CTC`, and `Joint` with every weight, fewest errors first; of equals, the faster or more usual.
 
     Lines that are read in pieces are left out. `advance` is told how many lines were read, after each of many steps.
     """
-    proposing, lines = Joint(corrections=0), list[Proposals]()
-    recognizer = Recognizer(model, proposing)
+    recognizer, lines = Recognizer(model, Joint()), list[Proposals]()
     for some in portions(samples, advance):
-        lines += propose(recognizer, some, proposing)
+        lines += propose(recognizer, some, Joint())
     tried = [Tried(CTC(), sum((line.ctc for line in lines), Counts()))]
     for weight in CTC_WEIGHTS:
         decoder = replace(Joint(), ctc_weight=weight)

@@ -34,7 +34,7 @@ def convolve(
         raise ValueError("an activation or a residual, not both: it would be unclear which comes first")
     if pixels.device.type == "cpu" and activation in ONEDNN and not learns(conv, pixels, residual):
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else pixels.dtype
-        if reliable(dtype):
+        if reliable(dtype) and (residual is None or residual.dtype == dtype):
             return fused(conv, pixels, dtype, activation, residual)
     return step_by_step(conv, pixels, activation, residual)
 
@@ -75,7 +75,6 @@ def fused(
     if residual is None:
         found = torch.ops.mkldnn._convolution_pointwise(pixels, *settings, name, [], algorithm)
     else:
-        residual = residual.to(dtype)
         found = torch.ops.mkldnn._convolution_pointwise.binary(pixels, residual, *settings, "add", 1.0, None, [], None)
     assert isinstance(found, Tensor)
     return found
@@ -90,7 +89,9 @@ def reliable(dtype: torch.dtype) -> bool:
     if dtype not in (torch.float32, torch.bfloat16) or platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     conv = nn.Conv2d(8, 8, 3, padding=1, device="meta", dtype=dtype).to_empty(device="cpu")
-    pixels, weight, bias = (torch.linspace(-1, 1, size).to(dtype) for size in (8 * 4 * 5, 8 * 8 * 9, 8))
+    pixels, weight, bias = (
+        torch.linspace(-1, 1, size, dtype=dtype, device="cpu") for size in (8 * 4 * 5, 8 * 8 * 9, 8)
+    )
     conv.weight, conv.bias = nn.Parameter(weight.view(8, 8, 3, 3)), nn.Parameter(bias)
     pixels = pixels.view(1, 8, 4, 5)
     tasks = [(activation, None) for activation in ONEDNN] + [(None, pixels)]

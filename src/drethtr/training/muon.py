@@ -73,7 +73,8 @@ def orthogonal(matrices: Tensor) -> Tensor:
     if matrices.shape[-2] > matrices.shape[-1]:
         return orthogonal(matrices.mT).mT
     device = matrices.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else matrices.dtype
+    rounded = device in ("cpu", "cuda") and torch.is_autocast_enabled(device)  # old versions know of no other device
+    dtype = torch.get_autocast_dtype(device) if rounded else matrices.dtype
     a, b, c = COEFFICIENTS
     turned: Tensor = (matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)).to(dtype)
     for _ in range(ROUNDS):

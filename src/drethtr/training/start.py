@@ -1,7 +1,7 @@
 """What weights a run starts from."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import torch
@@ -12,12 +12,14 @@ from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
 from drethtr.model.backbones import PPOCRBackbone
 from drethtr.model.imagenet import load_imagenet
-from drethtr.model.network import DRetHTR
+from drethtr.model.network import DRetHTR, NetworkConfig
 from drethtr.model.pretrained import Pretrained, ppocr_weights
 from drethtr.model.vocabulary import with_vocabulary
 from drethtr.text.alphabet import relative
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer
+
+DROPOUTS = ("dropout", "weight_dropout", "embedding_dropout")
 
 
 class Start(ABC):
@@ -94,12 +96,18 @@ class FromModel(Start):
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         model = load_model(Path(self.path))
-        if model.network.config != network.config:
-            raise ConfigError(f"start: the network of {self.path} has other settings than this run's")
+        if others := differing(model.network.config, network.config):
+            raise ConfigError(f"start: the network of {self.path} has other settings than this run's: {others}")
         weights = model.network.state_dict()
         if tokenizer != model.tokenizer:
             weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
         network.load_state_dict(weights)
+
+
+def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:
+    """The settings by which weights of one network do not fit the other; how much is dropped out does not matter."""
+    names = (field.name for field in fields(ours) if field.name not in DROPOUTS)
+    return ", ".join(f"network.{name}" for name in names if getattr(theirs, name) != getattr(ours, name))
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class Plan:
     drop_unused     take characters away that no text has
     learning_curve  also train on a quarter and on half of the lines, to see what more would bring
     samples         lines seen in a training, round after round; else as many as suit their number
+    seed            of all chance: which lines come when, and how they are varied
     """
 
     data: tuple[str, ...]
@@ -62,13 +63,15 @@ class Plan:
     def __post_init__(self) -> None:
         if not 0 < self.old_share < 1:
             raise ConfigError(f"the share of old data must be between 0 and 1, not {self.old_share}")
+        if self.samples is not None and self.samples < 1:
+            raise ConfigError(f"at least 1 line must be seen, not {self.samples}")
         if self.adapter and self.drop_unused:
             raise ConfigError("an adapter changes no alphabet; leave out either the adapter or the dropping")
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How hard to train on so many lines.
+    """How hard to train.
 
     samples   lines seen in all: on fewer lines more rounds, but not more in all
     method    Muon learns more from each line; the small matrices of an adapter are none for it
