@@ -21,6 +21,11 @@ def half(text):
     return text[: len(text) // 2] + "x"
 
 
+@pytest.fixture(autouse=True)
+def _few_lines_are_enough(monkeypatch):
+    monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)
+
+
 @pytest.fixture
 def samples(tiny_model):
     """Lines of five pages, every other one with the text that the model reads, the rest with half of it."""
@@ -91,10 +96,14 @@ def test_lines_of_a_page_are_kept_together():
     assert len(set(folds_of(["a"] * 8))) == 5, "one page is parted after all"
 
 
-def test_every_pass_is_told(tiny_model, samples):
+@pytest.mark.parametrize(("enough", "expected"), [(15, 4), (16, 1)])
+def test_every_pass_is_told(tiny_model, samples, monkeypatch, enough, expected):
+    """Lines that are too few to know their writing by are not looked at for it."""
+    monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", enough)
     told = []
-    calibrate(tiny_model, samples, [(CTC(),)], told.append)
-    assert sum(told) == len(samples) * passes(tiny_model, [(CTC(),)]) == 4 * 15
+    trust = calibrate(tiny_model, samples, [(CTC(),)], told.append).trust
+    assert sum(told) == len(samples) * passes(tiny_model, 15, [(CTC(),)]) == expected * 15
+    assert (trust.unlike_training is not None) == (expected == 4)
 
 
 def test_how_well_it_fits_is_told(tiny_model, samples):

@@ -1,7 +1,6 @@
 """`drethtr calibrate`: teach a model how to be read with, and when to be believed."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,16 +53,14 @@ def calibrate(
             f"{fit.TO_CALIBRATE}, better on some hundreds: give more lines that were never trained or tested on"
         )
     fits: list[Fit] = []
-    with tqdm(total=len(samples) * fit.passes(loaded, chosen), unit="line", disable=None) as bar:
+    with tqdm(total=len(samples) * fit.passes(loaded, len(samples), chosen), unit="line", disable=None) as bar:
         trust = fit.calibrate(loaded, samples, chosen, bar.update, fits.append).trust
-    if few := len(samples) < fit.TO_KNOW_WRITING:
-        trust = replace(trust, unlike_training=loaded.trust.unlike_training)
     save_trust(model, trust, target)
     typer.echo(f"{target}: calibrated on {len(samples):,} lines")
     if trust.decoder is not None:
         typer.echo(f"reads best with {trust.decoder!r}")
     typer.echo(summary(fits))
-    if few:
+    if len(samples) < fit.TO_KNOW_WRITING:
         known = "left as it was" if trust.unlike_training is not None else "not learned"
         typer.echo(f"The check for unknown writing was {known}: it takes at least {fit.TO_KNOW_WRITING} lines.")
 

@@ -65,7 +65,8 @@ def calibrate(
     """The model, knowing how to read with it and when to believe it.
 
     Args:
-        samples: Validation lines; those with uncertain texts are left out.
+        samples: Validation lines; those with uncertain texts are left out. With fewer than `TO_KNOW_WRITING`, what the
+            model knows of its writing stays as it is.
         decoders: To calibrate, those that find the same text together; the decoder to read with and what is known of
             other decoders are then left as they are. By default it is chosen, and `usual_decoders` are calibrated.
         advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
@@ -87,8 +88,10 @@ def calibrate(
     done = {type(known) for alike in calibrations for known in alike.decoders}
     others = [without(known, done) for known in model.trust.calibrations if decoders]
     rates = tuple(known for known in model.trust.error_rates if decoders and type(known.decoder) not in done)
-    looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in TURNS])
-    unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
+    unlike_training = model.trust.unlike_training
+    if turns := turns_of(len(chosen)):
+        looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in turns])
+        unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
     kept = tuple(known for known in others if known.decoders)
     return replace(model, trust=Trust((*kept, *calibrations), unlike_training, rates, decoder))
 
@@ -106,11 +109,11 @@ def usual_decoders(model: Model) -> tuple[Decoders, ...]:
     return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 
 
-def passes(model: Model, decoders: Sequence[Decoders] = ()) -> int:
+def passes(model: Model, lines: int, decoders: Sequence[Decoders] = ()) -> int:
     """How often `calibrate` reads each line, at most: to choose a decoder, with every decoder, then in every turn."""
     choice = Joint() if model.network.ctc is not None else None
     usual = usual_decoders(replace(model, trust=Trust(decoder=choice)))
-    return (len(decoders) or len(usual) + (choice is not None)) + len(TURNS)
+    return (len(decoders) or len(usual) + (choice is not None)) + len(turns_of(lines))
 
 
 def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
@@ -147,6 +150,11 @@ def mirrored(line: Line) -> Line:
 
 
 TURNS: tuple[Turn, ...] = (upright, upside_down, mirrored)
+
+
+def turns_of(lines: int) -> tuple[Turn, ...]:
+    """How so many lines are turned to learn what their writing looks like; in no way, if they are too few for it."""
+    return TURNS if lines >= TO_KNOW_WRITING else ()
 
 
 def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:

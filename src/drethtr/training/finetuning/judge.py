@@ -6,7 +6,7 @@ from dataclasses import replace
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING, calibrate, usual_decoders
+from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_decoders
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.recognizer import Recognizer
@@ -30,7 +30,6 @@ def with_trust(model: Model, samples: Sequence[Sample]) -> Model:
     if len(samples) < TO_CALIBRATE:
         return untold
     try:
-        trust = calibrate(untold, samples, usual_decoders(untold)).trust
+        return calibrate(untold, samples, usual_decoders(untold))
     except DataError:  # all characters were right, or none: there is nothing to calibrate
         return untold
-    return replace(model, trust=trust if len(samples) >= TO_KNOW_WRITING else replace(trust, unlike_training=None))
