@@ -6,9 +6,9 @@ import pytest
 import torch
 from conftest import TINY
 
-from drethtr.benchmarks.decoding import Grid, Task, build, contenders, images_of, measure
+from drethtr.benchmarks.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published
 from drethtr.benchmarks.memory import formulas
-from drethtr.benchmarks.published import CopyingScorer, PublishedRetentive, on_canvas, read
+from drethtr.benchmarks.published import CopyingScorer, PublishedRetentive, on_canvas
 from drethtr.benchmarks.race import QUICK
 from drethtr.decoding.published import LIMIT
 from drethtr.decoding.scorer import NetworkScorer
@@ -16,7 +16,7 @@ from drethtr.decoding.search import select_rows
 from drethtr.model.backbones import Light
 from drethtr.model.embedding import Learned
 from drethtr.model.mixer import JointSoftmax, Retentive
-from drethtr.model.network import SMALL
+from drethtr.model.network import SMALL, DRetHTR
 
 PLAIN = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
 TASK = Task(name="tiny", config=PLAIN, batch=2, beams=3, characters=7, pixels=300)
@@ -33,10 +33,13 @@ def test_texts_are_as_long_as_they_should_be(mixer, beams):
     assert [len(text.tokens) for text in task.decoder.decode(network, memory)] == [7, 7]
 
 
-@torch.inference_mode()
-def test_published_texts_go_on_to_the_limit():
-    network = build(replace(TASK, characters=LIMIT), PublishedRetentive())
-    assert [len(text.tokens) for text in read(network, images_of(TASK, 48), beams=3)] == [LIMIT, LIMIT]
+@pytest.mark.parametrize(("batch", "beams", "steps"), [(1, 1, 8), (1, 3, 8), (2, 3, 8), (2, 1, LIMIT)])
+def test_the_published_search_takes_as_many_steps_as_it_would(batch, beams, steps, monkeypatch):
+    """Spec 3: only greedy search over several lines misses their ends, and goes on to its limit."""
+    taken, decode_text = [], DRetHTR.decode_text
+    monkeypatch.setattr(DRetHTR, "decode_text", lambda *given: taken.append(given) or decode_text(*given))
+    prepare_published(replace(TASK, batch=batch, beams=beams))()
+    assert len(taken) == steps
 
 
 @torch.inference_mode()

@@ -111,8 +111,9 @@ def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precisio
 
 
 def prepare_published(task: Task) -> Work:
-    """The algorithm of the paper."""
-    network = build(replace(task, characters=LIMIT), PublishedRetentive())
+    """The algorithm of the paper; several lines that it reads greedily never end at the same step, as real ones."""
+    together = task.beams > 1 or task.batch == 1
+    network = build(task if together else replace(task, characters=LIMIT), PublishedRetentive())
     images = images_of(task, network.backbone.height).to(task.device)
 
     @torch.inference_mode()
@@ -145,5 +146,6 @@ def notes(task: Task) -> tuple[str, ...]:
         "characters.",
         "retention: DRetHTR in this package, in float32 and in bfloat16. key-value cache: DTrHTR, the same weights and "
         "the same search, with image keys shared by beams and a preallocated cache. published: the paper's algorithm "
-        f"on its canvas of 2,227 columns, image keys copied for every beam, {LIMIT} steps.",
+        "on its canvas of 2,227 columns, image keys copied for every beam. It stops once all beams have ended, and "
+        f"without beams at a step at which all lines end: several real lines are never equally long, so {LIMIT} steps.",
     )

@@ -1,8 +1,9 @@
 """The published algorithm, in its own terms: what it spends, not how it is written.
 
-Every line stands on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; the sum of
-the decay is taken anew over the whole text at every step; and the search goes on to its limit of 94 tokens, because
-texts that have ended do not keep their place among the beams.
+Every line stands on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; and the sum
+of the decay is taken anew over the whole text at every step. A beam search stops once all beams of all lines have
+ended. Greedy search stops at a step at which all lines end: a single line at its own end, several hardly ever, because
+their texts are not equally long, so that they go on to the limit of 94 tokens (`decoding.prepare_published`).
 Weights, layers, kernels and the search are those of this package, so that nothing but the algorithm is compared.
 Source: paper, Sec. 5.3 and 6; spec 3 and 7.
 """
