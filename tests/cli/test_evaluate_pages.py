@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from printed_pages import put_page
@@ -31,6 +32,17 @@ def test_whole_pages(drethtr, pages, tiny_path, tmp_path, lines):
     assert found["convention"] in outcome.out
     assert [page["lines"] for page in found["pages"]] == [2, 2] and found["overall"]["lines"] == 4
     assert all(page["cer_matched"] >= page["cer_found_only"] >= 0 for page in found["pages"])
+
+
+def test_a_line_that_cannot_be_read_is_not_scored_with_its_own_text(drethtr, tmp_path, tiny_path):
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc"])
+    data = (tmp_path / "a.xml").read_text(encoding="utf-8")
+    (tmp_path / "a.xml").write_text(re.sub(r"<Coords [^>]*><Baseline [^>]*>", "", data), encoding="utf-8")
+    arguments = ("--model", tiny_path, "--end-to-end", "--lines", "given", "--json", tmp_path / "a.json")
+    outcome = drethtr("evaluate", tmp_path / "a.xml", *arguments)
+    assert outcome.code == 0 and "1 of 1 given lines could not be read: l0" in outcome.err
+    [page] = json.loads((tmp_path / "a.json").read_text())["pages"]
+    assert (page["lines"], page["lines_read"], page["cer_matched"]) == (1, 0, 1.0)
 
 
 def test_whole_pages_need_descriptions(drethtr, lines, tiny_path):

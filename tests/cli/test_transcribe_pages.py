@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 
 import numpy as np
 import pikepdf
@@ -287,6 +288,22 @@ def test_given_lines(drethtr, export, tiny_path):
     outcome = drethtr("transcribe", export / "page" / "a.xml", "--model", tiny_path, "--verbose", "--format", "json")
     assert outcome.code == 0 and "2 lines given" in outcome.err
     assert len(json.loads(outcome.out)["regions"][0]["lines"]) == 2
+
+
+def lose_place(path, *ids):
+    """Take the polygons and baselines of some lines out of a PAGE file."""
+    data = path.read_text(encoding="utf-8")
+    for id in ids:
+        data = re.sub(rf'(id="{id}">)<Coords[^>]*><Baseline[^>]*>', r"\1", data)
+    path.write_text(data, encoding="utf-8")
+
+
+def test_given_lines_that_cannot_be_read_are_named(drethtr, export, tiny_path):
+    path = export / "page" / "a.xml"
+    lose_place(path, "l0")
+    outcome = drethtr("transcribe", path, "--model", tiny_path)
+    assert outcome.code == 0 and outcome.out.count("\n") == 1 and "abc" not in outcome.out
+    assert outcome.err == f"{path}: 1 of 2 given lines could not be read: l0\n"
 
 
 def test_an_image_with_its_description_in_one_folder_is_read_once(drethtr, tmp_path, tiny_path):

@@ -82,9 +82,14 @@ def test_given_lines_that_lack_half_of_their_place(scan, recognizer, missing):
     check_complete(transcribe_page(described(path, made, **{missing: None}), recognizer), made)
 
 
-def test_given_lines_without_any_place_stay_unread(scan, recognizer):
+APART = {"baseline": ((0, 20), (700, 20)), "polygon": ((0, 600), (700, 600), (700, 620), (0, 620))}
+
+
+@pytest.mark.parametrize("place", [{"baseline": None, "polygon": None}, APART], ids=["nowhere", "apart"])
+def test_given_lines_that_cannot_be_read_have_no_text(scan, recognizer, place):
+    """That of the file would pass for ours."""
     path, made = scan
-    page = transcribe_page(described(path, made, baseline=None, polygon=None), recognizer)
+    page = transcribe_page(described(path, made, transcription=Transcription("theirs"), **place), recognizer)
     assert len(page.lines) == len(TEXTS) and all(line.transcription is None for line in page.lines)
 
 

@@ -1,11 +1,12 @@
 """`drethtr evaluate --end-to-end`: whole pages, their lines found as well as read."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.cli.files import images_of
-from drethtr.cli.pages import GIVEN, finder_for, without_lines
+from drethtr.cli.pages import GIVEN, finder_for, lines_unread, without_lines
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", line
         reference = [line.text for line in original.given.lines if line.text.strip()]
         asked = original if lines == GIVEN else without_lines(original)
         read = transcribe(asked, recognizer, finder_for(original, lines))
+        if unread := lines_unread(original, read):
+            tqdm.write(unread, file=sys.stderr)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
     return counts
 

@@ -39,6 +39,9 @@ USUAL = "rapid"
 
 NOT_ON_SCREEN = frozenset({"pdf", "html"})
 
+SHOWN = 10
+"""So many lines that could not be read are named."""
+
 
 @dataclass(frozen=True)
 class PageOptions:
@@ -160,11 +163,22 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
             page = transcribe(original, recognizer, finder, keep=options.update and not options.force)
         finally:
             advance()
+        if unread := lines_unread(original, page):
+            tqdm.write(unread, file=sys.stderr)
         if options.verbose:
             tqdm.write(taken_for(original, page, options.lines), file=sys.stderr)
         return page
 
     return read
+
+
+def lines_unread(original: "Original", page: "Page") -> str:
+    """Which of the lines that were given could not be read; nothing if all were."""
+    unread = [line.id for line in page.lines if line.transcription is None]
+    if not unread:
+        return ""
+    shown = ", ".join([*unread[:SHOWN], *(["…"] if len(unread) > SHOWN else [])])
+    return f"{original.name}: {len(unread)} of {len(page.lines)} given lines could not be read: {shown}"
 
 
 def taken_for(original: "Original", page: "Page", lines: str) -> str:

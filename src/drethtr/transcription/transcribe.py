@@ -62,7 +62,7 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, ke
     """A page with text; its lines are those given, or those found if none are. `Whole` takes the image as it is.
 
     Args:
-        keep: Whether given lines that have text are left as they are.
+        keep: Whether given lines that have text are left as they are; else those that cannot be read lose it.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
@@ -78,26 +78,23 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, ke
 
 
 def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False) -> Page:
-    """The page with the lines that have a place read; those without one stay as they are."""
-    placed = [
-        line for line in page.lines if (line.baseline or line.polygon) and not (keep and line.transcription is not None)
-    ]
+    """The page with its lines read; those that cannot be, as they have no place or are no lines, are without text."""
+    wanted = [line for line in page.lines if not (keep and line.transcription is not None)]
+    placed = [line for line in wanted if line.baseline or line.polygon]
+    done = {line.id: replace(line, transcription=None) for line in wanted}
     lines = complete(grey, [GivenLine.of(line) for line in placed])
-    done = {}
     for number, read in read_lines(grey, lines, recognizer):
         text = transcription_of(read.reading, read.strip, page.width, page.height)
-        done[placed[number].id] = placed_line(placed[number].id, read, text, page.width, page.height)
+        line = placed[number]
+        done[line.id] = merged(line, placed_line(line.id, read, text, page.width, page.height))
     regions = (
-        replace(region, lines=tuple(merged(line, done.get(line.id)) for line in region.lines))
-        for region in page.regions
+        replace(region, lines=tuple(done.get(line.id, line) for line in region.lines)) for region in page.regions
     )
     return replace(page, regions=tuple(regions))
 
 
-def merged(line: TextLine, read: TextLine | None) -> TextLine:
+def merged(line: TextLine, read: TextLine) -> TextLine:
     """A given line with what was read, and with the place it lacked."""
-    if read is None:
-        return line
     return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
 
 
