@@ -1,8 +1,11 @@
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from drethtr.errors import ConfigError
+from drethtr.experiments.made_lines import SPLITS, STEM
 from drethtr.experiments.material import Lines, Material
 from drethtr.experiments.reproduce import reproduce, result_path
 from drethtr.experiments.stage import FINISHED, carry_out
@@ -42,12 +45,37 @@ def test_a_finished_training_is_not_repeated(conditions):
     assert carry_out(stage, replace(conditions, say=said.append)) == best and said == []
 
 
-def test_a_result_of_other_data_is_not_taken_for_this_one(conditions):
+@pytest.mark.parametrize("wanted", [slice(1), slice(1, 2)], ids=["itself", "another row"])
+def test_results_of_other_data_do_not_stand_in_one_table(wanted, conditions):
     reproduce(GAMMA, GAMMA.rows[:1], 1, conditions)
     lines = conditions.material.lines("iam")
     other = Material({"iam": replace(lines, test=lines.validation)}, conditions.material.synthetic)
-    with pytest.raises(ConfigError, match="other settings, data"):
-        reproduce(GAMMA, GAMMA.rows[:1], 1, replace(conditions, material=other))
+    with pytest.raises(ConfigError, match=r"layer-wise\.0\.json.*: of other settings, data"):
+        reproduce(GAMMA, GAMMA.rows[wanted], 1, replace(conditions, material=other))
+
+
+def test_of_a_result_that_needs_what_is_not_given_nobody_can_tell(conditions):
+    reproduce(PRETRAINING, PRETRAINING.rows[:2], 1, conditions)
+    said = []
+    without = replace(conditions, material=replace(conditions.material, synthetic=None), say=said.append)
+    reproduce(PRETRAINING, PRETRAINING.rows[:1], 1, without)
+    assert [words for words in said if "synthetic then real lines.0.json: whether it is" in words.replace("_", " ")]
+    with pytest.raises(ConfigError, match="needs handwriting fonts"):
+        reproduce(PRETRAINING, PRETRAINING.rows[:2], 1, without)
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_other_lines_under_the_same_name_are_other_data(split, conditions, tmp_path):
+    for splits in SPLITS:
+        shutil.copy(conditions.folder / "made" / f"{STEM}.{splits}.parquet", tmp_path)
+    lines = Lines.of([str(tmp_path / STEM)])
+    own = replace(conditions, material=replace(conditions.material, sets={"iam": lines}))
+    row, [file] = GAMMA.rows[0].experiment, getattr(lines, split)
+    before = row.fingerprint(own, 0), row.stage(own, 0).fingerprint
+    assert before == (row.fingerprint(own, 0), row.stage(own, 0).fingerprint)
+    Path(file).write_bytes(Path(file).read_bytes()[::-1])
+    assert row.fingerprint(own, 0) != before[0]
+    assert (row.stage(own, 0).fingerprint == before[1]) == (split == "test")
 
 
 def test_a_damaged_result_is_named(conditions):

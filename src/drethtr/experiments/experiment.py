@@ -11,7 +11,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
-        """The same for the same settings.
+        """The same for the same settings and lines.
 
         Raises:
             ConfigError: if something to do it with was not given.

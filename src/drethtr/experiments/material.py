@@ -3,10 +3,14 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b, file_digest
 from typing import Self
 
+from drethtr.data.sources import matching
 from drethtr.data.synthetic import Synthetic
-from drethtr.errors import ConfigError
+from drethtr.data.urls import find_files, open_file
+from drethtr.errors import ConfigError, DataError
 
 IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
 """The data sets of the paper; lines that are given without a name stand for the first."""
@@ -76,3 +80,21 @@ class Material:
                 "synthetic pretraining needs handwriting fonts and texts; give --fonts FOLDER --text FILE"
             )
         return self.synthetic
+
+
+def contents(patterns: Sequence[str]) -> list[str]:
+    """A digest of every file that some patterns match: other lines in a file of the same name are other lines."""
+    return [content(file) for pattern in patterns for path in matching(pattern) for file in find_files(path)]
+
+
+def content(file: str) -> str:
+    """The digest of a file, at a path or URL.
+
+    Raises:
+        DataError: if it cannot be read.
+    """
+    try:
+        with open_file(file) as stream:
+            return file_digest(stream, partial(blake2b, digest_size=8)).hexdigest()
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error}") from error

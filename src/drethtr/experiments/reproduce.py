@@ -25,32 +25,41 @@ def reproduce(table: Table, rows: Sequence[Row], seeds: int, conditions: Conditi
     """Run rows with seeds from 0, one after the other; results lie in the folder of the conditions.
 
     Raises:
-        ConfigError: if something that a row needs was not given, or the folder holds a result of other settings.
+        ConfigError: if something that a row needs was not given, or the folder holds results of the table, be it of
+            other rows, that are of other settings or data.
         DataError: if lines cannot be used.
     """
+    check_kept(table, conditions)
     wanted = [(row, seed) for seed in range(seeds) for row in rows]
-    missing = [(row, seed) for row, seed in wanted if not is_finished(table, row, seed, conditions)]
+    for row, seed in wanted:
+        row.experiment.fingerprint(conditions, seed)  # refuses at once what would be missing later
+    missing = [(row, seed) for row, seed in wanted if not result_path(conditions.folder, table, row, seed).exists()]
     for number, (row, seed) in enumerate(missing, start=1):
         conditions.say(f"[{number}/{len(missing)}] {table.name}: {row.name}, seed {seed}")
         run_row(table, row, seed, conditions)
 
 
-def is_finished(table: Table, row: Row, seed: int, conditions: Conditions) -> bool:
-    """Whether there is a result of this very row.
+def check_kept(table: Table, conditions: Conditions) -> None:
+    """See that all results of a table may stand beside each other; of which nobody can tell, it says so.
 
     Raises:
-        ConfigError: if there is one of other settings or data.
+        ConfigError: naming those of other settings or data.
     """
-    path = result_path(conditions.folder, table, row, seed)
-    fingerprint = row.experiment.fingerprint(conditions, seed)
-    if not path.exists():
-        return False
-    if Result.load(path).fingerprint != fingerprint:
+    rows, others = {row.name: row for row in table.rows}, []
+    for path in sorted((conditions.folder / table.name).glob("*.json")):
+        kept = Result.load(path)
+        if kept.row not in rows:
+            continue
+        try:
+            if rows[kept.row].experiment.fingerprint(conditions, kept.seed) != kept.fingerprint:
+                others.append(str(path))
+        except ConfigError as error:
+            conditions.say(f"{path}: whether it is of the same settings and data is not known: {error}")
+    if others:
         raise ConfigError(
-            f"{path} is of other settings, data or another version; choose another --output, or delete it to run the "
-            "row again"
+            f"{', '.join(others)}: of other settings, data or another version; choose another --output, or delete what "
+            "is to be run again"
         )
-    return True
 
 
 def run_row(table: Table, row: Row, seed: int, conditions: Conditions) -> None:

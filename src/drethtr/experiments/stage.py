@@ -1,7 +1,7 @@
 """What a row has to train: one run, or several one after the other, shared by all rows that need the very same.
 
-A stage lies in a folder named after its settings. When it is finished only the best model stays there, with the run it
-came from; until then it can be gone on with.
+A stage lies in a folder named after its settings and the content of its files. When it is finished only the best model
+stays there, with the run it came from; until then it can be gone on with.
 """
 
 import json
@@ -16,7 +16,8 @@ import torch
 from drethtr import config
 from drethtr.atomic import atomic_write
 from drethtr.checkpoint import load_model
-from drethtr.experiments.material import Material
+from drethtr.data.supply import Real
+from drethtr.experiments.material import Material, contents
 from drethtr.experiments.scale import Scale
 from drethtr.training.devices import Devices
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
@@ -54,13 +55,19 @@ class Stage:
 
     @property
     def settings(self) -> list[Any]:
-        """The runs of all stages up to this one, as JSON has them."""
-        return [*([] if self.after is None else self.after.settings), config.to_dict(self.run)]
+        """The runs of all stages up to this one, as JSON has them, each with the digests of its files."""
+        before = [] if self.after is None else self.after.settings
+        return [*before, config.to_dict(self.run), contents(files_of(self.run))]
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same settings."""
+        """The same for the same settings and lines."""
         return digest(self.settings)
+
+
+def files_of(run: RunConfig) -> list[str]:
+    """The files of real lines of a run, to train on and to choose the best by."""
+    return [*(path for source in run.train if isinstance(source, Real) for path in source.paths), *run.validation.paths]
 
 
 def digest(settings: Any) -> str:

@@ -13,7 +13,7 @@ from drethtr.evaluation.evaluate import read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.experiments.course import Change, Course, Plan, RealOnly
 from drethtr.experiments.experiment import Experiment
-from drethtr.experiments.material import IAM
+from drethtr.experiments.material import IAM, contents
 from drethtr.experiments.result import (
     CER,
     LINES,
@@ -68,8 +68,9 @@ class Trained(Experiment):
         return self.decoder or conditions.scale.decoder
 
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
-        test = list(conditions.material.lines(self.lines).test)
-        return digest([self.stage(conditions, seed).settings, config.to_dict(self.reader(conditions)), test])
+        test = conditions.material.lines(self.lines).test
+        reader = config.to_dict(self.reader(conditions))
+        return digest([self.stage(conditions, seed).settings, reader, list(test), contents(test)])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
         lines = conditions.material.lines(self.lines)
