@@ -74,7 +74,8 @@ class Trained(Experiment):
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
         lines = conditions.material.lines(self.lines)
-        check_apart({"training": open_all(lines.train), "test": open_all(lines.test)})
+        splits = {"training": lines.train, "validation": lines.validation, "test": lines.test}
+        check_apart({name: open_all(files) for name, files in splits.items()})
         carry_out(self.stage(conditions, seed), conditions)
 
     def measure(self, conditions: Conditions, seed: int) -> Outcome:

@@ -1,0 +1,27 @@
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.data.sample import Sample
+from drethtr.data.write_parquet import store_parquet
+from drethtr.errors import DataError
+from drethtr.experiments.material import Lines
+from drethtr.experiments.trained import Trained
+
+
+def store(path, text, page):
+    file = BytesIO()
+    Image.fromarray(written(text)).save(file, "PNG")
+    store_parquet([Sample(file.getvalue(), text, set="hand", page=page)], path)
+
+
+@pytest.mark.parametrize("shared", [("train", "val"), ("train", "test"), ("val", "test")], ids="-".join)
+def test_a_page_in_two_splits_is_refused_before_anything_is_trained(shared, conditions, tmp_path):
+    for split in ("train", "val", "test"):
+        store(tmp_path / f"hand.{split}.parquet", split, "page 7" if split in shared else f"of {split}")
+    own = replace(conditions.material, sets={"iam": Lines.of([str(tmp_path / "hand")])})
+    with pytest.raises(DataError, match="page 'page 7' of 'hand' is in"):
+        Trained().prepare(replace(conditions, material=own), seed=0)
