@@ -54,7 +54,7 @@ def test_a_system_learns_two_lines_is_saved_and_reads(config, tmp_path):
     torch.manual_seed(0)
     model = build_model(config, Characters.learn(TEXTS), Preparation())
     lines = [written(text) for text in TEXTS]
-    batch = collate([model.preparation(line) for line in lines], TEXTS, TEXTS, model.tokenizer)
+    batch = collate([model.preparation(line) for line in lines], TEXTS, model.tokenizer)
     objective = Objective(model.network.train(), LossConfig(label_smoothing=0.0))
     counts = Counts(lines=len(TEXTS), characters=sum(map(len, TEXTS)), tokens=sum(map(len, TEXTS)) + len(TEXTS))
     optimizer = make_optimizer(model.network, OptimizerConfig(learning_rate=0.01, backbone_scale=1.0))

@@ -14,6 +14,7 @@ RUN = """
 samples = 96
 minimum_count = 1
 save_every = 8
+bfloat16 = false
 augmentation = []
 train = [{ kind = "Real", paths = ["train.parquet"] }]
 validation = { paths = ["val.parquet"], lines = 4, every = 32 }

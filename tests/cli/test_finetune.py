@@ -62,7 +62,9 @@ def test_lines_that_learn_and_choose_are_refused_before_anything_is_written(dret
 
 
 def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
-    output = tmp_path / "mine.safetensors"
+    output, other = tmp_path / "mine.safetensors", tmp_path / "mine.run" / "best.safetensors"
+    other.parent.mkdir()
+    other.write_bytes(tiny_path.read_bytes())
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0 and "before," in outcome.out and "drethtr evaluate" in outcome.out
     model = load_model(output)
@@ -74,7 +76,7 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
     assert f"{100 * told['validation_after']['cer']:.2f} [" in measured.out
     assert "fine tuned" in drethtr("info", output).out
-    assert not list(output.with_suffix(".run").rglob("*.safetensors"))
+    assert list(output.with_suffix(".run").rglob("*.safetensors")) == [other], "only what it wrote itself is removed"
     again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
     assert again.code == 2 and "exists; choose another name" in again.err
 

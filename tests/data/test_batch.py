@@ -38,7 +38,7 @@ def batches_of(mixture, config=CONFIG, augmentation=()):
 
 def test_collate_pads_with_paper_and_pad():
     lines = [np.full((4, 2), 0.5, np.float32), np.full((4, 5), 0.25, np.float32)]
-    batch = collate(lines, ["a?b", ""], ["one", "two"], TOKENIZER)
+    batch = collate(lines, ["a?b", ""], TOKENIZER)
     assert batch.images.shape == (2, 1, 4, WIDTH_STEP) and batch.images.dtype == torch.float32
     assert (batch.images[0, 0, :, :2] == 0.5).all() and (batch.images[0, 0, :, 2:] == -1).all()
     assert (batch.images[1, 0, :, :5] == 0.25).all() and (batch.images[1, 0, :, 5:] == -1).all()
@@ -46,11 +46,11 @@ def test_collate_pads_with_paper_and_pad():
     a, b = TOKENIZER.encode("ab")
     assert batch.tokens.tolist() == [[a, UNK, b], [PAD] * 3] and batch.tokens.dtype == torch.int64
     assert batch.lengths.tolist() == [3, 0] and batch.lengths.dtype == torch.int64
-    assert (batch.texts, batch.sets, batch.too_wide) == (("a?b", ""), ("one", "two"), 0)
+    assert (batch.texts, batch.too_wide) == (("a?b", ""), 0)
 
 
 def test_collate_of_empty_texts():
-    batch = collate([np.zeros((4, 2), np.float32)], [""], [""], TOKENIZER)
+    batch = collate([np.zeros((4, 2), np.float32)], [""], TOKENIZER)
     assert batch.tokens.shape == (1, 0) and batch.tokens.dtype == torch.int64
 
 
@@ -62,13 +62,13 @@ def test_a_chunk_holds_its_samples_once(mixture):
         assert all(batch.images.numel() <= CONFIG.pixels and len(batch.texts) <= CONFIG.lines for batch in batches)
 
 
-def test_lines_keep_their_texts_and_sets(mixture):
+def test_lines_keep_their_texts(mixture):
     samples = {sample.text: sample for sample in mixture.real_samples()}
     for batch in batches_of(mixture)[0]:
-        for image, width, ids, length, text, name in zip(*batch[:6], strict=True):
+        for image, width, ids, length, text in zip(*batch[:5], strict=True):
             expected = Preparation(height=16)(samples[text].line())
             assert np.array_equal(image[0, :, :width], expected) and (image[0, :, width:] == -1).all()
-            assert TOKENIZER.decode(ids[:length].tolist()) == text and name == samples[text].set
+            assert TOKENIZER.decode(ids[:length].tolist()) == text
 
 
 def test_lines_of_a_batch_are_of_like_width_and_batches_shuffled(draw):

@@ -1,11 +1,12 @@
 import lzma
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from drethtr.data.corpus import Corpus, Wording, cut_line, language_of, sample_blocks
+from drethtr.data.corpus import LONGEST_WORD, Corpus, Wording, cut_line, language_of, sample_blocks
 from drethtr.data.fragments import KINDS, LANGUAGES
 from drethtr.errors import ConfigError, DataError
 
@@ -55,6 +56,13 @@ def test_a_hyphen_ends_a_word_that_goes_on(write_text):
 def test_short_words_are_not_hyphenated():
     short_words = " ".join("word" for _ in range(50))
     assert not any("-" in cut_line(short_words, 38, 1.0, np.random.default_rng(number)) for number in range(50))
+
+
+def test_text_without_spaces_is_cut_anywhere(write_text):
+    corpus = Corpus(files=(write_text("字" * 5000),), wording=PROSE)
+    assert {len(text) for text in draw_many(corpus)} <= set(range(PROSE.shortest, PROSE.longest + LONGEST_WORD + 1))
+    words = Corpus(files=(write_text("字" * 5000),), wording=replace(PROSE, words=1.0))
+    assert {len(text) for text in draw_many(words)} == {PROSE.longest}
 
 
 def test_only_the_alphabet_is_written_and_length_counts_after_that(write_text):

@@ -65,10 +65,20 @@ def test_weights_of_sources(pattern):
     large, small = pattern.replace("*", "large"), pattern.replace("*", "small")
     mixture = Mixture.open((Real(paths=(large,), weight=1.0), Real(paths=(small,), weight=3.0)), seed=0)
     assert sets(mixture)["small"] == pytest.approx(0.75, abs=1e-3)
-    with pytest.raises(ConfigError, match="weight of a source must be above 0"):
-        Real(paths=(large,), weight=0.0)
+    with pytest.raises(ConfigError, match="weight of a source must be 0 or above"):
+        Real(paths=(large,), weight=-1.0)
+    with pytest.raises(ConfigError, match="at least one source"):
+        Mixture.open((Real(paths=(large,), weight=0.0),), seed=0)
     with pytest.raises(ConfigError, match="at least one source"):
         Mixture.open((), seed=0)
+
+
+def test_a_source_of_no_weight_only_lends_its_characters(pattern):
+    large, small = pattern.replace("*", "large"), pattern.replace("*", "small")
+    mixture = Mixture.open((Real(paths=(large,), weight=0.0), Real(paths=(small,))), seed=0)
+    assert sets(mixture) == {"small": 1.0} and {sample.set for sample in mixture.real_samples()} == {"small"}
+    assert set("largesm") <= set("".join(mixture.texts()))
+    assert [line.split()[0] for line in mixture.summary().splitlines()] == ["100.0%", "0.0%"]
 
 
 def test_no_line_comes_again_before_all_others_came(make_samples):

@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+import rank_norms
 import rank_shares
 import torch
 from safetensors.torch import load_file
@@ -34,6 +35,11 @@ def test_two_processes_train_like_one(data: Path) -> None:
     assert len((data / "one" / "metrics.jsonl").read_text().splitlines()) == len(
         (data / "two" / "metrics.jsonl").read_text().splitlines()
     )
+
+
+def test_batch_norms_know_what_all_processes_saw(tmp_path: Path) -> None:
+    finish(launch(tmp_path, [rank_norms.__file__, str(tmp_path)], processes=2))
+    assert [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)] == [[0.5], [0.5]]
 
 
 def test_processes_need_no_gradient_of_what_no_loss_teaches(data: Path) -> None:

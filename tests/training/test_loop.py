@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,12 +14,13 @@ from drethtr.errors import CheckpointError, ConfigError
 from drethtr.training.loop import LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig, ValidationConfig
 
+FONTS = Path(__file__).parents[1] / "fonts"
 STILL = "optimizer.learning_rate=1e-12"
 
 
 def run(data, monkeypatch, *settings):
     monkeypatch.chdir(data)
-    return config.load(RunConfig, data / "run.toml", ["samples=32", "bfloat16=false", *settings])
+    return config.load(RunConfig, data / "run.toml", ["samples=32", *settings])
 
 
 def validations(folder):
@@ -81,6 +83,16 @@ def test_a_run_saved_before_a_setting_was_there_goes_on(data, monkeypatch):
     assert load_model(data / "out" / LATEST).card["samples"] > before
     with pytest.raises(CheckpointError, match=r"other settings \(seed\)"):
         train(replace(wanted, seed=1), data / "out", resume=True, workers=0)
+
+
+def test_lines_that_are_made_need_an_alphabet(data, monkeypatch):
+    (data / "a_en.txt").write_text("zzz yyy line\n")
+    made = f'{{ kind = "Made", lines = {{ fonts = "{FONTS}", texts = ["a_en.txt"] }} }}'
+    with pytest.raises(ConfigError, match=r"no character occurs 1 times in real lines .* weight = 0"):
+        train(run(data, monkeypatch, f"train=[{made}]"), data / "out", workers=0)
+    lent = '{ kind = "Real", paths = ["train.parquet"], weight = 0 }'
+    best = train(run(data, monkeypatch, f"train=[{made}, {lent}]"), data / "out", workers=0)
+    assert load_model(best).tokenizer.characters == " 0123456789eiln"
 
 
 def test_patience_is_at_least_one():

@@ -6,8 +6,9 @@ from conftest import TINY
 from torch import nn
 
 from drethtr.model.network import DRetHTR
+from drethtr.training import optimize
 from drethtr.training.muon import STEP, Muon, orthogonal
-from drethtr.training.optimize import AdamW, OptimizerConfig, Orthogonal, make_optimizer
+from drethtr.training.optimize import AdamW, OptimizerConfig, make_optimizer
 
 
 @pytest.mark.parametrize("shape", [(1, 8, 8), (2, 6, 24), (3, 24, 6)])
@@ -40,7 +41,7 @@ def test_a_step_is_as_long_as_one_of_adamw_whatever_the_gradient() -> None:
 
 def test_only_inner_matrices_move_as_a_whole() -> None:
     network = DRetHTR(TINY, 12)
-    optimizer = make_optimizer(network, OptimizerConfig(method=Orthogonal()))
+    optimizer = make_optimizer(network, OptimizerConfig(method=optimize.Muon()))
     matrices = {id(p) for group in optimizer.param_groups if "momentum" in group for p in group["params"]}
     moved = {name for name, parameter in network.named_parameters() if id(parameter) in matrices}
     assert {"blocks.0.fusion.to_qkv.weight", "backbone.token_blocks.0.expand.weight"} <= moved

@@ -23,7 +23,7 @@ def batch_of(rows: list[int]) -> Batch:
     images = torch.rand(2, 1, 48, 128, generator=chance) * 2 - 1
     tokens = torch.tensor([[4, 5, 6, 4], [7, 8, PAD, PAD]])
     lengths = torch.tensor([4, 2])
-    return Batch(images[rows], torch.tensor([128, 128])[rows], tokens[rows], lengths[rows], ("",) * len(rows), ())
+    return Batch(images[rows], torch.tensor([128, 128])[rows], tokens[rows], lengths[rows], ("",) * len(rows))
 
 
 BOTH = Counts(lines=2, characters=6, tokens=8)

@@ -8,14 +8,14 @@ from pathlib import Path
 from safetensors.torch import load_file
 from training_runs import finish, saved_at, start
 
-ORTHOGONAL = ("--set", 'optimizer.method={kind="Orthogonal"}')  # which has the more to remember
+MUON = ("--set", 'optimizer.method={kind="Muon"}')  # which has the more to remember
 
 
 def test_killed_and_resumed_equals_uninterrupted(data: Path) -> None:
-    finish(start(data, "whole", *ORTHOGONAL))
+    finish(start(data, "whole", *MUON))
     snapshot = data / "killed" / "snapshot.safetensors"
     for delay in (0.0, 0.05, 0.3):
-        process = start(data, "killed", "--resume", *ORTHOGONAL)
+        process = start(data, "killed", "--resume", *MUON)
         before = saved_at(snapshot)
         while process.poll() is None and saved_at(snapshot) == before:
             time.sleep(0.01)
@@ -23,7 +23,7 @@ def test_killed_and_resumed_equals_uninterrupted(data: Path) -> None:
         assert process.poll() is None, "the run was over before it could be killed"
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-    finish(start(data, "killed", "--resume", *ORTHOGONAL))
+    finish(start(data, "killed", "--resume", *MUON))
     for name in ("latest", "best"):
         whole, killed = (load_file(data / run / f"{name}.safetensors") for run in ("whole", "killed"))
         assert whole.keys() == killed.keys()

@@ -92,7 +92,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
         asked = time.monotonic()
         own = [batch for _, batch in map(next, streams)]
         begun = time.monotonic()
-        counts = count(own, devices)
+        counts, _ = count(own, devices)
         float(learn(learner, own, counts, devices, run, progress).total)  # waits for a GPU
         progress = replace(progress, step=progress.step + 1)
         if progress.step > WARM_UP:

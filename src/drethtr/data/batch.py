@@ -37,11 +37,10 @@ class Batch(NamedTuple):
     tokens: Tensor
     lengths: Tensor
     texts: tuple[str, ...]
-    sets: tuple[str, ...]
     too_wide: int = 0
 
 
-def collate(lines: Sequence[Prepared], texts: Sequence[str], sets: Sequence[str], tokenizer: Tokenizer) -> Batch:
+def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer) -> Batch:
     """Put prepared lines of one height and their texts into one batch."""
     images, widths = stack(lines)
     encoded = [tokenizer.encode(text) for text in texts]
@@ -49,7 +48,7 @@ def collate(lines: Sequence[Prepared], texts: Sequence[str], sets: Sequence[str]
     tokens = torch.full((len(encoded), max(lengths)), PAD)
     for row, ids in zip(tokens, encoded, strict=True):
         row[: len(ids)] = torch.tensor(ids)
-    return Batch(images, widths, tokens, torch.tensor(lengths), tuple(texts), tuple(sets))
+    return Batch(images, widths, tokens, torch.tensor(lengths), tuple(texts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,21 +109,21 @@ class Batches(Dataset[list[Batch]]):
         kept = [sample for sample in samples if sample[0].shape[1] <= config.max_columns]
         if not kept:
             raise DataError(f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns")
-        widths = [line.shape[1] for line, _, _ in kept]
+        widths = [line.shape[1] for line, _ in kept]
         groups = group_by_width(widths, config.pixels // self.preparation.height, config.lines)
         batches = []
         for group in groups:
-            lines, texts, sets = zip(*(kept[i] for i in group), strict=True)
-            batches.append(collate(lines, texts, sets, self.tokenizer))
+            lines, texts = zip(*(kept[i] for i in group), strict=True)
+            batches.append(collate(lines, texts, self.tokenizer))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
         batches[0] = batches[0]._replace(too_wide=len(samples) - len(kept))
         return batches
 
-    def prepared(self, index: int) -> tuple[Prepared, str, str]:
-        """One sample, ready to be put into a batch: its line, text and set."""
+    def prepared(self, index: int) -> tuple[Prepared, str]:
+        """One sample, ready to be put into a batch: its line and text."""
         sample = self.mixture.sample(index)
         line = augment(self.augmentation, sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT)))
         try:
-            return self.preparation(line), sample.text, sample.set
+            return self.preparation(line), sample.text
         except DataError as error:
             raise DataError(f"{sample.key}: {error}") from error

@@ -20,6 +20,8 @@ from drethtr.errors import ConfigError, DataError
 KEPT_BYTES = 16 << 20  # of one file in memory; of a longer one, blocks from all over it
 BLOCK_BYTES = 1 << 16
 TRIES = 50
+LONGEST_WORD = 40
+"""Text without a space for longer than this, as in scripts that have none, is cut anywhere."""
 
 LANGUAGE_NAMES = {"eng": "en", "fra": "fr", "deu": "de", "en": "en", "fr": "fr", "de": "de"}
 SUBSTITUTES = {
@@ -108,7 +110,7 @@ class Corpus:
             return ""
         if kind < wording.words:
             words = paragraph.split()
-            return words[int(chance.integers(len(words)))]
+            return words[int(chance.integers(len(words)))][: wording.longest]
         hyphen = not self.alphabet or "-" in self.alphabet
         text = cut_line(paragraph, self.draw_length(chance), wording.hyphenated if hyphen else 0.0, chance)
         if chance.random() < wording.inserted:
@@ -131,18 +133,31 @@ def cut_line(paragraph: str, length: int, hyphenated: float, chance: np.random.G
     """About `length` characters of a paragraph, from the start of a word to the end of one, or to a hyphen in it."""
     if len(paragraph) <= length:
         return paragraph
-    start = paragraph.find(" ", int(chance.integers(-1, len(paragraph) - length))) + 1
+    start = word_after(paragraph, int(chance.integers(-1, len(paragraph) - length)))
     end = start + length
     if end >= len(paragraph):
         return paragraph[start:]
-    word_end = paragraph.find(" ", end)
-    word_end = len(paragraph) if word_end < 0 else word_end
+    word_end = end_of_word(paragraph, end)
     word_start = paragraph.rfind(" ", start, end) + 1
     inside = paragraph[end - 2 : end + 2].isalpha() and word_start + 3 <= end <= word_end - 3
     if inside and chance.random() < hyphenated:
         return paragraph[start:end] + "-"
     near = word_start - 1 if end - word_start < word_end - end and word_start > start else word_end
     return paragraph[start:near]
+
+
+def word_after(paragraph: str, place: int) -> int:
+    """Where the first word after a place begins, or after -1; if there is none, the first of all."""
+    if place < 0 or end_of_word(paragraph, place) == place:
+        return place + 1
+    return paragraph.find(" ", place) + 1
+
+
+def end_of_word(paragraph: str, place: int) -> int:
+    """Where the word at a place ends, or the place itself if that is too far away."""
+    end = paragraph.find(" ", place)
+    end = len(paragraph) if end < 0 else end
+    return end if end - place <= LONGEST_WORD else place
 
 
 def insert(text: str, piece: str, chance: np.random.Generator) -> str:

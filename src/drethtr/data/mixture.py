@@ -29,11 +29,15 @@ DECK = 16384
 
 @dataclass(frozen=True)
 class Mixture:
-    """Sample number 0, 1, 2, ... for training; `shares` are above 0 and sum to 1."""
+    """Sample number 0, 1, 2, ... for training; `shares` are above 0 and sum to 1.
+
+    No sample comes from `undrawn`, but an alphabet is learned from its texts, too.
+    """
 
     supplies: tuple[Supply, ...]
     shares: tuple[float, ...]
     seed: int
+    undrawn: tuple[Supply, ...] = ()
 
     @classmethod
     def open(cls, sources: Sequence[Source], seed: int) -> Self:
@@ -43,14 +47,16 @@ class Mixture:
             ConfigError: if there is no source, or a setting is wrong.
             DataError: if a file cannot be used.
         """
-        if not sources:
-            known = ", ".join(kind.__name__ for kind in SOURCES)
-            raise ConfigError(f"a mixture needs at least one source of samples: {known}")
         total = sum(source.weight for source in sources)
+        if not total:
+            known = ", ".join(kind.__name__ for kind in SOURCES)
+            raise ConfigError(f"a mixture needs at least one source of samples with a weight above 0: {known}")
         opened = [(share * source.weight / total, supply) for source in sources for share, supply in source.open()]
-        if len(opened) > DECK:
-            raise ConfigError(f"{len(opened):,} sets are more than the {DECK:,} that can be mixed")
-        return cls(tuple(supply for _, supply in opened), tuple(share for share, _ in opened), seed)
+        drawn = [(share, supply) for share, supply in opened if share]
+        if len(drawn) > DECK:
+            raise ConfigError(f"{len(drawn):,} sets are more than the {DECK:,} that can be mixed")
+        shares, supplies = zip(*drawn, strict=True)
+        return cls(supplies, shares, seed, tuple(supply for share, supply in opened if not share))
 
     def sample(self, index: int) -> Sample:
         """The sample of this index, counted from 0."""
@@ -62,10 +68,10 @@ class Mixture:
 
     def texts(self) -> Iterator[str]:
         """The text of every real line once, to learn an alphabet from."""
-        return (text for supply in self.supplies for text in supply.texts())
+        return (text for supply in (*self.supplies, *self.undrawn) for text in supply.texts())
 
     def real_samples(self) -> list[Sample]:
-        """Every real line in memory once."""
+        """Every real line in memory that is drawn, once."""
         return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
 
     def within(self, characters: str) -> "Mixture":
@@ -74,9 +80,9 @@ class Mixture:
 
     def summary(self) -> str:
         """One line per supply with its share of the samples, for the log."""
-        return "\n".join(
-            f"{share:6.1%}  {supply.describe()}" for share, supply in zip(self.shares, self.supplies, strict=True)
-        )
+        drawn = zip(self.shares, self.supplies, strict=True)
+        described = ((share, supply.describe()) for share, supply in (*drawn, *((0.0, each) for each in self.undrawn)))
+        return "\n".join(f"{share:6.1%}  {description}" for share, description in described)
 
 
 @lru_cache(maxsize=4)

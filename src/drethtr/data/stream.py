@@ -42,7 +42,6 @@ class Parcel(NamedTuple):
     tokens: NDArray[Any]
     lengths: NDArray[Any]
     texts: tuple[str, ...]
-    sets: tuple[str, ...]
     too_wide: int
 
 

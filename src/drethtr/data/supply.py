@@ -41,13 +41,16 @@ class Supply(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
-    """Base of the configs in a mixture; `weight` is this one's share of the samples, relative to the others'."""
+    """Base of the configs in a mixture.
+
+    weight              its share of the samples, relative to the others'; with 0 it only lends its characters
+    """
 
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.weight > 0:
-            raise ConfigError(f"the weight of a source must be above 0, not {self.weight}")
+        if not 0 <= self.weight < float("inf"):
+            raise ConfigError(f"the weight of a source must be 0 or above, not {self.weight}")
 
     @abstractmethod
     def open(self) -> list[tuple[float, Supply]]:

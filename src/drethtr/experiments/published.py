@@ -25,9 +25,6 @@ from drethtr.training.run import RunConfig, ValidationConfig
 
 EPOCH = 6161
 """Training lines of IAM."""
-RARELY = 1e-6
-"""The share of real lines in pretraining: they are there for their alphabet."""
-
 OPTIMIZER = OptimizerConfig(
     learning_rate=1e-4,
     schedule=Cosine(final_share=0.01, cycles=33.333),
@@ -73,10 +70,10 @@ def pretraining(lines: Lines, alphabet: Sequence[str], synthetic: Synthetic) -> 
         alphabet: Files whose characters the network is to know; `lines` are for validation.
     """
     run = training(lines)
-    real = Real(weight=RARELY, paths=tuple(dict.fromkeys(alphabet)))
+    real = Real(weight=0.0, paths=tuple(dict.fromkeys(alphabet)))  # only its characters are learned
     return replace(
         run,
-        train=(Made(weight=1 - RARELY, lines=synthetic), real),
+        train=(Made(lines=synthetic), real),
         validation=replace(run.validation, every=400_000),
         samples=52_920_000,
         batches=replace(run.batches, lines=48, pixels=6_900_000),

@@ -18,7 +18,7 @@ from drethtr.model.backbones import PPOCR, Light
 from drethtr.model.ctc import CTCConfig
 from drethtr.model.embedding import Sinusoidal, Unplaced
 from drethtr.training.objective import LossConfig
-from drethtr.training.optimize import OptimizerConfig, Orthogonal
+from drethtr.training.optimize import Muon, OptimizerConfig
 from drethtr.training.run import RunConfig
 from drethtr.training.tuning import Whole
 
@@ -99,7 +99,7 @@ class Small(Scale):
             batches=BatchConfig(lines=4, pixels=300_000),
             batches_per_step=1,
             loss=LossConfig(ctc=0.0, draft=0.0),
-            optimizer=OptimizerConfig(method=Orthogonal(), learning_rate=2e-3, warm_up=100, average=0.99),
+            optimizer=OptimizerConfig(method=Muon(), learning_rate=2e-3, warm_up=100, average=0.99),
             validation=replace(run.validation, lines=40, every=self.samples),
             minimum_count=2,
             save_every=self.samples,

@@ -42,8 +42,8 @@ def surprises_together(recognizer: Recognizer, samples: Sequence[Sample]) -> lis
 @torch.inference_mode()
 def nats_of(recognizer: Recognizer, lines: Sequence[Prepared], samples: Sequence[Sample]) -> list[float]:
     """The same for some whole lines as one batch."""
-    texts, sets = [sample.text for sample in samples], [sample.set for sample in samples]
-    batch, network = collate(lines, texts, sets, recognizer.model.tokenizer), recognizer.model.network
+    network = recognizer.model.network
+    batch = collate(lines, [sample.text for sample in samples], recognizer.model.tokenizer)
     memory = recognizer.encode(lines)
     device = memory.layers[0].keys.device
     before, after = (tokens.to(device) for tokens in teacher_forcing(batch.tokens, batch.lengths))

@@ -19,6 +19,9 @@ Prepared: TypeAlias = NDArray[np.float32]
 MAX_COLUMNS = 65536
 """No line of writing is a thousand times as long as high; a mistaken image could be, and would fill the memory."""
 
+MAX_ROWS = 4096
+"""Of a line that is deslanted: that takes time and memory with the square of its height."""
+
 BLANK_CONTRAST = 16
 """A line whose greys differ less than this is blank: stretching it would turn paper grain into writing."""
 
@@ -48,7 +51,7 @@ class Preparation:
         """Scale bilinearly with antialiasing, keeping the aspect ratio times `stretch`.
 
         Raises:
-            DataError: if the line is empty, no (height, width) of uint8, or too long for its height.
+            DataError: if the line is empty, no (height, width) of uint8, too high, or too long for its height.
         """
         if line.ndim != 2 or line.dtype != np.uint8:
             raise DataError(f"expected a line image of uint8 (height, width), got {line.dtype} {line.shape}")
@@ -64,10 +67,12 @@ class Preparation:
         """How many columns a line of width x height pixels gets, at least 1.
 
         Raises:
-            DataError: if the line is empty, or too long for its height.
+            DataError: if the line is empty, too high, or too long for its height.
         """
         if width < 1 or height < 1:
             raise DataError(f"cannot prepare an empty line image of {width} x {height} pixels")
+        if self.deslant and height > MAX_ROWS:
+            raise DataError(f"a line image of {width} x {height} pixels is higher than {MAX_ROWS:,}; scale it down")
         columns = max(1, int(width * self.height * self.stretch / height))
         if columns > MAX_COLUMNS:
             raise DataError(f"a line image of {width} x {height} pixels is too long for its height; is it one line?")

@@ -72,6 +72,10 @@ class BytePairs(Tokenizer):
     def size(self) -> int:
         return SPECIALS + len(self.vocabulary)
 
+    @property
+    def alphabet(self) -> str:
+        return "".join(token for token in self.vocabulary if len(token) == 1)
+
     @cached_property
     def ids(self) -> dict[str, int]:
         return numbered(self.vocabulary)

@@ -27,6 +27,11 @@ class Tokenizer(ABC):
     def size(self) -> int:
         """How many ids there are, the four special ones included."""
 
+    @property
+    @abstractmethod
+    def alphabet(self) -> str:
+        """The characters that any text may have."""
+
     @abstractmethod
     def encode(self, text: str) -> list[int]:
         """Ids of the NFC of a text, without `BOS` and `EOS`; what was never learned becomes `UNK`."""
@@ -65,6 +70,10 @@ class Characters(Tokenizer):
     @property
     def size(self) -> int:
         return SPECIALS + len(self.characters)
+
+    @property
+    def alphabet(self) -> str:
+        return self.characters
 
     @cached_property
     def ids(self) -> dict[str, int]:

@@ -37,8 +37,9 @@ class Devices:
         except ImportError as error:
             raise MissingExtraError("accelerate", "train") from error
         device = torch.device(device)
-        looking = DistributedDataParallelKwargs(find_unused_parameters=not all_learn)
-        accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[looking])
+        # Without `broadcast_buffers` batch norms of the first process only would see lines; `level` evens them out.
+        wishes = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
+        accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[wishes])
         return cls(accelerator.device if accelerator.num_processes > 1 else device, accelerator)
 
     @property
@@ -74,6 +75,17 @@ class Devices:
         """Where gradients are gathered and not yet averaged: all but the last part of a step."""
         context: AbstractContextManager[None] = self.accelerator.no_sync(objective)
         return context
+
+    def level(self, network: nn.Module) -> None:
+        """Average over the processes what batch norms have seen."""
+        if self.processes == 1:
+            return
+        norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d) and module.training]
+        seen = [values for norm in norms for values in (norm.running_mean, norm.running_var) if values is not None]
+        if seen:
+            means = self.total(torch.cat(seen)) / self.processes
+            for own, mean in zip(seen, means.split([len(values) for values in seen]), strict=True):
+                own.copy_(mean)
 
     def total(self, values: Tensor) -> Tensor:
         """The sum over the processes."""

@@ -46,7 +46,7 @@ def train(
     """Train a model into the folder `output` and return the path of the best one.
 
     Started by torchrun, processes share the batches of each step; how many there are does not change the result
-    (beyond rounding).
+    (beyond rounding, and beyond the running means of batch norms, if there are any: those are averaged).
 
     Args:
         resume: Go on from the folder's snapshot; the result is that of an uninterrupted run.
@@ -65,9 +65,9 @@ def train(
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     torch.manual_seed(run.seed)
     mixture = Mixture.open(run.train, run.seed)
-    alphabet = Characters.learn(mixture.texts(), run.minimum_count)
-    mixture = mixture.within(alphabet.characters)
-    model, learner = prepare(run, alphabet, devices)
+    tokenizer = run.start.tokenizer() or learned_alphabet(mixture, run)
+    mixture = mixture.within(tokenizer.alphabet)
+    model, learner = prepare(run, tokenizer, devices)
     settings = config.to_dict(run), config.to_dict(model.tokenizer)
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
     validator = Validator(run.validation, mixture.real_samples())
@@ -85,13 +85,14 @@ def train(
             waiting = time.monotonic()
             positions, own = zip(*map(next, streams), strict=True)
             begun = time.monotonic()
-            counts = count(own, devices)
+            counts, too_wide = count(own, devices)
             losses = learn(learner, own, counts, devices, run, progress)
             progress = replace(
                 progress,
                 positions=everywhere(positions, devices),
                 step=progress.step + 1,
                 samples=progress.samples + counts.lines,
+                too_wide=progress.too_wide + too_wide,
                 seconds=progress.seconds + time.monotonic() - waiting,
             )
             report(journal, losses, counts, progress, begun - waiting)
@@ -108,9 +109,24 @@ def train(
     return output / BEST
 
 
-def prepare(run: RunConfig, alphabet: Characters, devices: Devices) -> tuple[Model, Learner]:
-    """Fresh or started weights, their average and their optimizer; the start's own alphabet goes before."""
-    tokenizer: Tokenizer = run.start.tokenizer() or alphabet
+def learned_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
+    """The characters of the real lines.
+
+    Raises:
+        ConfigError: if there are none.
+    """
+    alphabet = Characters.learn(mixture.texts(), run.minimum_count)
+    if not alphabet.characters:
+        raise ConfigError(
+            f"no character occurs {run.minimum_count} times in real lines to train on, so that there is nothing to "
+            "write with; add real lines to `train` (with weight = 0 they only lend their characters), or lower "
+            "minimum_count"
+        )
+    return alphabet
+
+
+def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
+    """Fresh or started weights, their average and their optimizer."""
     model = build_model(run.network, tokenizer, run.preparation)
     run.start.apply(model.network, tokenizer)
     model.network.to(devices.device)
@@ -141,10 +157,12 @@ def open_streams(
     return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
 
 
-def count(own: Sequence[Batch], devices: Devices) -> Counts:
-    """Lines, characters and tokens of a step, those of the other processes included."""
+def count(own: Sequence[Batch], devices: Devices) -> tuple[Counts, int]:
+    """Lines, characters and tokens of a step, and the lines left out of it; those of other processes included."""
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
-    return Counts(*devices.total(torch.tensor([lines, characters, characters + lines])).tolist())
+    too_wide = sum(batch.too_wide for batch in own)
+    *counts, too_wide = devices.total(torch.tensor([lines, characters, characters + lines, too_wide])).tolist()
+    return Counts(*counts), too_wide
 
 
 def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
@@ -179,6 +197,7 @@ def learn(
         )
     with devices.precision(progress.bfloat16):
         learner.optimizer.step()
+    devices.level(learner.network)
     learner.average.follow(learner.network, progress.step + 1)
     return Losses(*devices.total(losses))
 
@@ -196,7 +215,12 @@ def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress,
         values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
         rate = progress.samples / max(progress.seconds, 1e-9)
         journal.record(
-            "train", progress.samples, **values, lines_per_second=round(rate, 2), loading_seconds=round(loading, 4)
+            "train",
+            progress.samples,
+            **values,
+            too_wide=progress.too_wide,
+            lines_per_second=round(rate, 2),
+            loading_seconds=round(loading, 4),
         )
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from drethtr.errors import ConfigError
-from drethtr.training.muon import Muon
+from drethtr.training import muon
 
 
 class Schedule(ABC):
@@ -73,7 +73,7 @@ class AdamW(Method):
 
 
 @dataclass(frozen=True)
-class Orthogonal(Method):
+class Muon(Method):
     """Inner matrices as a whole, see `muon.py`; the rest as AdamW does."""
 
     momentum: float = 0.95
@@ -86,7 +86,7 @@ class Orthogonal(Method):
         return {"momentum": self.momentum} if matrices else {}
 
     def make(self, groups: list[dict[str, Any]], betas: tuple[float, float]) -> torch.optim.AdamW:
-        return Muon(groups, betas=betas)
+        return muon.Muon(groups, betas=betas)
 
 
 @dataclass(frozen=True, kw_only=True)

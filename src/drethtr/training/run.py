@@ -35,7 +35,7 @@ class ValidationConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """Everything that decides a result. Saved beside the model; two equal runs train alike.
+    """Everything that decides a result. Saved beside the model; two equal runs train alike, if in the same precision.
 
     `samples` are the lines seen in all; validation and snapshots come every so many of them. `batches_per_step` are
     taken together for one step of the optimizer, one after another or shared out among processes: the result is the

@@ -26,6 +26,7 @@ class Progress:
     """How far a run is.
 
     positions  those of the streams that a step's batches come from
+    too_wide   lines left out so far for having more columns than a batch takes
     best       the best validation CER
     stale      how many validations found nothing better since
     """
@@ -34,6 +35,7 @@ class Progress:
     bfloat16: bool
     step: int = 0
     samples: int = 0
+    too_wide: int = 0
     seconds: float = 0.0
     validated: int = 0
     saved: int = 0
@@ -69,7 +71,7 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any) -> Pro
     """Put a run back to where it was saved.
 
     Raises:
-        CheckpointError: if the file is damaged, of another run, or of other training lines.
+        CheckpointError: if the file is damaged, of another run, or of training lines with other characters.
     """
     tensors, metadata = read_tensors(path)
     try:

@@ -49,7 +49,10 @@ def tables_of(source: Path) -> list[Path]:
 
 def is_table(path: Path) -> bool:
     """Whether the first row looks like one of a table."""
-    file, tab, _ = next((row for _, row in rows_of(path)), "").partition("\t")
+    try:
+        file, tab, _ = next((row for _, row in rows_of(path)), "").partition("\t")
+    except DataError:  # no text of ours, such as a readme in another encoding
+        return False
     return bool(tab) and Path(file).suffix.lower() in IMAGES
 
 

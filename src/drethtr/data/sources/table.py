@@ -64,12 +64,12 @@ def read_jsonl(path: Path, spelling: Spelling = nfc) -> list[Sample]:
 def rows_of(path: Path) -> Iterator[tuple[int, str]]:
     """The rows of a text file that are not blank, counted from 1."""
     try:
-        rows = path.read_text(encoding="utf-8-sig").split("\n")  # splitlines would also break at U+2028 in a text
+        with path.open(encoding="utf-8-sig") as rows:  # no `splitlines`: U+2028 in a text is no end of a row
+            for number, row in enumerate(rows, start=1):
+                if row.strip():
+                    yield number, row.rstrip("\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8: {error}") from error
-    for number, row in enumerate(rows, start=1):
-        if row.strip():
-            yield number, row
 
 
 def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spelling) -> Sample:

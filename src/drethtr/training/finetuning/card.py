@@ -37,7 +37,7 @@ def data_of(card: Mapping[str, Any], material: Material) -> list[Mapping[str, An
 
 def sets_of(material: Material) -> Counter[str]:
     """How many lines of each set were learned from."""
-    return Counter(sample.set for sample in material.parts.train)
+    return Counter(sample.set for sample in (*material.parts.train, *material.old))
 
 
 def origin(entry: tuple[str, int]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from drethtr.errors import ConfigError
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
 from drethtr.model.adapter import changes_between
+from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
 from drethtr.training.finetuning.judge import edits, pages_of, with_trust
 from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
@@ -47,11 +48,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where, and with what, models are trained."""
+    """Where, and with what, models are trained; all of them in one precision, so that they can be compared."""
 
     folder: Path
     device: torch.device | str
     workers: int
+    bfloat16: bool
 
 
 def finetune(
@@ -66,8 +68,8 @@ def finetune(
     Raises:
         ConfigError: if there is such a run and `resume` is false, or it is of other lines or wishes.
     """
-    place = Workplace(folder_of(output), device, workers)
-    open_folder(material, place.folder, resume=resume)
+    folder = folder_of(output)
+    place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume))
     lines = material.parts.validation
     pages = pages_of(lines)
     before = edits(material.start, lines)
@@ -89,19 +91,28 @@ def folder_of(output: Path) -> Path:
     return output.with_suffix(".run")
 
 
-def open_folder(material: Material, folder: Path, *, resume: bool) -> None:
-    """Make the folder of a run, or see whether the one that is there is of the same lines and wishes."""
+def open_folder(material: Material, folder: Path, device: torch.device | str, *, resume: bool) -> bool:
+    """Make the folder of a run, or see whether the one that is there is of the same lines and wishes.
+
+    Returns:
+        Whether to train in bfloat16, which was measured when the folder was made.
+    """
     plan = folder / PLAN
     wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)
         store_parquet(material.parts.validation, folder / VALIDATION)
+        made = wanted | {"bfloat16": Devices.open(device).gains_from_bfloat16()}
         with atomic_write(plan) as unfinished:
-            unfinished.write_text(json.dumps(wanted, ensure_ascii=False, indent=1), encoding="utf-8")
-    elif not resume:
+            unfinished.write_text(json.dumps(made, ensure_ascii=False, indent=1), encoding="utf-8")
+        return made["bfloat16"]
+    if not resume:
         raise ConfigError(f"{folder} holds a run already; add --resume to go on with it, or --force to begin anew")
-    elif json.loads(plan.read_text(encoding="utf-8")) != wanted:
+    found = json.loads(plan.read_text(encoding="utf-8"))
+    bfloat16: bool = found.pop("bfloat16")
+    if found != wanted:
         raise ConfigError(f"{folder} holds a run of other lines or options; add --force to begin anew")
+    return bfloat16
 
 
 def learned(material: Material, share: float, place: Workplace) -> Model:
@@ -119,6 +130,7 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
             lines,
             place.folder / VALIDATION,
         )
+        run = replace(run, bfloat16=place.bfloat16)
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
         effort = load_model(folder / LATEST).card  # the best ones were found before that
         save_model(replace(found, card=effort), best)
@@ -152,8 +164,9 @@ def curve_of(material: Material, after: list[Counts], place: Workplace) -> Learn
 
 def clear(folder: Path) -> None:
     """Remove weights that nobody needs any more; the lines and the figures of the runs stay."""
-    for path in folder.rglob("*.safetensors"):
-        path.unlink()
+    for pattern in ("*_lines.safetensors", "*_lines/*.safetensors"):
+        for path in folder.glob(pattern):
+            path.unlink()
 
 
 def forget(output: Path) -> None:

@@ -13,7 +13,7 @@ from drethtr.errors import ConfigError
 from drethtr.model.adapter import size_of_rank
 from drethtr.recognizer import MAX_COLUMNS
 from drethtr.text.tokenizer import Characters, Tokenizer
-from drethtr.training.optimize import AdamW, Method, OptimizerConfig, Orthogonal
+from drethtr.training.optimize import AdamW, Method, Muon, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import FromModel
 from drethtr.training.tuning import LowRank, Whole
@@ -33,7 +33,7 @@ HIGHEST_RANK = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a person wants; two equal plans on the same files give the same model.
+    """What a person wants; two equal plans on the same files give the same model, in the same precision.
 
     data            the lines, as `drethtr.data.sources.open_all` takes them
     model           the file to begin with
@@ -89,7 +89,7 @@ class Pace:
         samples = round(280 * sqrt(lines))
         if adapter:
             return cls(samples, AdamW(), 2e-3, 1.0)
-        return cls(samples, Orthogonal(), 5e-4, 0.3)
+        return cls(samples, Muon(), 5e-4, 0.3)
 
 
 def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Path, validation: Path) -> RunConfig:
