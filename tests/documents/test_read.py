@@ -5,7 +5,8 @@ import pytest
 from page_examples import document_of, letter_page
 from PIL import Image
 
-from drethtr.documents import FORMATS, Page, image_beside, read_page
+from drethtr.data.sources import folder
+from drethtr.documents import FORMATS, Page, beside, image_beside, read_page
 from drethtr.errors import DataError
 
 PAGES = Path(__file__).parents[2] / ".." / "shared" / "data" / "pages"
@@ -58,12 +59,28 @@ def test_the_kind_of_a_file_is_seen_from_its_beginning(format, mark, tmp_path):
     assert read_page(path).text == letter_page().text
 
 
-@pytest.mark.parametrize("place", ["a.jpg", "../a.jpg", "0001.png", "../0001.tif"])
+@pytest.mark.parametrize("place", ["a.jpg", "../a.jpg", "../images/a.jpg", "0001.png", "../0001.tif", "../0001.ppm"])
 def test_images_are_found_where_programs_keep_them(place, tmp_path):
-    (tmp_path / "page").mkdir()
+    for name in ("page", "images"):
+        (tmp_path / name).mkdir()
     Image.new("L", (3, 2)).save(tmp_path / "page" / place)
     found = image_beside(tmp_path / "page" / "0001.alto.xml", "a.jpg")
     assert found.samefile(tmp_path / "page" / place)
+
+
+def test_the_whole_name_of_a_file_comes_before_its_beginning(tmp_path):
+    """Else a page of a volume would be read on the volume's cover."""
+    path = tmp_path / "page" / "vol.0012.xml"
+    path.parent.mkdir()
+    found = []
+    for name in ("page/vol.jpg", "page/vol.0012.jpg", "other.jpg"):
+        Image.new("L", (3, 2)).save(tmp_path / name)
+        found.append(image_beside(path, "other.jpg").name)
+    assert found == ["vol.jpg", "vol.0012.jpg", "other.jpg"]
+
+
+def test_images_are_the_same_beside_pages_and_in_folders_of_lines():
+    assert set(beside.IMAGES) == folder.IMAGES
 
 
 @pytest.mark.parametrize("name", ["0001.JPG", "0001.TIF"])

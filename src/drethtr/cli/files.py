@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from PIL import Image
 
 DESCRIPTION, PDF = ".xml", ".pdf"
-KINDS = (".alto", ".page")
-"""What files that describe pages have before their ending."""
 
 HEAD = 4096
 ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
@@ -60,11 +58,11 @@ def images_of(name: str) -> list[Path]:
 
 def in_folder(folder: Path) -> list[Path]:
     """Images, PDFs, and files that describe a page, which then stand for their images."""
-    from drethtr.data.sources.folder import IMAGES
+    from drethtr.documents.beside import IMAGES
 
     files = sorted(file for file in folder.iterdir() if file.is_file())
     described = described_images(files)
-    readable = IMAGES | {PDF}
+    readable = {*IMAGES, PDF}
     found = [file for file in files if file in described or file.suffix.lower() in readable]
     found = [file for file in found if file not in described.values()]
     if not found:
@@ -89,7 +87,8 @@ def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
 
     None where that image is missing. To a damaged file belongs the image of its name: who reads it says what is wrong.
     """
-    from drethtr.documents.read import image_beside, read_page
+    from drethtr.documents.beside import image_beside
+    from drethtr.documents.read import read_page
 
     described: dict[Path, Path | None] = {}
     for file in files:
@@ -121,11 +120,9 @@ def is_description(file: Path) -> bool:
 
 def stem_of(path: Path) -> str:
     """What the outputs for a file are called, before their endings."""
-    stem = path.stem
-    if path.suffix.lower() == DESCRIPTION:
-        for kind in KINDS:
-            stem = stem.removesuffix(kind)
-    return stem
+    from drethtr.documents.beside import page_stem
+
+    return page_stem(path)
 
 
 def claim(owners: dict[Path, Path], path: Path, image: Path) -> None:

@@ -6,10 +6,11 @@
 `FORMATS` has the writers; `drethtr.documents.update` writes into a file and leaves the rest of it alone.
 """
 
+from drethtr.documents.beside import image_beside
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Box, Page, Point, Points, Region, TextLine, Transcription, Word
-from drethtr.documents.read import image_beside, read_page
+from drethtr.documents.read import read_page
 
 __all__ = [
     "FORMATS",

@@ -8,15 +8,13 @@ from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
+from drethtr.documents.beside import image_beside
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
 from drethtr.documents.page import Page
 from drethtr.documents.readers import alto, page_xml
 from drethtr.documents.readers.json import read_json
 from drethtr.documents.readers.parsed import Parsed, SizeOf
 from drethtr.errors import DataError
-
-ENDINGS = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif")
-"""Image files that are looked for beside a page when the one it names is missing."""
 
 TURNED = (5, 6, 7, 8)
 """EXIF orientations in which width and height are exchanged."""
@@ -84,34 +82,6 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
         known = ", ".join(dialect.namespaces)
         raise DataError(f"{name}: {dialect.name} of unknown namespace {root.namespace!r}; known: {known}")
     return markup, dialect, dialect.read(root, name, size_of)
-
-
-def image_beside(path: Path, image: str) -> Path:
-    """The image of the page in the file `path`, which calls it `image`.
-
-    It is looked for beside the file and, as Transkribus keeps pages in a folder `page`, one folder above; there under
-    its own name, then under the file's name with the ending of an image.
-
-    Raises:
-        DataError: if there is none.
-    """
-    stem = path.name.split(".")[0]
-    endings = (*ENDINGS, *map(str.upper, ENDINGS))
-    names = [image, *(stem + ending for ending in endings), *(path.stem + ending for ending in endings)]
-    for folder in (path.parent, path.parent.parent):
-        for name in names:
-            if name and is_file(found := folder / name) and found != path:
-                return found
-    called = f"image {image!r}" if image else "image"
-    raise DataError(f"{path}: its {called} is missing; put it into {path.parent} or {path.parent.parent}")
-
-
-def is_file(path: Path) -> bool:
-    """Whether there is such a file; there is none of a name that is too long for one."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 def size_beside(path: Path, image: str) -> tuple[int, int] | None:

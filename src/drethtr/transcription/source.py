@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from drethtr.documents.beside import image_beside
 from drethtr.documents.document import Scan
 from drethtr.documents.page import Page
-from drethtr.documents.read import image_beside, read_page
+from drethtr.documents.read import read_page
 from drethtr.errors import DataError
 from drethtr.images.line import Line
 from drethtr.images.page import PageSource, is_pdf, open_pages

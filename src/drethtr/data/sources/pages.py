@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.documents.page import Page, TextLine
-from drethtr.documents.read import image_beside, is_file, read_page
+from drethtr.documents.beside import image_beside, page_stem
+from drethtr.documents.page import TextLine
+from drethtr.documents.read import read_page
 from drethtr.errors import DataError
 from drethtr.images.line import Line
 from drethtr.images.page import PageSource
@@ -17,8 +18,6 @@ from drethtr.text.normalize import Spelling, nfc
 
 XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that hold the XML of the images above or beside them; they are no part of a page's or a set's name."""
-
-IMAGE_FOLDERS = ("Images", "images", "img")
 
 
 def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
@@ -60,7 +59,7 @@ def page_name(path: Path, source: Path) -> str:
     """The name of a page's file with the folders it lies in."""
     relative = path.relative_to(source) if source.is_dir() else Path(path.name)
     folders = [part for part in relative.parts[:-1] if part.lower() not in XML_FOLDERS]
-    return "/".join([*folders, path.stem.removesuffix(".alto").removesuffix(".page")])
+    return "/".join([*folders, page_stem(path)])
 
 
 def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
@@ -75,7 +74,7 @@ def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
         yield LeftOut(str(error), "not a page")
         return
     try:
-        image = image_of(path, page)
+        image = image_beside(path, page.image)
     except DataError as error:
         yield LeftOut(str(error), "no image of the page")
         return
@@ -91,13 +90,6 @@ def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
         if empty or line.text.strip():
             place, key = places.get(line.id), key_of(path, line)
             yield LeftOut(key, "no place on the page") if place is None else cut(grey, line, place, key)
-
-
-def image_of(path: Path, page: Page) -> Path:
-    """The image of a page: beside its file or above, or in the images' own folder there."""
-    folders = (folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)
-    own = next((folder / page.image for folder in folders if page.image and is_file(folder / page.image)), None)
-    return own or image_beside(path, page.image)
 
 
 def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | LeftOut:
