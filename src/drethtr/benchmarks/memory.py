@@ -6,6 +6,7 @@ import torch
 
 from drethtr.benchmarks.decoding import Grid, Task, contenders, images_of, notes
 from drethtr.benchmarks.peak import MEGABYTE, memory_race
+from drethtr.benchmarks.published import on_canvas
 from drethtr.benchmarks.report import Report
 
 GRID = Grid(networks=("compact", "small"), batches=(16,), beams=(1, 10))
@@ -24,20 +25,20 @@ def measure(tasks: Sequence[Task]) -> Report:
 
 
 def formulas(task: Task) -> dict[str, float]:
-    """Megabytes to be kept, of L layers of width d with heads of width K, for B lines, R rows and N characters."""
+    """Megabytes to be kept, of L layers of width d with heads of width K, for B lines, R rows and N characters.
+
+    A line has I image tokens; as published, those of the canvas.
+    """
     config, rows = task.config, task.batch * task.beams
     numbers = config.layers * config.width * FLOAT / MEGABYTE
-    image = 2 * task.batch * image_tokens(task) * numbers
+    with torch.device("meta"):
+        backbone = config.backbone.build()
+    images = images_of(task, backbone.height)
+    canvas, _ = on_canvas(images)
+    tokens, published = (-(-image.shape[-1] // backbone.columns_per_token) for image in (images, canvas))
     return {
-        "image keys and values, once per line: 2LBId": image,
-        "the same for every beam: 2LRId": image * task.beams,
+        "image keys and values, once per line: 2LBId": 2 * task.batch * tokens * numbers,
+        "those of the canvas, for every beam: 2LRId": 2 * rows * published * numbers,
         "retention's memory: LRdK": rows * (config.width // config.heads) * numbers,
         "keys and values of the text: 2LRNd": 2 * rows * task.characters * numbers,
     }
-
-
-def image_tokens(task: Task) -> int:
-    """Image tokens of a line."""
-    with torch.device("meta"):
-        backbone = task.config.backbone.build()
-    return -(-images_of(task, backbone.height).shape[-1] // backbone.columns_per_token)
