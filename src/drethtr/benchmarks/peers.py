@@ -221,7 +221,10 @@ def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
 
 
 def command_contenders(files: Sequence[Path], kraken_model: Path | None) -> list[Contender]:
-    """Recognizers that are commands; kraken has no model of its own, so it needs one."""
+    """Recognizers that are commands; kraken has no model of its own, so it needs one.
+
+    It gets as many threads as torch, and must fail where it would only skip a line.
+    """
     found = []
     if shutil.which("tesseract"):
         listed = files[0].with_name("files.txt")
@@ -230,7 +233,8 @@ def command_contenders(files: Sequence[Path], kraken_model: Path | None) -> list
         found.append(Contender("tesseract", partial(prepare_command, command)))
     if shutil.which("kraken") and kraken_model is not None:
         pattern = str(files[0].with_name("*.png"))
-        command = ["kraken", "-I", pattern, "-o", ".kraken", "ocr", "-m", str(kraken_model), "--no-segmentation"]
+        command = ["kraken", "-r", "--threads", str(torch.get_num_threads()), "-I", pattern, "-o", ".kraken"]
+        command += ["ocr", "-m", str(kraken_model), "--no-segmentation"]
         found.append(Contender("kraken", partial(prepare_command, command)))
     return found
 
