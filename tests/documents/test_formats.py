@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from page_examples import PROVENANCE, document_of, letter_page, line_of, pages
 
 import drethtr.documents
-from drethtr.documents import FORMATS, Box, Page, Region, TextLine, Transcription
+from drethtr.documents import FORMATS, Box, Document, Page, Region, TextLine, Transcription
 from drethtr.documents.read import parse_page
 from drethtr.documents.readers.json import read_json
 from drethtr.documents.update import update
@@ -98,6 +98,14 @@ def test_two_thousand_lines_come_back_and_take_new_text(name):
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_same_document_gives_the_same_bytes(name):
     assert FORMATS[name].write(document_of(letter_page())) == FORMATS[name].write(document_of(letter_page()))
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("alto", b'PHYSICAL_IMG_NR="7"'), ("hocr", b"ppageno 6"), ("csv", b"\r\n7,")]
+)
+def test_a_page_of_a_book_keeps_its_number(name, number):
+    sheet = replace(document_of(letter_page()).sheets[0], number=7)
+    assert number in FORMATS[name].write(Document((sheet,), PROVENANCE))
 
 
 def test_a_document_comes_apart_into_its_pages():

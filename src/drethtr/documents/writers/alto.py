@@ -30,7 +30,7 @@ class Style(NamedTuple):
 
 def write_alto(document: Document) -> bytes:
     """The only page of a document."""
-    [page] = document.pages
+    [page], [number] = document.pages, document.numbers
     ids = Identifiers()
     root = ET.Element(
         "alto",
@@ -49,7 +49,8 @@ def write_alto(document: Document) -> bytes:
         ET.SubElement(ET.SubElement(root, "Tags"), "OtherTag", {"ID": style.doubtful, **label})
     size = {"WIDTH": str(page.width), "HEIGHT": str(page.height)}
     layout = ET.SubElement(root, "Layout")
-    element = ET.SubElement(layout, "Page", {"ID": ids.claim("drethtr_page"), "PHYSICAL_IMG_NR": "1", **size})
+    of_page = {"ID": ids.claim("drethtr_page"), "PHYSICAL_IMG_NR": str(number), **size}
+    element = ET.SubElement(layout, "Page", of_page)
     space = ET.SubElement(element, "PrintSpace", {"HPOS": "0", "VPOS": "0", **size})
     for region in page.regions:
         add_block(space, region, ids, style)
