@@ -22,7 +22,7 @@ from drethtr.checkpoint import (
     weights_hash,
 )
 from drethtr.errors import CheckpointError
-from drethtr.model.adapter import DOWN, UP, projections
+from drethtr.model.adapter import DOWN, UP, LowRankChange, projections
 from drethtr.recognizer import Recognizer
 
 LINE = written("bad pig, moon")
@@ -50,6 +50,11 @@ def adapter_path(adapter, tmp_path):
 def reading(recognizer):
     [found] = recognizer.read([LINE])
     return found
+
+
+def test_what_is_learned_lies_where_the_weight_does():
+    change = LowRankChange(torch.empty(4, 3, device="meta", dtype=torch.float16), rank=2)
+    assert {(part.device.type, part.dtype) for part in change.parameters()} == {("meta", torch.float16)}
 
 
 def test_an_adapter_comes_back_as_it_was(adapter, adapter_path, tiny_path):

@@ -86,6 +86,15 @@ def test_damaged_file_is_refused(spoil, tiny_path) -> None:
         load_model(tiny_path)
 
 
+def test_weights_that_are_no_numbers_are_refused(tiny_model, tmp_path) -> None:
+    """They would read as silence."""
+    with torch.no_grad():
+        tiny_model.network.to_logits.weight[0, 0] = torch.nan
+    save_model(tiny_model, tmp_path / "model.safetensors")
+    with pytest.raises(CheckpointError, match=r"to_logits\.weight and 0 more weights are not all numbers"):
+        load_model(tmp_path / "model.safetensors")
+
+
 def test_missing_file_is_named(tmp_path) -> None:
     with pytest.raises(CheckpointError, match="no such model file"):
         load_model(tmp_path / "nothing.safetensors")

@@ -8,7 +8,8 @@ from conftest import written
 
 from drethtr.checkpoint import build_model, load_model, save_model
 from drethtr.data.batch import collate
-from drethtr.decoding import Beam, Greedy, PublishedBeam
+from drethtr.decoding.published import PublishedBeam
+from drethtr.decoding.strategies import Beam, Greedy
 from drethtr.images.prepare import Preparation
 from drethtr.model.architecture import EncoderDecoder
 from drethtr.model.attention import Multiplied, NoPrior

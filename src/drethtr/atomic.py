@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever stops the writing."""
+"""Files that are whole or not there, whatever stops the program that writes them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -191,6 +191,8 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
             )
         trust = config.from_dict(Trust, header.get("trust", {}))  # models of earlier versions have none
         whole = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
+        if strange := [name for name, tensor in whole.items() if not tensor.isfinite().all()]:
+            raise CheckpointError(f"{path}: {strange[0]} and {len(strange) - 1} more weights are not all numbers")
         model.network.load_state_dict(whole, assign=True)
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error

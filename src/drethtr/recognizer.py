@@ -36,6 +36,7 @@ MAX_COLUMNS = 3600
 
 BATCH_COLUMNS = 24_000
 BATCH_LINES = 64
+MOST_ALTERNATIVES = 99
 
 
 class Part(NamedTuple):
@@ -47,11 +48,12 @@ class Part(NamedTuple):
 
 
 class ReadPiece(NamedTuple):
-    """What was found on a piece of a line; `draft` is what the image alone gave, where a decoder wrote the reading."""
+    """What was found on a piece of a line; `draft` is what the image alone gave where a decoder wrote the text."""
 
     piece: Piece
-    reading: Reading
-    draft: Reading | None
+    characters: tuple[Character, ...]
+    alternatives: tuple[Alternative, ...]
+    draft: tuple[Character, ...] | None
     known: LineEvidence
 
 
@@ -83,6 +85,8 @@ class Recognizer:
         self.model = model
         self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
         self.decoder.check(model.network)
+        if not 0 <= alternatives <= MOST_ALTERNATIVES:
+            raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
         if alternatives and not self.decoder.gives_alternatives:
             raise ConfigError(
                 f"{type(self.decoder).__name__} gives no alternatives; use another decoder, such as joint"
@@ -225,10 +229,9 @@ class Recognizer:
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:
         """Tokens as characters on the line."""
-        reading = reading_of(self.characters(decoded, part, known.tokens))
-        texts = self.alternative_texts(decoded)
-        draft = None if decoded.draft is None else reading_of(self.characters(decoded.draft, part))
-        return ReadPiece(part.piece, replace(reading, alternatives=texts), draft, known)
+        characters = self.characters(decoded, part, known.tokens)
+        draft = None if decoded.draft is None else self.characters(decoded.draft, part)
+        return ReadPiece(part.piece, characters, self.alternative_texts(decoded), draft, known)
 
     def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
         """The alternatives; of those that differ in white space at the ends only, the first."""
@@ -237,7 +240,7 @@ class Recognizer:
             scores.setdefault(self.model.tokenizer.decode(other.tokens).strip(), other.score)
         return tuple(Alternative(text, score) for text, score in scores.items())
 
-    def characters(self, decoded: Decoded, part: Part, evidence: Sequence[Evidence] = ()) -> list[Character]:
+    def characters(self, decoded: Decoded, part: Part, evidence: Sequence[Evidence] = ()) -> tuple[Character, ...]:
         """Tokens with their places on the image tokens, as characters with their edges on the line."""
         width = part.piece.right - part.piece.left
         scale = width / part.prepared.shape[1] * self.model.network.backbone.columns_per_token
@@ -250,11 +253,13 @@ class Recognizer:
             inside = [min(edge, part.piece.right) for edge in edges]
             for character, (begin, end) in zip(text, pairwise(inside), strict=True):
                 characters.append(Character(character, decoded.confidences[place], begin, end, known))
-        return characters
+        return tuple(characters)
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
         """The reading of a line, its confidences calibrated, with all doubts about it."""
-        reading = stitch([(piece.piece, piece.reading) for piece in pieces])
+        reading = stitch([(piece.piece, piece.characters) for piece in pieces])
+        if len(pieces) == 1:
+            reading = replace(reading, alternatives=pieces[0].alternatives)
         drafts = [(piece.piece, piece.draft) for piece in pieces if piece.draft is not None]
         seen = Observation(
             height=line.shape[0],
@@ -289,25 +294,41 @@ def groups(parts: Sequence[Part]) -> Iterator[list[int]]:
 
 
 def reading_of(characters: Sequence[Character]) -> Reading:
-    """The reading that consists of these characters, less white space at its ends."""
-    first, last = 0, len(characters)
-    while first < last and characters[first].text.isspace():
-        first += 1
-    while last > first and characters[last - 1].text.isspace():
-        last -= 1
-    kept = tuple(characters[first:last])
-    confidence = sum(character.confidence for character in kept) / len(kept) if kept else 0.0
-    return Reading("".join(character.text for character in kept), confidence, kept)
+    """The reading that consists of these characters."""
+    confidence = sum(character.confidence for character in characters) / max(len(characters), 1)
+    return Reading("".join(character.text for character in characters), confidence, tuple(characters))
 
 
-def stitch(pieces: Sequence[tuple[Piece, Reading]]) -> Reading:
-    """One reading from those of overlapping pieces: each character is taken from the piece whose share it stands in."""
-    if len(pieces) == 1:
-        return pieces[0][1]
-    kept = [
-        character
-        for piece, reading in pieces
-        for character in reading.characters
-        if piece.begin <= (character.left + character.right) / 2 < piece.end
-    ]
-    return reading_of(kept)
+def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
+    """One reading from overlapping pieces: each character is taken from the piece whose share it stands in.
+
+    White space at the ends of the line goes; that between shares is not theirs, see `between`.
+    """
+    line: list[Character] = []
+    behind: Character | None = None
+    for piece, characters in pieces:
+        own = [number for number, character in enumerate(characters) if belongs(character, piece)]
+        if not own:
+            continue
+        first, last = own[0], own[-1]
+        if line:
+            line += between(line[-1], behind, characters[first - 1] if first else None, characters[first])
+        line += characters[first : last + 1]
+        behind = characters[last + 1] if last + 1 < len(characters) else None
+    return reading_of(line)
+
+
+def belongs(character: Character, piece: Piece) -> bool:
+    """Whether a character that is no white space stands in the share of a piece."""
+    return not character.text.isspace() and piece.begin <= (character.left + character.right) / 2 < piece.end
+
+
+def between(last: Character, behind: Character | None, before: Character | None, first: Character) -> list[Character]:
+    """The space between the last character of a share and the first of the next, if there is one.
+
+    Seams lie in the quietest places, so often in a space, which either piece may see on the other's side: it is there
+    if one of them saw it, right `behind` the last or `before` the first. If neither saw anything there, it is wide.
+    """
+    seen = [character for character in (behind, before) if character is not None]
+    spaces = [character for character in seen if character.text.isspace()]
+    return spaces[:1] if seen else [Character(" ", 1.0, last.right, first.left)]

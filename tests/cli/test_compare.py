@@ -5,7 +5,7 @@ import pytest
 
 from drethtr.checkpoint import load_model
 from drethtr.cli.compare import system
-from drethtr.decoding import CTC, Beam
+from drethtr.decoding.strategies import CTC, Beam
 from drethtr.errors import CheckpointError, ConfigError
 
 

@@ -206,6 +206,18 @@ def test_the_most_doubtful_places_come_first_and_others_later():
     assert len(made.settled) == AT_ONCE
 
 
+def test_later_doubts_are_followed_when_the_first_bring_nothing():
+    doubts = tuple(Doubt(place % 5, 9 + place // 5) for place in range(10))
+    made = race({TEXT: 0.0}, *doubts, ctc=-100.0)
+    made.go_on()
+    made.enter([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
+    made.go_on()
+    assert made.base == TEXT and made.waiting and made.settled == frozenset(doubts)
+    made.enter([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
+    made.go_on()
+    assert not made.waiting
+
+
 def test_what_the_ctc_head_refuses_is_not_tried():
     made = race({TEXT: 0.0}, Doubt(0, 9))
     [score] = set(ctc_scores(made.rows, [changed(TEXT, [Change(0, 1, (9,))])]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drethtr.data.sample import Sample
-from drethtr.decoding import CTC
+from drethtr.decoding.strategies import CTC
 from drethtr.errors import DataError
 from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, tell
 from drethtr.reading import Character, Reading

@@ -95,6 +95,11 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, cache):
     assert not list(cache.iterdir())
 
 
+def test_a_date_is_no_hash(tmp_path, cache):
+    (tmp_path / "net-20240131.pth").write_text("whole")
+    assert fetch((tmp_path / "net-20240131.pth").as_uri()).read_text() == "whole"
+
+
 def test_what_cannot_be_fetched_is_named(tmp_path, cache):
     with pytest.raises(CheckpointError, match=r"gone\.pth: cannot be fetched .*; fetch it yourself"):
         fetch((tmp_path / "gone.pth").as_uri())

@@ -1,6 +1,6 @@
 import pytest
 
-from drethtr.decoding import CTC
+from drethtr.decoding.strategies import CTC
 from drethtr.reading import Character, Reading
 from drethtr.trust.error_rate import Doubt, ErrorRate, doubt_of, student
 

@@ -117,11 +117,12 @@ class Race:
         best = max(self.known, key=lambda text: self.quality(self.known[text]))
         if together is not None and together not in self.known:
             self.propose([together])
-        elif best != self.base:
+            return
+        if best != self.base:
             taken = self.chosen if best == together else self.chosen[:1]
             self.settled = frozenset(moved(self.settled, taken))
             self.base, self.chosen = best, ()
-            self.change(best)
+        self.change(best)
 
     def improvements(self, base: Tokens) -> tuple[Change, ...]:
         """The changes that made the base better, best first; of those that touch, the best."""
@@ -134,14 +135,16 @@ class Race:
         return tuple(chosen)
 
     def change(self, base: Tokens) -> None:
-        """Let those changes of the base wait that the CTC head does not refuse."""
+        """Follow the next doubts about the base: let those changes wait that the CTC head does not refuse."""
         _, ctc, doubts = self.known[base]
-        followed = [doubt for doubt in doubts if doubt not in self.settled][:AT_ONCE]
-        self.settled |= frozenset(followed)
-        changes = [change for doubt in followed for change in changes_at(doubt, base)]
-        self.propose(changed(base, [change]) for change in changes)
-        self.waiting = {text: score for text, score in self.waiting.items() if score > ctc - WORSE}
-        self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
+        open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
+        while open_doubts and not self.waiting:
+            followed, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
+            self.settled |= frozenset(followed)
+            changes = [change for doubt in followed for change in changes_at(doubt, base)]
+            self.propose(changed(base, [change]) for change in changes)
+            self.waiting = {text: score for text, score in self.waiting.items() if score > ctc - WORSE}
+            self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
 
 
 def changed(text: Tokens, changes: Iterable[Change]) -> Tokens:

@@ -23,6 +23,9 @@ from drethtr.text.tokenizer import BOS, EOS, PAD
 LIMIT = 94
 """Tokens of a text with its end: two more than the longest line of IAM has characters, less the start."""
 
+LONGEST_LIMIT = 10_000
+"""No line is longer; a file could name any number."""
+
 
 class Beams(NamedTuple):
     """What is written so far, the beams of a line next to each other.
@@ -149,6 +152,6 @@ class PublishedBeam(Decoder):
 
 
 def check_limit(limit: int) -> None:
-    """Refuse a limit that leaves no room for any token."""
-    if limit < 1:
-        raise ConfigError(f"a text has at least 1 token, its end, so the limit cannot be {limit}")
+    """Refuse a limit that leaves no room for any token, or for more than any line has."""
+    if not 1 <= limit <= LONGEST_LIMIT:
+        raise ConfigError(f"a text has 1 token, its end, to {LONGEST_LIMIT:,}, so the limit cannot be {limit}")

@@ -38,7 +38,8 @@ class NetworkScorer(NamedTuple):
     def allowed(self, logits: Tensor) -> Tensor:
         """The logits in float32, those of forbidden tokens made impossible."""
         logits = logits.float()
-        logits[..., list(self.forbidden)] = -torch.inf
+        for token in self.forbidden:  # one by one: a list would be copied to a GPU at every step, and waited for
+            logits[..., token] = -torch.inf
         return logits
 
     @property

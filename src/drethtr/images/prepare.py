@@ -19,6 +19,9 @@ Prepared: TypeAlias = NDArray[np.float32]
 MAX_COLUMNS = 65536
 """No line of writing is a thousand times as long as high; a mistaken image could be, and would fill the memory."""
 
+MAX_HEIGHT = 1024
+"""Of a prepared line."""
+
 MAX_ROWS = 4096
 """Of a line that is deslanted: that takes time and memory with the square of its height."""
 
@@ -42,8 +45,8 @@ class Preparation:
     normalize_contrast: bool = False
 
     def __post_init__(self) -> None:
-        if self.height < 1:
-            raise ConfigError(f"preparation.height must be at least 1, not {self.height}")
+        if not 1 <= self.height <= MAX_HEIGHT:
+            raise ConfigError(f"preparation.height must be 1 to {MAX_HEIGHT:,}, not {self.height}")
         if not 0.1 <= self.stretch <= 10:
             raise ConfigError(f"preparation.stretch must be from 0.1 to 10, not {self.stretch}")
 

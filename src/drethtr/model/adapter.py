@@ -22,7 +22,7 @@ class LowRankChange(nn.Module):
         super().__init__()
         inputs = weight[0].numel()
         self.up = nn.Parameter(weight.new_zeros(len(weight), rank))
-        self.down = nn.Parameter(torch.randn(rank, inputs) * inputs**-0.5)
+        self.down = nn.Parameter((torch.randn(rank, inputs) * inputs**-0.5).to(weight))  # the same on every device
 
     def forward(self, weight: Tensor) -> Tensor:
         return weight + (self.up @ self.down).view_as(weight)

@@ -189,7 +189,10 @@ def joined_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             layer = name.removesuffix(QUERIES)
             if layer + KEYS_VALUES not in weights:
                 raise CheckpointError(f"the published weights have queries but no keys and values for {layer}")
-            joined[layer + JOINED] = torch.cat([joined.pop(name), joined.pop(layer + KEYS_VALUES)])
+            queries, keys_values = joined.pop(name), joined.pop(layer + KEYS_VALUES)
+            if queries.shape[1:] != keys_values.shape[1:]:
+                raise CheckpointError(f"queries and keys of {layer} are of other widths; {REMEDY}")
+            joined[layer + JOINED] = torch.cat([queries, keys_values])
     return joined
 
 

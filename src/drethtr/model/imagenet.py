@@ -20,7 +20,8 @@ from drethtr.model.backbones import Backbone
 from drethtr.model.weights_file import read_weights
 
 CLASSIFIERS = ("classifier.", "fc.")
-HASH = re.compile(r"-([0-9a-f]{8,64})\.")
+HASH = re.compile(r"-(?!\d+\.)([0-9a-f]{8,64})\.")
+"""In a file's name; digits alone may be a date."""
 CHUNK = 1 << 20
 
 
@@ -69,9 +70,9 @@ def fetch(url: str) -> Path:
     path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"  # others have files of this name, too
     if path.is_file():
         return path
-    cache.mkdir(parents=True, exist_ok=True)
     partial, digest = path.with_name(f"{path.name}.{os.getpid()}.partial"), hashlib.sha256()
     try:
+        cache.mkdir(parents=True, exist_ok=True)
         with urlopen(url, timeout=60) as answer, partial.open("wb") as file:
             promised, size = answer.headers["Content-Length"], 0
             while piece := answer.read(CHUNK):
@@ -80,7 +81,10 @@ def fetch(url: str) -> Path:
         if promised not in (None, str(size)):  # urllib takes a connection that breaks off for the end
             raise CheckpointError(f"{url}: only {size:,} of {promised} bytes came; try again")
         if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
-            raise CheckpointError(f"{url}: damaged on the way: its hash is not the one in its name")
+            raise CheckpointError(
+                f"{url}: damaged on the way: its hash is not the one in its name; try again, or fetch it yourself and "
+                "name the file"
+            )
         partial.replace(path)
     except (HTTPException, OSError) as error:
         raise CheckpointError(f"{url}: cannot be fetched ({error}); fetch it yourself and name the file") from error

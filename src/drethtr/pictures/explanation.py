@@ -14,7 +14,7 @@ from drethtr.model.looking import Looks, watch
 from drethtr.pictures.canvas import GREY, Canvas, Color, Photo, Rectangle, Words
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
 from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer
+from drethtr.recognizer import Recognizer, stitch
 from drethtr.text.tokenizer import BOS
 from drethtr.trust.evidence import gather, in_both
 
@@ -82,7 +82,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
         line,
         recognizer.judge(line, [piece]),
         tuple(tokenizer.decode([token]) for token in decoded.tokens),
-        piece.draft,
+        None if piece.draft is None else stitch([(piece.piece, piece.draft)]),
         looks._replace(attention=looks.attention[..., :count]),
         count * per_token,
         f"drethtr {drethtr.__version__}, model {recognizer.model.identity}, {recognizer.decoder!r}",

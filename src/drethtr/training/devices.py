@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.model.device import device_called
 from drethtr.training.objective import Objective
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Devices:
             from accelerate import Accelerator, DistributedDataParallelKwargs
         except ImportError as error:
             raise MissingExtraError("accelerate", "train") from error
-        device = torch.device(device)
+        device = device_called(device)
         # Without `broadcast_buffers` batch norms of the first process only would see lines; `level` evens them out.
         wishes = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
         accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[wishes])
@@ -84,7 +85,7 @@ class Devices:
         seen = [values for norm in norms for values in (norm.running_mean, norm.running_var) if values is not None]
         if seen:
             means = self.total(torch.cat(seen)) / self.processes
-            for own, mean in zip(seen, means.split([len(values) for values in seen]), strict=True):
+            for own, mean in zip(seen, torch.split(means, [len(values) for values in seen]), strict=True):
                 own.copy_(mean)
 
     def total(self, values: Tensor) -> Tensor:

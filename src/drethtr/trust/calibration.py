@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drethtr.decoding.strategies import Decoder
+from drethtr.errors import ConfigError
 from drethtr.reading import Character, Evidence, Reading, word_places
 from drethtr.trust.logistic import Floats, Logistic, log_odds
+
+CHARACTER_FEATURES, WORD_FEATURES = 3, 5
 
 LARGEST_MARGIN = 10.0
 """A network that is e^10 times surer of one character than of another could as well say: certain."""
@@ -24,6 +27,11 @@ class Calibration:
     decoders: tuple[Decoder, ...]
     characters: Logistic
     words: Logistic
+
+    def __post_init__(self) -> None:
+        features = len(self.characters.weights), len(self.words.weights)
+        if features != (CHARACTER_FEATURES, WORD_FEATURES):
+            raise ConfigError(f"a calibration weighs {CHARACTER_FEATURES} and {WORD_FEATURES} features, not {features}")
 
     def __call__(self, reading: Reading) -> Reading:
         """The same reading with calibrated confidences."""
@@ -47,7 +55,7 @@ def evidence_of(character: Character) -> Evidence:
 
 
 def character_features(characters: Sequence[Character]) -> Floats:
-    """Own log-odds, margin and agreement of each character, (N, 3)."""
+    """Own log-odds, margin and agreement of each character, (N, CHARACTER_FEATURES)."""
     evidence = [evidence_of(character) for character in characters]
     return np.column_stack(
         [
@@ -59,7 +67,7 @@ def character_features(characters: Sequence[Character]) -> Floats:
 
 
 def word_features(characters: tuple[Character, ...]) -> Floats:
-    """What decides about each word of a line whose characters are calibrated, (words, 5).
+    """What decides about each word of a line whose characters are calibrated, (words, WORD_FEATURES).
 
     Log-odds of the least sure character, log-probability that all are right and that the spaces around are, logarithm
     of the length, and hesitation.
@@ -77,4 +85,4 @@ def word_features(characters: tuple[Character, ...]) -> Floats:
         )
         for first, last in word_places(characters)
     ]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), 5)
+    return np.array(rows, dtype=np.float64).reshape(len(rows), WORD_FEATURES)

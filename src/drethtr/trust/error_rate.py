@@ -13,6 +13,7 @@ from math import exp, log, sqrt
 from typing import NamedTuple
 
 from drethtr.decoding.strategies import Decoder
+from drethtr.errors import ConfigError
 from drethtr.reading import Reading
 
 NORMAL = 1.959964
@@ -57,8 +58,15 @@ class ErrorRate:
     noise: float
     sets: int
 
+    def __post_init__(self) -> None:
+        if self.sets < 2:
+            raise ConfigError(f"an error rate is learned from 2 sets or more, not {self.sets}")
+
     def __call__(self, read: Doubt) -> Expected:
-        """The error rate to expect of some lines; 0 to 1 where nothing was read, and no interval goes beyond 1."""
+        """The error rate to expect of some lines; 0 to 1 where nothing was read.
+
+        An interval ends at 1, or at the rate itself where that is more.
+        """
         expected = self.factor * read.doubt
         if expected == 0:
             return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)

@@ -179,8 +179,8 @@ class EfficientNetV2S(BackboneConfig):
     def __post_init__(self) -> None:
         if not (0 <= self.dropout < 1 and 0 <= self.stochastic_depth < 1):
             raise ConfigError(f"dropout {self.dropout}, stochastic_depth {self.stochastic_depth}: must be in [0, 1)")
-        if self.canvas is not None and self.canvas < 1:
-            raise ConfigError(f"canvas {self.canvas}: must be at least 1, or left out for lines of their own width")
+        if self.canvas is not None and not 64 <= self.canvas <= 65_536:
+            raise ConfigError(f"canvas {self.canvas}: must be 64 to 65,536, or left out for lines of their own width")
 
     def build(self) -> EfficientNetBackbone:
         """The network with fresh weights."""

@@ -102,17 +102,18 @@ def open_folder(material: Material, folder: Path, device: torch.device | str, *,
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)
         store_parquet(material.parts.validation, folder / VALIDATION)
-        made = wanted | {"bfloat16": Devices.open(device).gains_from_bfloat16()}
+        bfloat16 = Devices.open(device).gains_from_bfloat16()
         with atomic_write(plan) as unfinished:
-            unfinished.write_text(json.dumps(made, ensure_ascii=False, indent=1), encoding="utf-8")
-        return made["bfloat16"]
+            made = json.dumps(wanted | {"bfloat16": bfloat16}, ensure_ascii=False, indent=1)
+            unfinished.write_text(made, encoding="utf-8")
+        return bfloat16
     if not resume:
         raise ConfigError(f"{folder} holds a run already; add --resume to go on with it, or --force to begin anew")
     found = json.loads(plan.read_text(encoding="utf-8"))
-    bfloat16: bool = found.pop("bfloat16")
+    measured: bool = found.pop("bfloat16")
     if found != wanted:
         raise ConfigError(f"{folder} holds a run of other lines or options; add --force to begin anew")
-    return bfloat16
+    return measured
 
 
 def learned(material: Material, share: float, place: Workplace) -> Model:
