@@ -171,21 +171,24 @@ def trocr(encoder: Any, decoder: Any) -> Any:
     return network
 
 
-def prepare_trocr(
-    build: Callable[[], Any], lines: Sequence[Known], batch: int, device: torch.device, beams: int = 1
-) -> Work:
+def prepare_trocr(build: Callable[[], Any], lines: Sequence[Known], batch: int, device: torch.device) -> Work:
     """Images scaled to the size it takes, encoded, and pieces written with its own cache."""
     network = build().to(device)
     groups = in_groups(lines, batch)
 
-    @torch.inference_mode()
     def run() -> None:
         for group in groups:
-            pieces = max(1, round(max(len(known.text) for known in group) / CHARACTERS_PER_PIECE))
             pixels = torch.stack([trocr_image(known.line) for known in group]).to(device)
-            network.generate(pixels, min_new_tokens=pieces, max_new_tokens=pieces, num_beams=beams, do_sample=False)
+            write_pieces(network, pixels, max(len(known.text) for known in group))
 
     return run
+
+
+@torch.inference_mode()
+def write_pieces(network: Any, pixels: Tensor, characters: int, beams: int = 1) -> None:
+    """Encode images (B, 3, 384, 384), and write as many pieces of words as so many characters take."""
+    pieces = max(1, round(characters / CHARACTERS_PER_PIECE))
+    network.generate(pixels, min_new_tokens=pieces, max_new_tokens=pieces, num_beams=beams, do_sample=False)
 
 
 def trocr_image(line: Line) -> Tensor:

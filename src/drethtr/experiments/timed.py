@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
+import torch
 from torch import nn
 
 from drethtr import config
 from drethtr.benchmarks.decoding import VOCABULARY, Task, build, prepare_ours
 from drethtr.benchmarks.peak import memory_race
-from drethtr.benchmarks.peers import Known, check_transformers, prepare_trocr
-from drethtr.benchmarks.race import Contender, time_race
+from drethtr.benchmarks.peers import TROCR_PIXELS, check_transformers, write_pieces
+from drethtr.benchmarks.race import Contender, Work, time_race
 from drethtr.experiments.course import Change
 from drethtr.experiments.experiment import Experiment
 from drethtr.experiments.material import Lines
@@ -87,9 +87,14 @@ class TimedTrOCR(Experiment):
 
     def measure(self, conditions: Conditions, seed: int) -> Outcome:
         made = partial(self.network, *conditions.scale.trocr_layers)
-        lines = [Known(np.full((64, 800), 255, np.uint8), "n" * CHARACTERS)] * conditions.scale.batch
-        prepare = partial(prepare_trocr, made, lines, len(lines), conditions.device, self.beams)
+        prepare = partial(prepare_trocr, made, conditions.scale.batch, self.beams, conditions.device)
         return timed(Contender("TrOCR", prepare), made(), conditions)
+
+
+def prepare_trocr(build: Callable[[], Any], batch: int, beams: int, device: torch.device) -> Work:
+    """Random images on the device, as ours are, encoded, and pieces written."""
+    network, pixels = build().to(device), torch.rand(batch, 3, TROCR_PIXELS, TROCR_PIXELS, device=device) * 2 - 1
+    return partial(write_pieces, network, pixels, CHARACTERS, beams)
 
 
 def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> Outcome:
