@@ -12,6 +12,7 @@ from printed_pages import put_page
 
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
+from drethtr.transcription.source import open_originals
 
 ALL = ",".join(FORMATS)
 LINES = ("--lines", "projection")
@@ -103,6 +104,24 @@ def test_a_book_is_one_document_or_a_file_for_each_page(transcribe, book, tmp_pa
     assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8  # six lines, two breaks between pages
     with pypdfium2.PdfDocument(out / "book.pdf") as pdf:
         assert len(pdf) == 3
+
+
+@pytest.mark.parametrize("ending", ["tif", "pdf"])
+def test_a_page_of_a_book_is_read_again_where_its_lines_were_found(drethtr, transcribe, book, tiny_path, ending):
+    """Which page it is stands in the name of the file."""
+    other = book.with_name(f"other.{ending}")
+    with Image.open(book) as image:
+        image.save(other, save_all=True)
+    assert transcribe(other, "--format", "alto", "--output", other.parent).code == 0
+    for number in (1, 3):
+        path = other.with_name(f"other_000{number}.alto.xml")
+        [original] = open_originals(path)
+        assert original.source.number == number
+        outcome = drethtr("transcribe", path, "--model", tiny_path, "--lines", "given")
+        assert outcome.code == 0 and outcome.out.count("\n") == 2
+    path = path.rename(other.with_suffix(".alto.xml"))
+    outcome = drethtr("transcribe", path, "--model", tiny_path)
+    assert outcome.code == 2 and "call it other_0001.xml or so" in outcome.err
 
 
 def test_a_pdf_stays_as_it_is_and_gets_a_text(transcribe, tmp_path):

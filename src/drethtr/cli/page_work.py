@@ -84,13 +84,15 @@ def plan(
     update: bool,
 ) -> Work:
     """Where the results for a file go in `folder`: `letter.alto.xml`, or for each page `book_0001.alto.xml`."""
+    from drethtr.documents.beside import numbered
+
     if folder is None:
         return Work(path, originals, {}, path if update else None)
-    targets = {}
+    targets, stem = {}, stem_of(path)
     for name, format in formats.items():
         alone = format.together or len(originals) == 1
-        numbers = [""] if alone else [f"_{original.source.number:04}" for original in originals]
-        targets[name] = tuple(folder / f"{stem_of(path)}{number}{format.ending}" for number in numbers)
+        stems = [stem] if alone else [numbered(stem, original.source.number) for original in originals]
+        targets[name] = tuple(folder / f"{stem}{format.ending}" for stem in stems)
     return Work(path, originals, targets, folder / path.name if update else None)
 
 

@@ -26,6 +26,11 @@ def page_stem(path: Path) -> str:
     return stem
 
 
+def numbered(stem: str, number: int) -> str:
+    """What a page is called whose file holds several: `book_0012`."""
+    return f"{stem}_{number:04}"
+
+
 def image_beside(path: Path, image: str) -> Path:
     """The image of the page in the file `path`, which calls it `image`.
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from drethtr.documents.beside import image_beside
+from drethtr.data.sources.pages import image_of
 from drethtr.documents.document import Scan
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
@@ -78,8 +78,4 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
     if path.suffix.lower() not in DESCRIPTIONS:
         return tuple(Original(source) for source in open_pages(path))
     given = read_page(path)
-    image = image_beside(path, given.image)
-    sources = open_pages(image)
-    if len(sources) > 1:
-        raise DataError(f"{path}: describes one page, but {image} has {len(sources)}")
-    return (Original(sources[0], given, path),)
+    return (Original(image_of(path, given.image), given, path),)

@@ -63,6 +63,18 @@ def test_read_2016(tmp_path):
     assert lines[0].sample.page == "PublicData/Training/train"
 
 
+def test_lines_are_cut_from_the_page_of_a_book_that_the_name_counts(tmp_path):
+    scans = []
+    for number, text in ((1, "mmmm"), (2, "i")):
+        put_page(tmp_path / "book.tif", tmp_path / f"book_000{number}.xml", [text])
+        with Image.open(tmp_path / "book.tif") as scan:
+            scans.append(scan.copy())
+    scans[0].save(tmp_path / "book.tif", save_all=True, append_images=scans[1:])
+    _, lines, left_out = found(tmp_path)
+    ink = [int((line.sample.line() < 128).sum()) for line in lines]
+    assert left_out == [] and ink[0] > 3 * ink[1] > 0
+
+
 def test_what_cannot_be_cut_is_left_out(tmp_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["a"])
     put_page(tmp_path / "b.png", tmp_path / "b.xml", ["b"])
