@@ -19,7 +19,9 @@ from drethtr.experiments.tables import TABLES
 from drethtr.experiments.timed import TimedTrOCR
 from drethtr.experiments.trained import unchanged
 from drethtr.model.attention import Multiplied
-from drethtr.model.backbones import EfficientNetV2S
+from drethtr.model.authors import CANVAS
+from drethtr.model.backbones import EfficientNetV2S, Light
+from drethtr.model.embedding import Unplaced
 from drethtr.model.network import BASE, DRetHTR
 from drethtr.text.tokenizer import Characters
 from drethtr.training.run import RunConfig
@@ -108,6 +110,16 @@ def frozen(run):
 def test_backbones_that_are_compared_all_learn_all_the_time(scale):
     assert [len(runs(row, scale)) for row in TABLES["backbones"].rows] == [1, 1, 1, 2, 2, 2]
     assert not any(frozen(run) for row in TABLES["backbones"].rows for run in runs(row, scale))
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_backbones_that_are_compared_differ_in_nothing_else(scale):
+    """But for the number of positions, as many as a backbone makes tokens of the canvas."""
+    stages = [run for row in TABLES["backbones"].rows[:3] for run in runs(row, scale)]
+    places = [run.network.positions.places for run in stages]
+    assert places == [-(-CANVAS // 16), -(-CANVAS // 16), 276]
+    alike = [replace(run, network=replace(run.network, backbone=Light(), positions=Unplaced())) for run in stages]
+    assert alike[0] == alike[1] == alike[2] and alike[0].network.ctc is None
 
 
 def test_where_decoders_are_compared_at_the_small_scale_the_image_part_is_finished_all_the_time():

@@ -37,11 +37,11 @@ def giving_out(output: OutputConfig) -> Change:
     return lambda run: replace(run, network=replace(run.network, output=output))
 
 
-def seeing(backbone: BackboneConfig, positions: ImagePositionsConfig | None = None) -> Change:
-    """Another backbone, which learns from random weights, on lines of 64 rows."""
+def seeing(backbone: BackboneConfig, positions: ImagePositionsConfig) -> Change:
+    """Another backbone, which learns from random weights, on lines of 64 rows; no draft tells what stands there."""
 
     def change(run: RunConfig) -> RunConfig:
-        network = replace(run.network, backbone=backbone, positions=positions or run.network.positions)
+        network = replace(run.network, backbone=backbone, positions=positions, ctc=None)
         preparation = replace(run.preparation, height=64)
         return replace(run, network=network, preparation=preparation, start=Fresh(), tuning=Whole())
 

@@ -29,8 +29,9 @@ from drethtr.model.output import HeadNorm, SwishGate
 DRETHTR = Trained()
 softmax, rethtr, trhtr = map(system, (DTRHTR_SMALL, RETHTR_SMALL, TRHTR_SMALL))
 base_with_prior = both(base, weighing(Multiplied()))
+EFFICIENTNET = seeing(EfficientNetV2S(dropout=0.3), Learned())
+RESNET = seeing(ResNet50(dropout=0.3), Learned())
 SHALLOW = seeing(ShallowCNN(dropout=0.3), Learned(276))
-EFFICIENTNET, RESNET = seeing(EfficientNetV2S(dropout=0.3)), seeing(ResNet50(dropout=0.3))
 
 DECODER_ONLY = Table(
     "decoder-only",
