@@ -60,6 +60,6 @@ def test_device_that_is_not_there(drethtr, lines, device):
 
 def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
     """Only expected errors may be shortened to a line."""
-    monkeypatch.setattr("drethtr.cli.transcribe.find_images", lambda inputs: 1 / 0)
+    monkeypatch.setattr("drethtr.cli.transcribe.find_images", lambda *arguments: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         drethtr("transcribe", lines)

@@ -295,6 +295,28 @@ def test_nothing_that_is_read_is_overwritten(transcribe, tmp_path):
     assert (tmp_path / "letter.pdf").read_bytes() == before
 
 
+@pytest.mark.parametrize("formats", ["alto", "page,pdf,txt"])
+def test_results_beside_the_scans_are_no_scans(transcribe, scans, book, formats):
+    """The same command goes on there; a book among them has a file for each page."""
+    with Image.open(book) as image:
+        image.save(scans / "pages.tif", save_all=True)
+    run = (scans, "--format", formats, "--output", scans)
+    assert transcribe(*run).code == 0
+    written = names(scans)
+    for path in set(scans.glob("two.*")) - {scans / "two.png"}:
+        path.unlink()
+    outcome = transcribe(*run)
+    assert (outcome.code, outcome.err) == (0, "2 of 3 files were done before; --force reads them again\n")
+    assert names(scans) == written
+
+
+def test_a_result_without_its_scan_is_an_input(transcribe, scans):
+    transcribe(scans, "--format", "pdf", "--output", scans)
+    (scans / "one.png").unlink()
+    outcome = transcribe(scans, "--format", "pdf", "--output", scans)
+    assert outcome.code == 2 and "one.pdf is read, and would be overwritten" in outcome.err
+
+
 @pytest.fixture
 def export(tmp_path):
     """A folder as Transkribus exports it: images, and PAGE in a folder beside them."""

@@ -1,10 +1,11 @@
 """The files that commands read and write."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence, Set
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from drethtr.atomic import atomic_write
 from drethtr.errors import DataError
@@ -19,23 +20,26 @@ ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
 """The root element of PAGE or ALTO, which stands in the first `HEAD` bytes, whatever is wrong further on."""
 
 
-def find_images(inputs: Sequence[str]) -> tuple[list[Path], list[DataError]]:
+def find_images(
+    inputs: Sequence[str], output: Path | None = None, endings: Sequence[str] = ()
+) -> tuple[list[Path], list[DataError]]:
     """The files that a person means by names of files, of folders and by patterns, each once.
 
-    A name that leads nowhere is returned as an error, so that the others can still be read.
+    A name that leads nowhere is returned as an error, so that the others can still be read. Of the folder `output`,
+    results with these endings that an earlier run has written are no inputs.
     """
     found: dict[Path, None] = {}
     errors = []
     for name in inputs:
         try:
-            found |= dict.fromkeys(images_of(name))
+            found |= dict.fromkeys(images_of(name, output, endings))
         except DataError as error:
             errors.append(error)
     return list(found), errors
 
 
-def images_of(name: str) -> list[Path]:
-    """The files of one file, folder or pattern, sorted.
+def images_of(name: str, output: Path | None = None, endings: Sequence[str] = ()) -> list[Path]:
+    """The files of one file, folder or pattern, sorted; see `find_images`.
 
     Raises:
         DataError: if there are none.
@@ -44,7 +48,7 @@ def images_of(name: str) -> list[Path]:
 
     path = Path(name)
     if path.is_dir():
-        return in_folder(path)
+        return in_folder(path, endings if output is not None and output.resolve() == path.resolve() else ())
     if path.exists():
         return [path]
     if not has_magic(name):
@@ -56,11 +60,13 @@ def images_of(name: str) -> list[Path]:
     return files
 
 
-def in_folder(folder: Path) -> list[Path]:
-    """Images, PDFs, and files that describe a page, which then stand for their images."""
+def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
+    """Images, PDFs, and files that describe a page, which then stand for their images; results apart."""
     from drethtr.documents.beside import IMAGES
 
     files = sorted(file for file in folder.iterdir() if file.is_file())
+    results = results_among(files, endings)
+    files = [file for file in files if file not in results]
     described = described_images(files)
     readable = {*IMAGES, PDF}
     found = [file for file in files if file in described or file.suffix.lower() in readable]
@@ -69,6 +75,20 @@ def in_folder(folder: Path) -> list[Path]:
         endings = ", ".join(sorted(readable))
         raise DataError(f"{folder}: no images in this folder ({endings}){deeper(folder, readable)}")
     return found
+
+
+def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
+    """Those with the name of a result for an image or a PDF among them, or for one of its pages."""
+    from drethtr.documents.beside import IMAGES, without_number
+
+    results: set[Path] = set()
+    for kinds in (IMAGES, (PDF,)):  # in this order, as a PDF may be the result for an image
+        stems = {file.stem for file in files if file.suffix.lower() in kinds and file not in results}
+        for file in files:
+            names = [file.name.removesuffix(ending) for ending in endings if file.name.endswith(ending)]
+            if file.suffix.lower() not in kinds and stems.intersection([*names, *map(without_number, names)]):
+                results.add(file)
+    return results
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:
@@ -144,6 +164,13 @@ def refuse_places(*paths: Path | None) -> None:
             raise DataError(f"{path} is a folder; name the file to write")
 
 
+def refuse_existing(*paths: Path | None, force: bool) -> None:
+    """Refuse to replace what is there, unless a person says --force."""
+    for path in filter(None, paths):
+        if path.exists() and not force:
+            raise DataError(f"{path} exists; name another output or give --force")
+
+
 def refuse_file(folder: Path) -> None:
     """Refuse a file where a folder for outputs is wanted."""
     if folder.exists() and not folder.is_dir():
@@ -157,6 +184,15 @@ def write_text(path: Path, text: str) -> None:
         DataError: if it cannot be written.
     """
     write_bytes(path, text.encode("utf-8", "replace"))
+
+
+def write_json(path: Path, figures: Mapping[str, Any]) -> None:
+    """Write figures for programs.
+
+    Raises:
+        DataError: if they cannot be written.
+    """
+    write_text(path, json.dumps(figures, ensure_ascii=False, indent=1) + "\n")
 
 
 def write_png(path: Path, picture: "Image.Image") -> None:

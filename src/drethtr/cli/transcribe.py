@@ -81,7 +81,7 @@ def transcribe(
         )
     chosen = decoder_named(decoder) if decoder is not None else None
     exactness, drifts = precision_named(precision), [0.0]
-    files, errors = find_images(inputs)
+    files, errors = find_images(inputs, output, endings_of(names))
     alone = len(files) + len(errors) == 1
 
     def load() -> "Recognizer":
@@ -136,6 +136,13 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
             f"--doubts marks words in txt; {', '.join(names) or 'PAGE or ALTO'} has the confidences as it is"
         )
     return names
+
+
+def endings_of(names: Sequence[str]) -> list[str]:
+    """How files of these formats end that hold pages."""
+    from drethtr.documents.formats import FORMATS as OF_PAGES
+
+    return [OF_PAGES[name].ending for name in names if name in OF_PAGES]
 
 
 def only_lines(files: Sequence[Path], lines: str) -> "tuple[dict[Path, tuple[Original, ...]], list[DataError]] | None":

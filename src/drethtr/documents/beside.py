@@ -1,5 +1,6 @@
 """What a page is called, and where its image lies: known from the names of files."""
 
+import re
 from pathlib import Path
 
 from drethtr.errors import DataError
@@ -16,6 +17,8 @@ IMAGES = (
 IMAGE_FOLDERS = ("Images", "images", "img")
 """Folders with the images of pages that are described beside or below them."""
 
+NUMBER = re.compile(r"_\d{4,}$")
+
 
 def page_stem(path: Path) -> str:
     """The name of the page in a file: `0001` in `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
@@ -29,6 +32,11 @@ def page_stem(path: Path) -> str:
 def numbered(stem: str, number: int) -> str:
     """What a page is called whose file holds several: `book_0012`."""
     return f"{stem}_{number:04}"
+
+
+def without_number(stem: str) -> str:
+    """What the file is called that such a page is in."""
+    return NUMBER.sub("", stem)
 
 
 def image_beside(path: Path, image: str) -> Path:
