@@ -48,6 +48,13 @@ def test_published_splits_are_named(drethtr, tmp_path, draw_iam):
     assert "not one of the published ones" in outcome.out and "punctuation stands apart" in outcome.out
 
 
+def test_a_form_without_writer_is_named(drethtr, tmp_path, draw_iam):
+    source = draw_iam()
+    (source / "ascii" / "forms.txt").write_text("#form writer\na01-000u 000\na01-003\n")
+    outcome = drethtr("data", "import", source, tmp_path / "iam.parquet", "--splits", source)
+    assert outcome.code == 2 and "forms.txt line 3: expected a form and its writer: 'a01-003'" in outcome.err
+
+
 @pytest.fixture
 def draw_iam(tmp_path):
     def draw():

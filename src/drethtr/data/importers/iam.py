@@ -98,7 +98,18 @@ def line(name: str, text: str, images: Path, writers: dict[str, str]) -> Entry:
 
 
 def writers_of(source: Path) -> dict[str, str]:
-    """The writer of each form, where forms.txt tells."""
+    """The writer of each form, where forms.txt tells.
+
+    Raises:
+        DataError: naming a row without one.
+    """
+    writers: dict[str, str] = {}
     table = within(source, *FORMS)
-    rows = (row.split() for _, row in rows_of(table) if not row.startswith("#")) if table else ()
-    return {form: writer for form, writer, *_ in rows}
+    for number, row in rows_of(table) if table else ():
+        if row.startswith("#"):
+            continue
+        fields = row.split()
+        if len(fields) < 2:
+            raise DataError(f"{table} line {number}: expected a form and its writer: {row[:60]!r}")
+        writers[fields[0]] = fields[1]
+    return writers
