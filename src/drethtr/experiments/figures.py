@@ -7,6 +7,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from drethtr.benchmarks.race import Spread
 from drethtr.experiments.result import CER, GIGABYTES, SECONDS, Result
 from drethtr.experiments.table import Table
 from drethtr.model.decay import SCHEDULES, Place, Scheduled
@@ -89,9 +90,9 @@ def cost_chart(title: str, results: Mapping[str, Sequence[Result]], measure: str
     """A measure of every row, with the range of its seeds, as SVG; empty if no row has it."""
     rows: list[tuple[str, dict[str, Mark]]] = []
     for name, of_row in results.items():
-        values = sorted(r.outcome.figures[measure] for r in of_row if r.outcome.figures.get(measure, 0) > 0)
+        values = [r.outcome.figures[measure] for r in of_row if r.outcome.figures.get(measure, 0) > 0]
         if values:
-            rows.append((name, {"ours": (values[len(values) // 2], values[0], values[-1])}))
+            rows.append((name, {"ours": Spread.of(values)}))
     return ranges(f"{title}: {measure}", measure, rows) if rows else ""
 
 
