@@ -6,6 +6,7 @@ from conftest import TINY
 from drethtr.benchmarks.decoding import Task
 from drethtr.benchmarks.length import kept, measure
 from drethtr.benchmarks.race import QUICK
+from drethtr.model.network import DRetHTR
 
 TASK = Task(name="tiny", config=replace(TINY, ctc=None), batch=1, beams=2, pixels=300)
 NUMBERS = 4 * TINY.layers * TASK.beams * TINY.width  # bytes of a number for every layer, beam and channel
@@ -21,6 +22,15 @@ def test_what_is_kept_follows_the_formulas():
         assert figures["key-value cache"] == (2 * tokens * NUMBERS / 1e6,)
         mass = 4 * TINY.layers * TASK.beams * TINY.heads
         assert figures["retention"] == ((TINY.width // TINY.heads * NUMBERS + mass) / 1e6,)
+
+
+def test_the_notes_say_how_far_behind_n_is_timed(monkeypatch):
+    steps, decode_text = [], DRetHTR.decode_text
+    monkeypatch.setattr(
+        DRetHTR, "decode_text", lambda net, *given: steps.append(given[2].length) or decode_text(net, *given)
+    )
+    report = measure(TASK, (20,), QUICK)
+    assert max(steps) + 1 == 20 + 12 and "tokens up to 12 behind N" in report.notes[0]
 
 
 def test_kept_counts_tensors_only():

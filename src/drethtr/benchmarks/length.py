@@ -24,7 +24,7 @@ from drethtr.model.network import DecoderState, DRetHTR, ImageMemory
 
 MIXERS: dict[str, MixerConfig] = {"retention": Retentive(), "key-value cache": JointSoftmax()}
 PIECE = 250  # tokens written at once on the way to a length
-STEPS = 4  # timed at once; each round goes on where the one before ended
+STEPS = 4  # timed at once; each round goes on where the one before ended, as going back would mean to copy a cache
 
 
 def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> Report:
@@ -39,7 +39,8 @@ def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> Report:
     config = task.config
     head = config.width // config.heads
     notes = (
-        f"{task}: the next token behind a text of N, random weights; at every step the beams change places.",
+        f"{task}: the next token behind a text of N, random weights; at every step the beams change places. Each round "
+        f"goes on from the one before, so times are those of tokens up to {STEPS * (1 + rounds.most)} behind N.",
         f"By formula, with heads {head} wide, retention needs less memory from N = {head // 2} on and less arithmetic "
         f"from about N = {head} on; up to {head // 2} tokens that wait to enter its memory take as much again. The "
         "layers that both have in common make up most of the time of short texts.",
