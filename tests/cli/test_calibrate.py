@@ -56,7 +56,7 @@ def test_too_few_lines_are_refused(drethtr, lines, tiny_path, tmp_path):
 def test_a_model_is_replaced_only_by_force(drethtr, few, tiny_path):
     before = tiny_path.read_bytes()
     outcome = drethtr("calibrate", tiny_path, few, "--decoder", "ctc")
-    assert outcome.code == 2 and "--output" in outcome.err and "--force" in outcome.err
+    assert outcome.code == 2 and "another output" in outcome.err and "--force" in outcome.err
     assert tiny_path.read_bytes() == before
     assert drethtr("calibrate", tiny_path, few, "--decoder", "ctc", "--force").code == 0
     assert load_model(tiny_path).trust.calibrations

@@ -78,7 +78,7 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert "fine tuned" in drethtr("info", output).out
     assert list(output.with_suffix(".run").rglob("*.safetensors")) == [other], "only what it wrote itself is removed"
     again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
-    assert again.code == 2 and "exists; choose another name" in again.err
+    assert again.code == 2 and "exists; name another output" in again.err
 
 
 def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):

@@ -1,6 +1,5 @@
 """`drethtr bench`: how fast things are on this machine, and how much memory they take."""
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -8,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DeviceName, PrecisionName, decoder_named, device_named, precision_named
-from drethtr.cli.files import write_text
+from drethtr.cli.choices import DeviceName, JSONFile, PrecisionName, decoder_named, device_named, precision_named
+from drethtr.cli.files import write_json, write_text
 from drethtr.config import named
 from drethtr.errors import ConfigError
 
@@ -31,7 +30,6 @@ Batches = Annotated[str, typer.Option(metavar="N,M", help="How many lines to rea
 Beams = Annotated[str, typer.Option(metavar="N,M", help="How many beams to keep.")]
 Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders; the first is the one compared with.")]
 Quick = Annotated[bool, typer.Option("--quick", help="The least that shows that it works, in about a minute.")]
-JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write all figures here.")]
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE.svg", help="Also draw a chart.")]
 KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="What kraken reads with; it has no own model.")]
 
@@ -174,7 +172,7 @@ def training(
         f"average; {speed.loading:.1%} of the time spent waiting for lines{peak}"
     )
     if json_file is not None:
-        write_text(json_file, json.dumps(speed._asdict(), indent=1) + "\n")
+        write_json(json_file, speed._asdict())
 
 
 @app.command()
@@ -197,7 +195,7 @@ def pages(
     peak = peak_bytes(originals[0], finder)
     typer.echo(table(figures, peak))
     if json_file is not None:
-        write_text(json_file, json.dumps(to_json(figures, peak), indent=1) + "\n")
+        write_json(json_file, to_json(figures, peak))
 
 
 @app.command("all")
@@ -238,7 +236,7 @@ def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) ->
     """Show a report, and write it where it is wanted."""
     typer.echo(report.table() + "\n")
     if json_file is not None:
-        write_text(json_file, json.dumps(report.to_json(), ensure_ascii=False, indent=1) + "\n")
+        write_json(json_file, report.to_json())
     if plot_file is not None:
         write_text(plot_file, report.plot())
     return report

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DeviceName, decoder_named, device_named
-from drethtr.cli.files import refuse_places
+from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_named, device_named
+from drethtr.cli.files import refuse_existing, refuse_places
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def calibrate(
         list[str] | None,
         typer.Option(metavar="NAME", help="Calibrate this decoder, repeatable; the usual ones if left out."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    limit: Limit = None,
+    seed: Seed = 0,
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
 ) -> None:
@@ -42,8 +42,7 @@ def calibrate(
 
     target = output or model
     refuse_places(target)
-    if target.exists() and not force:
-        raise DataError(f"{target} exists; name another file with --output, or give --force to replace it")
+    refuse_existing(target, force=force)
     chosen = [(decoder_named(name),) for name in decoder or ()]
     loaded = load_model(model, device_named(device))
     samples = to_read(open_all(data), limit, seed)

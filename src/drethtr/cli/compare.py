@@ -1,13 +1,12 @@
 """`drethtr compare`: two models, or two decoders, on the same lines."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from drethtr.cli.choices import DeviceName, decoder_named, device_named
-from drethtr.cli.files import refuse_places, write_text
+from drethtr.cli.choices import DeviceName, JSONFile, Limit, Seed, decoder_named, device_named
+from drethtr.cli.files import refuse_places, write_json, write_text
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import CheckpointError
 
@@ -34,15 +33,13 @@ def compare(
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The same; runs/new.safetensors:beam:5 or :ctc.")],
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, folders, patterns.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    limit: Limit = None,
+    seed: Seed = 0,
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="A report with pictures of lines, in one file.")
     ] = None,
     lines_shown: Annotated[int, typer.Option("--lines", min=1, help="How many lines the report shows.")] = 60,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")
-    ] = None,
+    json_file: JSONFile = None,
     device: DeviceName = "auto",
 ) -> None:
     """Say which of two reads the same lines better, where, and how sure that is."""
@@ -64,7 +61,7 @@ def compare(
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=lines_shown))
     if json_file is not None:
-        write_text(json_file, json.dumps(plain(found, *sides), ensure_ascii=False, indent=1) + "\n")
+        write_json(json_file, plain(found, *sides))
 
 
 def system(spec: str) -> System:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.cli.files import refuse_existing
 from drethtr.errors import CheckpointError, DataError
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ def convert(
 
     Weights do not tell decay, prior, normalization, or retention from softmax: those are as published unless set.
     """
-    if output.exists() and not force:
-        raise DataError(f"{output} exists; add --force to replace it")
+    refuse_existing(output, force=force)
     if output.resolve() == weights.resolve():
         raise DataError(f"{output}: a model cannot be written over the weights it is made of")
     from drethtr.checkpoint import save_model

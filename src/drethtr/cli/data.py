@@ -1,6 +1,5 @@
 """`drethtr data`: get lines from where they are, and see whether they are sound."""
 
-import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName
-from drethtr.cli.files import refuse_places, write_text
+from drethtr.cli.files import refuse_existing, refuse_places, write_json
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ def import_lines(
 
     if output.suffix != ".parquet":
         raise DataError(f"{output}: the name of the file to write must end in .parquet")
-    if not force and (existing := [path for split in SPLITS if (path := file_of(output, split)).exists()]):
-        raise DataError(f"{existing[0]} exists; choose another name or give --force")
+    refuse_existing(*(file_of(output, split) for split in SPLITS), force=force)
     importer = importer_for(source, layout)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")
@@ -63,7 +61,7 @@ def import_lines(
     typer.echo(summary(importer, tally, output))
     if json_file is not None:
         report = {"layout": importer.name, "convention": importer.convention, **vars(tally)}
-        write_text(json_file, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
+        write_json(json_file, report)
 
 
 def write_lines(
@@ -144,6 +142,6 @@ def check(
     if picture is not None:
         typer.echo(draw_suspects(report, splits, suspects, picture))
     if json_file is not None:
-        write_text(json_file, json.dumps(report_json(report), ensure_ascii=False, indent=1) + "\n")
+        write_json(json_file, report_json(report))
     if not report.sound:
         raise typer.Exit(1)

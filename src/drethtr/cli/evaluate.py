@@ -1,15 +1,23 @@
 """`drethtr evaluate`: how well a model reads lines whose text is known."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, PrecisionName, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    JSONFile,
+    Limit,
+    ModelFile,
+    PrecisionName,
+    Seed,
+    load_recognizer,
+)
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
-from drethtr.cli.files import refuse_places, write_text
+from drethtr.cli.files import refuse_places, write_json
 from drethtr.cli.pages import AUTO
 from drethtr.cli.provenance import provenance_of
 from drethtr.cli.tables import table_of
@@ -25,17 +33,15 @@ def evaluate(
     data: Annotated[
         list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
     ],
-    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    model: ModelFile = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    limit: Limit = None,
+    seed: Seed = 0,
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Also show how far confidences and flags can be relied on.")
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")
-    ] = None,
+    json_file: JSONFile = None,
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Compare whole pages (PAGE, ALTO), their lines found as by --lines.")
     ] = False,
@@ -78,7 +84,7 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
     typer.echo(text)
     if json_file is not None:
         figures = {**figures, "made_by": provenance_of(recognizer).to_json(), "decoder": repr(recognizer.decoder)}
-        write_text(json_file, json.dumps(figures, ensure_ascii=False, indent=1) + "\n")
+        write_json(json_file, figures)
 
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:

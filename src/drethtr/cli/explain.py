@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, load_recognizer
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, load_recognizer
+from drethtr.cli.files import refuse_existing
 from drethtr.cli.formats import with_doubts
 from drethtr.cli.unlabelled import refuse_page
 from drethtr.errors import DataError
@@ -16,7 +17,7 @@ SUFFIXES = (".svg", ".png")
 def explain(
     line: Annotated[Path, typer.Argument(metavar="LINE", help="An image of one line.")],
     output: Annotated[Path, typer.Option(help="The picture to write, .svg or .png.")],
-    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    model: ModelFile = None,
     decoder: DecoderName = None,
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
@@ -32,8 +33,7 @@ def explain(
 
     if output.suffix not in SUFFIXES:
         raise DataError(f"{output}: the picture must be named {' or '.join(SUFFIXES)}")
-    if output.exists() and not force:
-        raise DataError(f"{output} exists; choose another name or give --force")
+    refuse_existing(output, force=force)
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = load_line(line)
     explanation = told(load_recognizer(model, decoder, device), pixels)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DeviceName, device_named
-from drethtr.cli.files import refuse_places
+from drethtr.cli.choices import DeviceName, Seed, device_named
+from drethtr.cli.files import refuse_existing, refuse_places
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def finetune(
     check: Annotated[bool, typer.Option("--check", help="Only say what would be done.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and a run left beside it.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    seed: Seed = 0,
     workers: Annotated[int, typer.Option(min=0, help="Processes that load lines; they do not change results.")] = 1,
     device: DeviceName = "auto",
 ) -> None:
@@ -88,8 +88,7 @@ def refuse(output: Path, model: Path | None, *, force: bool) -> None:
     refuse_places(output)
     if model is not None and output.resolve() == model.resolve():
         raise DataError(f"{output}: the result cannot be written over the model it begins with")
-    if output.exists() and not force:
-        raise DataError(f"{output} exists; choose another name or give --force")
+    refuse_existing(output, force=force)
 
 
 def found(material: "Material") -> str:

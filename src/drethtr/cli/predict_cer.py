@@ -1,13 +1,12 @@
 """`drethtr predict-cer`: how well unlabelled lines will be read, before anybody transcribes them."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, load_recognizer
-from drethtr.cli.files import refuse_places, write_text
+from drethtr.cli.choices import DecoderName, DeviceName, JSONFile, Limit, ModelFile, Seed, load_recognizer
+from drethtr.cli.files import refuse_places, write_json
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
 
@@ -28,18 +27,16 @@ def predict_cer(
         list[str],
         typer.Argument(metavar="FOLDER...", help="Folders of line images, or of PAGE or ALTO files; data files."),
     ],
-    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    model: ModelFile = None,
     decoder: DecoderName = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")] = 0,
+    limit: Limit = None,
+    seed: Seed = 0,
     truth: Annotated[bool, typer.Option("--truth", help="Compare with the known texts of data files.")] = False,
     learn: Annotated[
         Path | None,
         typer.Option(metavar="MODEL", help="Learn from the known texts of several sets, and write the model here."),
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")
-    ] = None,
+    json_file: JSONFile = None,
     device: DeviceName = "auto",
 ) -> None:
     """Tell the character error rate to expect of lines whose text nobody knows, with a 95 % interval.
@@ -69,7 +66,7 @@ def predict_cer(
         report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
     if json_file is not None:
         report |= {"made_by": provenance_of(recognizer).to_json()}
-        write_text(json_file, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
+        write_json(json_file, report)
 
 
 def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":

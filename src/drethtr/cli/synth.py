@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.files import write_png
-from drethtr.errors import DataError
+from drethtr.cli.files import refuse_existing, write_png
 
 SHOWN = 40  # lines on the contact sheet
 
@@ -30,9 +29,7 @@ def synth(
     from drethtr.data.write_parquet import store_parquet
     from drethtr.pictures.contact_sheet import contact_sheet
 
-    for path in (output, sheet):
-        if path is not None and path.exists() and not force:
-            raise DataError(f"{path} exists; choose another name or give --force")
+    refuse_existing(output, sheet, force=force)
     config = Synthetic(fonts=str(fonts), texts=tuple(map(str, text)), alphabet=alphabet, height=height)
     synthesizer = config.build()
     samples = (synthesizer.render(index, seed) for index in range(lines))
