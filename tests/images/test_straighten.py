@@ -135,3 +135,10 @@ def test_beyond_the_edge_of_the_page_there_is_paper(page):
 def test_no_line(page, baseline, polygon):
     with pytest.raises(DataError):
         straighten(page[0].grey, baseline, polygon)
+
+
+def test_a_scribble_in_an_outline_around_the_page_is_no_line():
+    """It would have as many columns as the scribble is long, and as many rows as the page."""
+    scribble = [(450 + step / 50, 500 + 5 * (-1) ** step) for step in range(5000)]
+    with pytest.raises(DataError, match=r"larger than any line"):
+        straighten(blank(1000, 1000).grey, scribble, [(0, 0), (1000, 0), (1000, 1000), (0, 1000)])

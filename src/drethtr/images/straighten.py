@@ -26,6 +26,8 @@ MARGIN = 0.12
 LONGEST = 60_000
 """Columns of a strip; no page is wider."""
 
+LARGEST = 25_000_000
+"""Columns times rows of a strip; no line takes more of a page."""
 
 CORNERS = 1000
 """Of a polygon that are looked at to see how far it reaches."""
@@ -67,7 +69,7 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
         polygon: At least three points (x, y) around all ink of the line. Both may leave the page.
 
     Raises:
-        DataError: if baseline or polygon have no length or area, or do not touch the page.
+        DataError: if baseline or polygon have no length or area, do not touch the page, or take more than any line.
     """
     outline = np.asarray(polygon, dtype=np.float64).reshape(-1, 2)
     path = np.asarray(baseline, dtype=np.float64).reshape(-1, 2)
@@ -75,6 +77,8 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
         raise DataError("a line needs a baseline of two points and a polygon of three")
     places, downs = follow(path, outline)
     above, below = extent(outline, places, downs)
+    if len(places) * (above + below) > LARGEST:
+        raise DataError(f"a strip of {len(places):,} x {above + below:,} pixels is larger than any line")
     rows = np.arange(-above, below)[:, None] + 0.5
     x, y = (places[:, axis] + rows * downs[:, axis] for axis in (0, 1))
     mask = inside(outline, x, y, page.shape)
