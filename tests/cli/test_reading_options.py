@@ -8,6 +8,7 @@ from drethtr import Recognizer
 from drethtr.cli.choices import decoder_named, precision_named
 from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError
+from drethtr.model.precision import Precision
 
 
 @pytest.mark.parametrize(
@@ -65,5 +66,12 @@ def test_too_much_drift_is_a_warning(drethtr, lines, tiny_path, monkeypatch):
 
 
 def test_images_may_be_read_in_bfloat16(drethtr, lines, tiny_path):
-    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--precision", "bfloat16")
-    assert outcome.code == 0 and len(outcome.out.splitlines()) == 2
+    """Rounding is seen in the confidences."""
+    image = lines / "two.png"
+    out = drethtr("transcribe", image, "--model", tiny_path, "--precision", "bfloat16", "--format", "json").out
+    found = [character["confidence"] for character in json.loads(out)["characters"]]
+    recognizers = [
+        Recognizer.load(tiny_path, precision=exactness) for exactness in (Precision.BFLOAT16, Precision.FLOAT32)
+    ]
+    rounded, exact = ([one.confidence for one in recognizer.read([image])[0].characters] for recognizer in recognizers)
+    assert found == pytest.approx(rounded, abs=1e-4) and found != pytest.approx(exact, abs=1e-4)
