@@ -7,7 +7,7 @@ from page_examples import PROVENANCE
 from PIL import Image
 
 from drethtr import Recognizer
-from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription
+from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription, read_page
 from drethtr.documents.page import box_around
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.errors import DataError
@@ -17,6 +17,7 @@ from drethtr.layout.whole import Whole
 from drethtr.reading import Reading
 from drethtr.transcription import transcribe_page
 from drethtr.transcription.source import open_originals
+from drethtr.transcription.transcribe import transcribe
 
 FINDER = Projection()
 
@@ -110,6 +111,17 @@ def test_coordinates_of_a_smaller_image_are_scaled(scan, recognizer):
     check_complete(page, made._replace(lines=doubled))
 
 
+def test_a_description_is_read_when_its_turn_comes(scan, recognizer):
+    """Thousands that wait need no memory."""
+    path, made = scan
+    [original] = open_originals(described(path, made))
+    described(path, made._replace(lines=made.lines[:2]))
+    assert len(transcribe(original, recognizer, FINDER).lines) == 2
+    original.description.unlink()
+    with pytest.raises(DataError, match=r"letter\.xml: cannot be read"):
+        transcribe(original, recognizer, FINDER)
+
+
 def test_an_image_of_another_shape_is_refused(scan, recognizer):
     path, made = scan
     xml = described(path, made)
@@ -190,8 +202,6 @@ def test_a_page_on_its_side_or_head_is_turned(tmp_path, reader, quarters):
 
 
 def test_text_that_is_there_is_kept(scan, reader):
-    from drethtr.transcription.transcribe import transcribe
-
     path, made = scan
     xml = described(path, made, transcription=Transcription("as somebody corrected it"))
     [original] = open_originals(xml)
@@ -205,7 +215,7 @@ def test_found_lines_are_read_as_well_as_given_ones(reader):
     from drethtr.evaluation.end_to_end import compare_pages
 
     path = SHARED_PAGES / "en_1905_letter_stanford.alto.xml"
-    reference = [line.text for line in open_originals(path)[0].given.lines]
+    reference = [line.text for line in read_page(path).lines]
     given = transcribe_page(path, reader)
     found = transcribe_page(path.with_name("en_1905_letter_stanford.jpg"), reader, RapidDetector(side=960))
     costs = [compare_pages(reference, [line.text for line in page.lines]).matched.cer for page in (given, found)]

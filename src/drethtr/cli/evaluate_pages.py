@@ -26,13 +26,19 @@ def open_references(data: Sequence[str]) -> "list[Original]":
     from drethtr.transcription.source import open_originals
 
     files = [file for name in data for file in images_of(name)]
-    described = [original for file in files for original in open_originals(file) if original.given is not None]
+    described = [original for file in files for original in open_originals(file) if original.description is not None]
     if not described:
         raise DataError(f"{', '.join(data)}: no PAGE or ALTO files; whole pages are compared with the texts in those")
     for original in described:
-        if original.given is None or not original.given.text.strip():
+        if not texts_of(original):
             raise DataError(f"{original.name}: has no texts to compare with")
     return described
+
+
+def texts_of(original: "Original") -> list[str]:
+    """What the file of a page says, line by line."""
+    page = original.given()
+    return [line.text for line in page.lines if line.text.strip()] if page is not None else []
 
 
 def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", lines: str) -> "dict[str, PageCounts]":
@@ -44,8 +50,7 @@ def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", line
 
     counts = {}
     for original in tqdm(pages, unit="page", disable=None):
-        assert original.given is not None
-        reference = [line.text for line in original.given.lines if line.text.strip()]
+        reference = texts_of(original)
         asked = original if lines == GIVEN else without_lines(original)
         read = transcribe(asked, recognizer, finder_for(original, lines))
         if unread := lines_unread(original, read):

@@ -137,11 +137,11 @@ def open_work(file: Path, options: PageOptions, report: Callable[[DataError], No
         originals = open_originals(file)
         if options.update and (originals[0].description is None or file.suffix.lower() == ".json"):
             raise DataError(f"{file}: is neither PAGE nor ALTO; --update writes into those")
-        if options.update and not (originals[0].given and originals[0].given.lines):
+        if options.update and not originals[0].has_lines:
             raise DataError(
                 f"{file}: has no lines to write text into; leave out --update, write a new file by --format"
             )
-        if options.lines == GIVEN and not all(original.given and original.given.lines for original in originals):
+        if options.lines == GIVEN and not all(original.has_lines for original in originals):
             raise DataError(f"{file}: gives no lines; choose other --lines")
     except DataError as error:
         report(error)
@@ -184,7 +184,7 @@ def lines_unread(original: "Original", page: "Page") -> str:
 def taken_for(original: "Original", page: "Page", lines: str) -> str:
     """What a page that was read was taken for, for `--verbose`."""
     number = f"{len(page.lines)} line{'' if len(page.lines) == 1 else 's'}"
-    if original.given is not None and original.given.lines:
+    if original.has_lines:
         return f"{original.name}: {number} given"
     name = finder_name(original, lines)
     return as_one_line(original.name) if name == WHOLE else f"{original.name}: {number} found ({name})"
@@ -197,7 +197,7 @@ def as_one_line(name: str) -> str:
 
 def without_lines(original: "Original") -> "Original":
     """The same page as if nobody had told where its lines are."""
-    return replace(original, given=original.given and replace(original.given, regions=()))
+    return replace(original, has_lines=False)
 
 
 def finder_for(original: "Original", lines: str) -> "Finder":

@@ -155,7 +155,7 @@ def only_lines(files: Sequence[Path], lines: str) -> "tuple[dict[Path, tuple[Ori
     for file in files:
         try:
             originals = open_originals(file)
-            whole = lines == WHOLE and all(original.is_alone and original.given is None for original in originals)
+            whole = lines == WHOLE and all(original.is_alone and original.description is None for original in originals)
             if not (whole or all(original.is_line for original in originals)):
                 return None
         except DataError as error:

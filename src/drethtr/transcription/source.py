@@ -1,6 +1,6 @@
 """What a person gives to be read: image files, PDFs, and PAGE, ALTO or JSON files that tell where the lines are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from drethtr.data.sources.pages import image_of
@@ -20,11 +20,14 @@ LINE_HEIGHT, LINE_SHAPE = 300, 5
 
 @dataclass(frozen=True)
 class Original:
-    """A page to be read: its image, and what the file `description` says of it, if there is one."""
+    """A page to be read: its image, and the file `description` that describes it, if there is one.
+
+    has_lines  whether that file tells where lines are; if not, they are to be found
+    """
 
     source: PageSource
-    given: Page | None = None
     description: Path | None = None
+    has_lines: bool = False
 
     @property
     def name(self) -> str:
@@ -43,7 +46,7 @@ class Original:
         Raises:
             DataError: if the image is damaged.
         """
-        if self.given is not None or not self.is_alone:
+        if self.description is not None or not self.is_alone:
             return False
         width, height = self.source.size()
         return height < LINE_HEIGHT or width >= LINE_SHAPE * height
@@ -52,17 +55,29 @@ class Original:
         """The image, for those who write documents."""
         return Scan(self.source.image, self.source.path if self.is_alone else None)
 
+    def given(self) -> Page | None:
+        """The page as described; read whenever it is asked for, so that thousands can wait in little memory.
+
+        Raises:
+            DataError: if the description cannot be read any more.
+        """
+        if self.description is None:
+            return None
+        page = read_page(self.description)
+        return page if self.has_lines else replace(page, regions=())
+
     def given_for(self, grey: Line) -> Page | None:
         """The page as described, in pixels of its image.
 
         Raises:
-            DataError: if the description is of an image of another shape.
+            DataError: if the description cannot be read any more, or is of an image of another shape.
         """
-        if self.given is None:
+        given = self.given()
+        if given is None:
             return None
         height, width = grey.shape
         try:
-            return self.given.on_image(self.source.path, width, height)
+            return given.on_image(self.source.path, width, height)
         except DataError as error:
             raise DataError(f"{self.name}: {error}") from error
 
@@ -77,5 +92,5 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
     path = Path(path)
     if path.suffix.lower() not in DESCRIPTIONS:
         return tuple(Original(source) for source in open_pages(path))
-    given = read_page(path)
-    return (Original(image_of(path, given.image), given, path),)
+    page = read_page(path)
+    return (Original(image_of(path, page.image), path, has_lines=bool(page.lines)),)

@@ -67,7 +67,7 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, ke
     Raises:
         DataError: if the image is damaged, or not the one that was described.
     """
-    if isinstance(finder, Whole) and not (original.given and original.given.lines):
+    if isinstance(finder, Whole) and not original.has_lines:
         return read_whole(original, recognizer)
     grey = original.source.grey()
     given = original.given_for(grey)
