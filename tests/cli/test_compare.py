@@ -47,6 +47,13 @@ def test_a_model_against_itself_differs_nowhere(drethtr, lines, tiny_path, tmp_p
     assert Page(page.read_text(encoding="utf-8")).pictures == []
 
 
+def test_texts_and_pictures_are_not_replaced(drethtr, lines, tiny_path):
+    for option, name in (("--json", "one.gt.txt"), ("--html", "one.png")):
+        before = (lines / name).read_bytes()
+        outcome = drethtr("compare", tiny_path, tiny_path, lines, option, lines / name)
+        assert outcome.code == 2 and f"{name} exists" in outcome.err and (lines / name).read_bytes() == before
+
+
 def test_texts_are_escaped(drethtr, lines, tiny_path, tmp_path):
     (lines / "one.gt.txt").write_text("<script>a</script>", encoding="utf-8")
     drethtr("compare", f"{tiny_path}:ctc", f"{tiny_path}:greedy", lines, "--html", tmp_path / "c.html")

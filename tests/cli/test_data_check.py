@@ -50,6 +50,11 @@ def test_suspects_are_drawn(drethtr, splits, tmp_path):
         assert drawn.width > 20
 
 
+def test_a_line_is_no_place_for_the_picture(drethtr, lines):
+    outcome = drethtr("data", "check", lines, "--read", "0", "--picture", lines / "one.png")
+    assert outcome.code == 2 and "one.png exists" in outcome.err
+
+
 def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):
     for name in ("one", "two"):
         (lines / f"{name}.gt.txt").write_text("мир", encoding="utf-8")

@@ -73,6 +73,8 @@ def test_refusals(drethtr, letters, tmp_path):
     assert "must end in .parquet" in drethtr("data", "import", letters, tmp_path / "out").err
     (tmp_path / "out.val.parquet").touch()
     assert "exists" in drethtr("data", "import", letters, tmp_path / "out.parquet").err
+    text = letters / "train" / "a.gt.txt"
+    assert "no earlier result" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--json", text).err
     assert (
         "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
     )

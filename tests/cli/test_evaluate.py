@@ -14,7 +14,7 @@ def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_p
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", figures)
     assert outcome.code == 0
     found = json.loads(figures.read_text(encoding="utf-8"))
-    assert list(found)[:3] == ["convention", "sets", "overall"]
+    assert list(found)[:4] == ["format", "convention", "sets", "overall"]
     [of_set] = found["sets"]
     assert list(of_set) == ["name", "lines", "characters", *RATES, *CUSTOMS]
     assert list(found["overall"]) == ["lines", "characters", *RATES, *CUSTOMS]
@@ -68,6 +68,15 @@ def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):
     (lines / "two.gt.txt").write_text("мир", encoding="utf-8")
     outcome = drethtr("evaluate", lines, "--model", tiny_path)
     assert outcome.code == 2 and "alphabet" in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_transcriptions_are_not_replaced_by_figures(drethtr, lines, tiny_path):
+    table = lines / "t.jsonl"
+    table.write_text('{"file": "one.png", "text": "abc def"}', encoding="utf-8")
+    for place in (table, lines / "one.gt.txt"):
+        before = place.read_bytes()
+        outcome = drethtr("evaluate", table, "--model", tiny_path, "--json", place)
+        assert outcome.code == 2 and "no earlier result" in outcome.err and place.read_bytes() == before
 
 
 def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tmp_path):

@@ -114,3 +114,7 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     assert "no images" in drethtr("predict-cer", tmp_path / "empty", "--model", taught).err
     lonely = drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, "--learn", tmp_path / "m")
     assert lonely.code == 2 and "at least 4" in lonely.err and not (tmp_path / "m").exists()
+    learn = ("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn")
+    for model in (tiny_path, taught):
+        assert "exists; name another output or give --force" in drethtr(*learn, model).err
+    assert "cannot be written over" in drethtr(*learn, sets / "a.val.parquet", "--force").err

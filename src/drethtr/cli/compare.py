@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from drethtr.cli.choices import DeviceName, JSONFile, Limit, Seed, decoder_named, device_named
-from drethtr.cli.files import refuse_places, write_json, write_text
+from drethtr.cli.files import refuse_others, write_json, write_text
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import CheckpointError
 
@@ -51,7 +51,7 @@ def compare(
     from drethtr.recognizer import Recognizer
 
     systems = system(a), system(b)
-    refuse_places(html_file, json_file)
+    refuse_others(data, html=html_file, json=json_file)
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
     readers = [Recognizer.load(which.model, decoder=which.decoder, device=device_named(device)) for which in systems]

@@ -29,9 +29,7 @@ def convert(
 
     Weights do not tell decay, prior, normalization, or retention from softmax: those are as published unless set.
     """
-    refuse_existing(output, force=force)
-    if output.resolve() == weights.resolve():
-        raise DataError(f"{output}: a model cannot be written over the weights it is made of")
+    refuse_existing(output, force=force, inputs=[str(weights)])
     from drethtr.checkpoint import save_model
     from drethtr.conversion import convert as make_model
     from drethtr.model.weights_file import read_weights

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName
-from drethtr.cli.files import refuse_existing, refuse_places, write_json
+from drethtr.cli.files import refuse_existing, refuse_others, write_json
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def import_lines(
 
     if output.suffix != ".parquet":
         raise DataError(f"{output}: the name of the file to write must end in .parquet")
+    refuse_others([str(source)], json=json_file)
     refuse_existing(*(file_of(output, split) for split in SPLITS), force=force)
     importer = importer_for(source, layout)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
@@ -134,7 +135,7 @@ def check(
     from drethtr.data import checks
     from drethtr.data.checks.open import open_splits
 
-    refuse_places(picture, json_file)
+    refuse_others(files, png=picture, json=json_file)
     splits = open_splits(files)
     suspects = read_suspects(splits, read, model, seed, device) if read else []
     report = checks.check(splits, findings_of(suspects))

@@ -17,7 +17,7 @@ from drethtr.cli.choices import (
     load_recognizer,
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
-from drethtr.cli.files import refuse_places, write_json
+from drethtr.cli.files import refuse_others, write_json
 from drethtr.cli.pages import AUTO
 from drethtr.cli.provenance import provenance_of
 from drethtr.cli.tables import table_of
@@ -57,7 +57,7 @@ def evaluate(
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
 
-    refuse_places(json_file)
+    refuse_others(data, json=json_file)
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(

@@ -33,7 +33,7 @@ def explain(
 
     if output.suffix not in SUFFIXES:
         raise DataError(f"{output}: the picture must be named {' or '.join(SUFFIXES)}")
-    refuse_existing(output, force=force)
+    refuse_existing(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = load_line(line)
     explanation = told(load_recognizer(model, decoder, device), pixels)

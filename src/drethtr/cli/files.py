@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 DESCRIPTION, PDF = ".xml", ".pdf"
 
+FIGURES = "drethtr figures 1"
+OUR_FIGURES = re.compile(rb'\{\s*"format": "drethtr figures ')
+"""What every JSON file of figures says first, and how it begins."""
+
 HEAD = 4096
 ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
 """The root element of PAGE or ALTO, which stands in the first `HEAD` bytes, whatever is wrong further on."""
@@ -164,11 +168,46 @@ def refuse_places(*paths: Path | None) -> None:
             raise DataError(f"{path} is a folder; name the file to write")
 
 
-def refuse_existing(*paths: Path | None, force: bool) -> None:
-    """Refuse to replace what is there, unless a person says --force."""
+def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
+    """Refuse to replace what is there, unless a person says --force; inputs are never replaced."""
     for path in filter(None, paths):
+        if path.exists() and is_input(path, inputs):
+            raise DataError(f"{path} is to be read; it cannot be written over")
         if path.exists() and not force:
             raise DataError(f"{path} exists; name another output or give --force")
+
+
+def refuse_others(inputs: Sequence[str], **results: Path | None) -> None:
+    """Refuse places for results where no file can be written, or where one is that is no earlier result.
+
+    Such are figures that begin as `write_json` writes them, and other files than inputs whose names end in the kind of
+    the result, which is its name here.
+    """
+    refuse_places(*results.values())
+    for kind, path in results.items():
+        if path is None or not path.exists():
+            continue
+        by_name = path.suffix.lower() == f".{kind}" and not is_input(path, inputs)
+        if not (are_figures(path) if kind == "json" else by_name):
+            raise DataError(f"{path} exists and is no earlier result of this kind; choose another name")
+
+
+def are_figures(path: Path) -> bool:
+    """Whether a file begins as `write_json` writes it."""
+    from drethtr.documents.read import load
+
+    return path.is_file() and OUR_FIGURES.match(load(path, HEAD)) is not None
+
+
+def is_input(path: Path, inputs: Sequence[str]) -> bool:
+    """Whether a file is read for one of the inputs: files, patterns, and folders, of which images are read."""
+    from glob import glob
+
+    from drethtr.documents.beside import IMAGES
+
+    matches = [match for name in inputs for match in (name, *glob(name, recursive=True))]  # noqa: PTH207 - as typed
+    found, place = {Path(match).resolve() for match in matches}, path.resolve()
+    return place in found or (path.suffix.lower() in IMAGES and not found.isdisjoint(place.parents))
 
 
 def refuse_file(folder: Path) -> None:
@@ -192,7 +231,7 @@ def write_json(path: Path, figures: Mapping[str, Any]) -> None:
     Raises:
         DataError: if they cannot be written.
     """
-    write_text(path, json.dumps(figures, ensure_ascii=False, indent=1) + "\n")
+    write_text(path, json.dumps({"format": FIGURES, **figures}, ensure_ascii=False, indent=1) + "\n")
 
 
 def write_png(path: Path, picture: "Image.Image") -> None:

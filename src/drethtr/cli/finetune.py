@@ -86,9 +86,7 @@ def refuse(output: Path, model: Path | None, *, force: bool) -> None:
     if output.suffix != ".safetensors":
         raise DataError(f"{output}: the name of the file to write must end in .safetensors")
     refuse_places(output)
-    if model is not None and output.resolve() == model.resolve():
-        raise DataError(f"{output}: the result cannot be written over the model it begins with")
-    refuse_existing(output, force=force)
+    refuse_existing(output, force=force, inputs=[str(model)] if model is not None else [])
 
 
 def found(material: "Material") -> str:

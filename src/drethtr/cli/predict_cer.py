@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, JSONFile, Limit, ModelFile, Seed, load_recognizer
-from drethtr.cli.files import refuse_places, write_json
+from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
 
@@ -36,6 +36,7 @@ def predict_cer(
         Path | None,
         typer.Option(metavar="MODEL", help="Learn from the known texts of several sets, and write the model here."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
     json_file: JSONFile = None,
     device: DeviceName = "auto",
 ) -> None:
@@ -50,7 +51,9 @@ def predict_cer(
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
 
-    refuse_places(json_file, learn)
+    refuse_others(inputs, json=json_file)
+    refuse_places(learn)
+    refuse_existing(learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
     recognizer = load_recognizer(model, decoder, device)
