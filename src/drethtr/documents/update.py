@@ -5,6 +5,7 @@ indented as their neighbors. A line that has text keeps it unless it is to be re
 programs write for lines that nobody has read, make way. A comment at the end of the file says who added the text.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
@@ -20,6 +21,10 @@ from drethtr.errors import DataError
 
 Editor: TypeAlias = Callable[[Splicer, Element, TextLine, Transcription, Identifiers], Iterator[Edit]]
 """Puts a transcription of a line into its element."""
+
+ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+OFFSET = re.compile(rb"[{;]\s*offset\s*:")
+"""What an entry of `custom` has that tells of a place in the text: `unclear {offset:0; length:3;}`."""
 
 
 def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = False, name: str = "page") -> bytes:
@@ -54,15 +59,28 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
 def edit_page_xml(
     splicer: Splicer, element: Element, line: TextLine, transcription: Transcription, ids: Identifiers
 ) -> Iterator[Edit]:
-    """Words and text after the Baseline; words without text that somebody marked out stay, and get none beside them."""
+    """Words and text after the Baseline; words without text that somebody marked out stay, and get none beside them.
+
+    What `custom` tells of places in the text goes with the text that was there.
+    """
     words = element.all("Word")
     with_text = any(part.name == "Unicode" and part.text for word in words for part in word.walk())
     marked_out = bool(words) and not with_text
+    yield from forget_places(splicer.markup.utf8, element)
     yield from map(splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
     prefix = f"{element.prefix}:" if element.prefix else ""
     new = page_xml.transcription_elements(transcription, line.id, ids, prefix)
     before = element.all("AlternativeImage", "Coords", "Baseline", *(["Word"] if marked_out else []))
     yield splicer.insert(element, before[-1] if before else None, new[-1:] if marked_out else new)
+
+
+def forget_places(utf8: bytes, element: Element) -> Iterator[Edit]:
+    """Take the entries with an `offset` out of the attribute `custom`."""
+    for attribute in ATTRIBUTE.finditer(utf8, element.start, element.inside):
+        if attribute[1] == b"custom":
+            start, end = max(attribute.span(2), attribute.span(3))
+            kept = (entry for entry in utf8[start:end].split(b"}") if not OFFSET.search(entry))
+            yield Edit(start, end, b"}".join(kept))
 
 
 def edit_alto(
