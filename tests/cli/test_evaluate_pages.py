@@ -56,6 +56,11 @@ def test_whole_pages_refuse_what_is_for_lines(drethtr, pages, tiny_path, option)
     assert outcome.code == 2 and "whole pages" in outcome.err and outcome.err.count("\n") == 1
 
 
+def test_lines_refuse_what_is_for_whole_pages(drethtr, pages, tiny_path):
+    outcome = drethtr("evaluate", pages, "--model", tiny_path, "--lines", "given")
+    assert outcome.code == 2 and "add --end-to-end" in outcome.err and outcome.err.count("\n") == 1
+
+
 def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["", ""])
     outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path, "--end-to-end")

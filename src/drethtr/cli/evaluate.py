@@ -46,8 +46,9 @@ def evaluate(
         bool, typer.Option("--end-to-end", help="Compare whole pages (PAGE, ALTO), their lines found as by --lines.")
     ] = False,
     lines: Annotated[
-        str, typer.Option(metavar="NAME", help="For --end-to-end, as of transcribe; auto finds them anew.")
-    ] = AUTO,
+        str | None,
+        typer.Option(metavar="NAME", help="For --end-to-end, as of transcribe; auto, if left out, finds them anew."),
+    ] = None,
     device: DeviceName = "auto",
 ) -> None:
     """Measure character and word error rates on lines with known text, per set and overall."""
@@ -65,9 +66,11 @@ def evaluate(
             )
         recognizer = load_recognizer(model, decoder, device, precision)
         pages = open_references(data)
-        found = to_json(read_and_compare(recognizer, pages, lines))
+        found = to_json(read_and_compare(recognizer, pages, lines or AUTO))
         deliver(page_table(found), found, recognizer, json_file)
         return
+    if lines is not None:
+        raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")
     recognizer = load_recognizer(model, decoder, device, precision)
     samples = open_all(data)
     number = len(measure.to_read(samples, limit, seed))
