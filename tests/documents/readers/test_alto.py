@@ -118,6 +118,18 @@ def test_a_reading_order_sorts_blocks_and_lines(tmp_path):
     assert [found.id for found in page.lines] == ["m", "l", "k"]
 
 
+def test_a_block_without_a_place_in_the_reading_order_is_where_the_block_around_it_is(tmp_path):
+    blocks = {id: f'<TextBlock ID="{id}">{line("", id=f"l{id}")}</TextBlock>' for id in "defg"}
+    content = (
+        f'</TextBlock>{blocks["d"]}<ComposedBlock ID="n"><ComposedBlock>{blocks["e"]}{blocks["f"]}</ComposedBlock>'
+        f'</ComposedBlock>{blocks["g"]}<TextBlock ID="h">'
+    )
+    references = "".join(f'<ElementRef ID="{number}" REF="{id}"/>' for number, id in enumerate("gfn"))
+    order = f'<ReadingOrder><OrderedGroup ID="o">{references}</OrderedGroup></ReadingOrder>'
+    page = read(tmp_path, content, before=order)
+    assert [found.id for found in page.lines] == ["lg", "lf", "le", "ld"]
+
+
 def test_lines_without_id_are_numbered(tmp_path):
     path_lines = "<TextLine/><TextLine/>"
     assert [found.id for found in read(tmp_path, path_lines).lines] == ["line_1", "line_2"]

@@ -5,6 +5,7 @@ Source: https://github.com/altoxml/schema, versions 2.0 to 4.4.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
@@ -39,7 +40,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     doubtful = doubtful_tags(root)
 
     rank = explicit_order(root)
-    blocks = ordered([element for element in pages[0].walk() if element.name == "TextBlock"], rank)
+    blocks = [block for _, block in sorted(blocks_below(pages[0], rank, len(rank)), key=itemgetter(0))]
     of_blocks = [ordered(block.all("TextLine"), rank) for block in blocks]
     ids = iter(ids_of([line for lines in of_blocks for line in lines], "ID", "line"))
     lines, regions = {}, []
@@ -93,14 +94,23 @@ def explicit_order(root: Element) -> Mapping[str, int]:
     return rank
 
 
+def blocks_below(parent: Element, rank: Mapping[str, int], around: int) -> Iterator[tuple[int, Element]]:
+    """The TextBlocks with their places in `rank`; one without is where the block around it is."""
+    for child in parent.children:
+        if child.name == "TextBlock":
+            yield place_in(rank, child, around), child
+        yield from blocks_below(child, rank, rank.get(child.attributes.get("ID", ""), around))
+
+
 def ordered(elements: Sequence[Element], rank: Mapping[str, int]) -> list[Element]:
-    """Elements by the first place in `rank` of themselves or what is in them; those without come last."""
+    """Elements by their places in `rank`; those without come last."""
+    return sorted(elements, key=lambda element: place_in(rank, element, len(rank)))
 
-    def place(element: Element) -> int:
-        ids = (part.attributes.get("ID", "") for part in (element, *element.children))
-        return min((rank[id] for id in ids if id in rank), default=len(rank))
 
-    return sorted(elements, key=place) if rank else list(elements)
+def place_in(rank: Mapping[str, int], element: Element, default: int) -> int:
+    """The first place of an element, or of what is in it."""
+    ids = (part.attributes.get("ID", "") for part in (element, *element.children))
+    return min((rank[id] for id in ids if id in rank), default=default)
 
 
 def read_line(element: Element, id: str, canvas: Canvas, doubtful: frozenset[str], name: str) -> TextLine:
