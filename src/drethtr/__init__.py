@@ -4,7 +4,8 @@
     [reading] = Recognizer.load().read(["line.png"])
     page = transcribe_page("letter.jpg", Recognizer.load())
 
-How to read is chosen by value, as in `Recognizer.load(decoder=CTC(), precision=Precision.BFLOAT16)`.
+How to read is chosen by value, as in `Recognizer.load(decoder=CTC(), precision=Precision.BFLOAT16)`. What goes wrong
+for a known reason is a `DrethtrError`: a `DataError`, `ConfigError` or `CheckpointError`, or an extra that is missing.
 
 These names are the promise of the package; everything else may move between minor versions.
 """
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
     from drethtr.documents.page import Page
     from drethtr.documents.read import read_page
+    from drethtr.errors import CheckpointError, ConfigError, DataError, DrethtrError
     from drethtr.model.precision import Precision
-    from drethtr.reading import Character, Reading
+    from drethtr.reading import Character, Flag, Reading
     from drethtr.recognizer import Recognizer
     from drethtr.transcription.transcribe import transcribe_page
 
@@ -26,6 +28,11 @@ __all__ = [
     "CTC",
     "Beam",
     "Character",
+    "CheckpointError",
+    "ConfigError",
+    "DataError",
+    "DrethtrError",
+    "Flag",
     "Greedy",
     "Joint",
     "Page",
@@ -42,6 +49,11 @@ HOMES = {
     "CTC": "drethtr.decoding.strategies",
     "Beam": "drethtr.decoding.strategies",
     "Character": "drethtr.reading",
+    "CheckpointError": "drethtr.errors",
+    "ConfigError": "drethtr.errors",
+    "DataError": "drethtr.errors",
+    "DrethtrError": "drethtr.errors",
+    "Flag": "drethtr.reading",
     "Greedy": "drethtr.decoding.strategies",
     "Joint": "drethtr.decoding.strategies",
     "Page": "drethtr.documents.page",

@@ -1,7 +1,5 @@
 """What several commands let a person choose, from its name to the object."""
 
-import ctypes
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,9 +15,6 @@ if TYPE_CHECKING:
     from drethtr.decoding.strategies import Decoder
     from drethtr.model.precision import Precision
     from drethtr.recognizer import Recognizer
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""What `mallopt` sets, see malloc.h."""
 
 DecoderName = Annotated[
     str | None,
@@ -101,39 +96,16 @@ def load_recognizer(model: Path | None, decoder: str | None, device: str, precis
 
 
 def device_named(name: str) -> "torch.device":
-    """The device to compute on, and the processor made ready.
-
-    Numbers next to zero are rounded to it: arithmetic with denormal ones is many times slower. Threads inherit this
-    from the one that starts them, so it must come before all else.
+    """The device that a person means, `auto` included, in a process that is made ready to compute.
 
     Raises:
         ConfigError: if there is no such device.
     """
     import torch
 
-    from drethtr.model.device import device_called
+    from drethtr.model.device import device_called, prepare_process
 
-    torch.set_flush_denormal(True)
-    keep_freed_memory()
+    prepare_process()
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    device = device_called(name)
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ConfigError(f"device {name!r} cannot be used here: {str(error).splitlines()[0]}") from error
-    return device
-
-
-def keep_freed_memory() -> None:
-    """Let the C library of Linux keep what tensors leave for the next ones.
-
-    It would hand large pieces back to the system and get them anew, filled with zeros, in every layer: that is a tenth
-    of the time of reading in bfloat16 and a fifth in float32.
-    """
-    if sys.platform != "linux":
-        return
-    library = ctypes.CDLL(None)
-    if hasattr(library, "mallopt"):
-        library.mallopt(M_MMAP_THRESHOLD, 32 << 20)  # the largest it takes
-        library.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+    return device_called(name)
