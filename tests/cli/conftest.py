@@ -1,3 +1,4 @@
+import re
 import sys
 from typing import NamedTuple
 
@@ -8,8 +9,12 @@ from PIL import Image
 
 from drethtr.cli.main import main
 
+DOUBTS = re.compile(r"(\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read)\n")
+
 
 class Outcome(NamedTuple):
+    """How a command ended, and what it said; not the sentence about doubts that `transcribe` always says."""
+
     code: int
     out: str
     err: str
@@ -26,7 +31,8 @@ def drethtr(monkeypatch, capsys):
             code = 0
         except SystemExit as end:
             code = end.code or 0
-        return Outcome(code, *capsys.readouterr())
+        out, err = capsys.readouterr()
+        return Outcome(code, out, DOUBTS.sub("", err))
 
     return run
 

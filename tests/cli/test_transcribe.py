@@ -3,6 +3,7 @@ import os
 import struct
 import sys
 import zlib
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from PIL import Image
 
 from drethtr import Recognizer, __version__
 from drethtr.checkpoint import load_model
+from drethtr.cli.main import main
+from drethtr.reading import DOUBTFUL
 
 
 def png_header(width, height):
@@ -52,6 +55,18 @@ def test_a_name_that_is_no_utf_8(drethtr, lines, tiny_path, tmp_path):
     assert outcome.code == 0
     [written] = (tmp_path / "out").iterdir()
     assert json.loads(written.read_text(encoding="utf-8"))["file"].endswith("caf?.png")
+
+
+def test_doubts_are_told_at_the_end(lines, tiny_path, capsys, monkeypatch):
+    Image.fromarray(np.full((40, 300), 220, np.uint8)).save(lines / "blank.png")
+    arguments = ["drethtr", "transcribe", str(lines), "--model", str(tiny_path), "--format", "json"]
+    monkeypatch.setattr("sys.argv", arguments)
+    with suppress(SystemExit):
+        main()
+    out, err = capsys.readouterr()
+    read = [json.loads(row) for row in out.splitlines()]
+    doubtful = [word["confidence"] < DOUBTFUL for reading in read for word in reading["words"]]
+    assert f"{sum(doubtful)} of {len(doubtful)} words doubtful, 1 of 3 lines flagged (blank 1)" in err
 
 
 def test_a_single_line_prints_its_text_alone(drethtr, lines, tiny_path):

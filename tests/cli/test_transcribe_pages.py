@@ -473,7 +473,7 @@ def test_update_of_an_image(drethtr, scans, tiny_path):
 
 def test_doubtful_words_are_marked(transcribe, scans):
     """A model with random weights doubts all it says."""
-    assert "[" in transcribe(scans / "one.png", "--doubts").out
+    assert "?]" in transcribe(scans / "one.png", "--doubts").out
 
 
 @pytest.mark.parametrize(

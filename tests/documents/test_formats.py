@@ -71,6 +71,17 @@ def test_every_file_names_the_version_and_the_model(name):
     assert PROVENANCE.model.encode() in written and b"1.2.3" in written
 
 
+@pytest.mark.parametrize("name", ["page", "alto", "json", "csv", "html"])
+def test_what_is_odd_about_a_line_is_told(name):
+    page = letter_page()
+    odd = replace(page.lines[0].transcription, flags=("repeats: the text goes in circles", "blank: there is no ink"))
+    document = document_of(page.with_text({page.lines[0].id: odd}))
+    told = FORMATS[name].write(document).decode()
+    assert "there is no ink" in told and "the text goes in circles" in told
+    if name == "json":
+        assert read_json(told.encode(), "page.json").lines[0].flags == odd.flags
+
+
 def test_text_holds_nothing_but_the_text():
     written = FORMATS["txt"].write(document_of(letter_page(), letter_page()))
     page = "Liebe Mutter, daſs ich\ngroß <bin> & froh\nRom 1805\n"

@@ -223,12 +223,13 @@ def clear_pages(shelf: Path) -> None:
 
 
 def with_doubts(sheet: "Sheet") -> "Sheet":
-    """The sheet with doubtful words as `[word?]` in the text of its lines."""
+    """The sheet with doubtful words as `[word?]` in the text of its lines, and behind it what is odd about them."""
 
     def marked(line: "TextLine") -> "TextLine":
-        if line.transcription is None or not line.words:
+        if line.transcription is None:
             return line
-        text = " ".join(f"[{word.text}?]" if word.doubtful else word.text for word in line.words)
+        words = [f"[{word.text}?]" if word.doubtful else word.text for word in line.words] or [line.text]
+        text = " ".join([*words, *(f"[!{flag}]" for flag in line.flags)])
         return replace(line, transcription=replace(line.transcription, text=text))
 
     regions = (replace(region, lines=tuple(map(marked, region.lines))) for region in sheet.page.regions)

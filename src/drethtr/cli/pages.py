@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from drethtr.cli.doubts import Doubts
 from drethtr.cli.files import write_bytes
 from drethtr.cli.page_work import (
     ReadPage,
@@ -103,6 +104,7 @@ def transcribe_pages(
     done, failed = len(works) - len(waiting), len(files) - len(works)
     if not waiting:
         return Count(done, failed)
+    doubts = Doubts()
     recognizer = load()
     provenance = provenance_of(recognizer)
     way = f"{provenance}, {recognizer.decoder!r}, {recognizer.precision!r}, {options.lines}"
@@ -119,6 +121,9 @@ def transcribe_pages(
             sheets = read_sheets(work, read, way, provenance, report_beside_bar)
             bad = sheets.count(None)
             failed += bad
+            for sheet in sheets:
+                if sheet is not None:
+                    doubts.see_page(sheet.page)
             try:
                 if bad < len(sheets):
                     finish(work, sheets, provenance, options, alone=alone)
@@ -126,6 +131,7 @@ def transcribe_pages(
             except DataError as error:
                 report_beside_bar(error)
                 failed += 1
+    typer.echo(doubts, err=True)
     return Count(done, failed)
 
 

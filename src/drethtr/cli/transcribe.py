@@ -14,6 +14,7 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
+from drethtr.cli.doubts import Doubts
 from drethtr.cli.files import find_images
 from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry
 from drethtr.cli.line_images import Show, plan_lines, read_all, to_files, to_screen
@@ -196,7 +197,7 @@ def transcribe_lines(images: Sequence[Path], load: "Callable[[], Recognizer]", s
     """Read images of single lines and show what they say."""
     if not images:
         return Count(0, 0)
-    recognizer, done = load(), 0
+    recognizer, done, doubts = load(), 0, Doubts()
     made_by = provenance_of(recognizer)
     for image, result in read_all(recognizer, images):
         if isinstance(result, DataError):
@@ -205,5 +206,8 @@ def transcribe_lines(images: Sequence[Path], load: "Callable[[], Recognizer]", s
             if verbose:
                 typer.echo(as_one_line(str(image)), err=True)
             show(Entry(image, result, made_by))
+            doubts.see_line(result)
             done += 1
+    if done:
+        typer.echo(doubts, err=True)
     return Count(done, len(images) - done)

@@ -68,11 +68,15 @@ class Word:
 
 @dataclass(frozen=True)
 class Transcription:
-    """What is written on a line; `words` may be empty though there is a text, if their places are not known."""
+    """What is written on a line; `words` may be empty though there is a text, if their places are not known.
+
+    flags  doubts about the line as a whole, each `kind: reason`
+    """
 
     text: str
     confidence: float | None = None
     words: tuple[Word, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,11 @@ class TextLine:
     def words(self) -> tuple[Word, ...]:
         """The words, if they are known apart."""
         return self.transcription.words if self.transcription else ()
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Doubts about the line as a whole."""
+        return self.transcription.flags if self.transcription else ()
 
     @property
     def box(self) -> Box | None:

@@ -12,9 +12,10 @@ from drethtr.reading import DOUBTFUL, Reading
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
-    """The text of a line and its words with their places on a page of this size."""
+    """The text of a line, its words with their places on a page of this size, and what is odd about it."""
     words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
-    return Transcription(reading.text, reading.confidence, words)
+    flags = tuple(f"{flag.kind}: {flag.reason}" for flag in reading.flags)
+    return Transcription(reading.text, reading.confidence, words, flags)
 
 
 def word_of(word: Reading, line: Reading, strip: Strip, width: int, height: int) -> Word:

@@ -23,6 +23,7 @@ def test_a_row_for_each_word():
         "text": "daſs",
         "confidence": "0.9000",
         "doubtful": "yes",
+        "flags": "",
         "left": "330",
         "top": "50",
         "right": "410",

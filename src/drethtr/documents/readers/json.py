@@ -39,7 +39,8 @@ def read_line(content: Any, canvas: Canvas) -> TextLine:
     transcription = None
     if content["text"] is not None:
         words = tuple(read_word(word, canvas) for word in content["words"])
-        transcription = Transcription(str(content["text"]), read_confidence(content["confidence"]), words)
+        flags = tuple(map(str, content.get("flags", ())))  # earlier versions had none
+        transcription = Transcription(str(content["text"]), read_confidence(content["confidence"]), words, flags)
     polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
     return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription)
 

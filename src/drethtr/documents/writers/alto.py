@@ -1,6 +1,7 @@
-"""ALTO 4.4, doubtful words tagged."""
+"""ALTO 4.4, doubtful words and odd lines tagged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -21,11 +22,13 @@ class Style(NamedTuple):
     prefix    of the namespace, with its colon
     shapes    whether a String may have a polygon, as since ALTO 3.1
     doubtful  id of the tag for doubtful words, if the file has one
+    flags     ids of the tags for doubts about whole lines
     """
 
     prefix: str = ""
     shapes: bool = True
     doubtful: str = ""
+    flags: Mapping[str, str] = MappingProxyType({})
 
 
 def write_alto(document: Document) -> bytes:
@@ -42,11 +45,7 @@ def write_alto(document: Document) -> bytes:
         },
     )
     add_description(root, page, document.provenance, ids)
-    style = Style()
-    if any(word.doubtful for line in page.lines for word in line.words):
-        style = Style(doubtful=ids.claim(f"drethtr_{DOUBTFUL}"))
-        label = {"LABEL": DOUBTFUL, "DESCRIPTION": "words whose reading is uncertain"}
-        ET.SubElement(ET.SubElement(root, "Tags"), "OtherTag", {"ID": style.doubtful, **label})
+    style = add_tags(root, page, ids)
     size = {"WIDTH": str(page.width), "HEIGHT": str(page.height)}
     layout = ET.SubElement(root, "Layout")
     of_page = {"ID": ids.claim("drethtr_page"), "PHYSICAL_IMG_NR": str(number), **size}
@@ -55,6 +54,25 @@ def write_alto(document: Document) -> bytes:
     for region in page.regions:
         add_block(space, region, ids, style)
     return serialize(root)
+
+
+def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
+    """A tag for doubtful words, and one for each doubt about a whole line, as far as there are any."""
+    doubtful = any(word.doubtful for line in page.lines for word in line.words)
+    flags = dict.fromkeys(flag for line in page.lines for flag in line.flags)
+    if not doubtful and not flags:
+        return Style()
+    tags = ET.SubElement(root, "Tags")
+
+    def tag(label: str, description: str) -> str:
+        id = ids.claim(f"drethtr_{label}")
+        ET.SubElement(tags, "OtherTag", {"ID": id, "LABEL": clean(label), "DESCRIPTION": clean(description)})
+        return id
+
+    return Style(
+        doubtful=tag(DOUBTFUL, "words whose reading is uncertain") if doubtful else "",
+        flags={flag: tag(*flag.partition(": ")[::2]) for flag in flags},
+    )
 
 
 def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: Identifiers) -> None:
@@ -78,6 +96,8 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
     add_shape(block, region.polygon, style.prefix)
     for line in region.lines:
         attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}
+        if line.flags:
+            attributes["TAGREFS"] = " ".join(style.flags[flag] for flag in line.flags)
         if line.baseline:
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)

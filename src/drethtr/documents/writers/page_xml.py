@@ -67,6 +67,8 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
     """A line with its place and text."""
     custom = " ".join([f"readingOrder {{index:{index};}}", *unclear(line)])
     element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
+    if line.flags:
+        element.set("comments", clean("; ".join(line.flags)))
     add_coords(element, line.polygon or flat_polygon(line.baseline))
     if line.baseline:
         ET.SubElement(element, "Baseline", points=written(line.baseline))

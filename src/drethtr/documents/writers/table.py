@@ -18,6 +18,7 @@ HEADER = (
     "text",
     "confidence",
     "doubtful",
+    "flags",
     "left",
     "top",
     "right",
@@ -45,8 +46,8 @@ def rows_of(page: Page) -> Iterator[tuple[object, ...]]:
             for number, word in enumerate(line.words or [whole(line)], 1):
                 confidence = "" if word.confidence is None else f"{word.confidence:.4f}"
                 place = word.box or ("", "", "", "")
-                doubt = "yes" if word.doubtful else ""
-                yield safe(page.image), safe(line.id), number, safe(word.text), confidence, doubt, *place
+                doubts = "yes" if word.doubtful else "", "; ".join(line.flags)
+                yield safe(page.image), safe(line.id), number, safe(word.text), confidence, *doubts, *place
 
 
 def whole(line: TextLine) -> Word:

@@ -1,6 +1,6 @@
 """A page to look at in a browser: scan and text side by side in one file that fetches nothing.
 
-Doubtful words are colored; the line under the mouse is marked in both.
+Doubtful words are colored, and what is odd about a line stands behind it; the line under the mouse is marked in both.
 """
 
 import base64
@@ -51,7 +51,8 @@ def small_jpeg(scan: Scan) -> bytes:
 def summary(page: Page) -> str:
     """How much there is, and how much of it is doubtful."""
     doubtful = sum(word.doubtful for line in page.lines for word in line.words)
-    return f"lines: {len(page.lines)}, doubtful words: {doubtful}"
+    flagged = sum(bool(line.flags) for line in page.lines)
+    return f"lines: {len(page.lines)}, doubtful words: {doubtful}, flagged lines: {flagged}"
 
 
 def place(line: TextLine, number: int) -> str:
@@ -66,7 +67,8 @@ def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
     for region in page.regions:
         yield '<div class="region">'
         for line in region.lines:
-            content = " ".join(map(marked, line.words)) or escape(line.text)
+            flags = (f'<span class="flag">{escape(flag)}</span>' for flag in line.flags)
+            content = " ".join([*(map(marked, line.words) if line.words else [escape(line.text)]), *flags])
             yield f'<span class="line" data-line="{numbers[line.id]}">{content}</span>'
         yield "</div>"
 

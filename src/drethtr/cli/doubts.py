@@ -1,0 +1,48 @@
+"""What there is to doubt in what was read, said in one sentence at the end."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from drethtr.reading import DOUBTFUL
+
+if TYPE_CHECKING:
+    from drethtr.documents.page import Page
+    from drethtr.reading import Reading
+
+
+@dataclass
+class Doubts:
+    """Counts of lines and words; of the lines that are flagged, how many for each kind of flag."""
+
+    lines: int = 0
+    words: int = 0
+    doubtful: int = 0
+    flagged: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+
+    def see(self, doubtful: list[bool], kinds: set[str]) -> None:
+        """Count a line: whether each of its words is doubtful, and what it is flagged for."""
+        self.lines += 1
+        self.words += len(doubtful)
+        self.doubtful += sum(doubtful)
+        self.flagged += bool(kinds)
+        self.kinds.update(kinds)
+
+    def see_line(self, reading: "Reading") -> None:
+        """Count the reading of a line."""
+        self.see([word.confidence < DOUBTFUL for word in reading.words()], {flag.kind for flag in reading.flags})
+
+    def see_page(self, page: "Page") -> None:
+        """Count the lines of a page that were read."""
+        for line in page.lines:
+            if line.transcription is not None:
+                kinds = {flag.partition(":")[0] for flag in line.transcription.flags}
+                self.see([word.doubtful for word in line.words], kinds)
+
+    def __str__(self) -> str:
+        if not self.lines:
+            return "no line was read"
+        found = f"{self.doubtful} of {self.words} words doubtful, {self.flagged} of {self.lines} lines flagged"
+        kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self.kinds.items()))
+        return f"{found} ({kinds})" if kinds else found
