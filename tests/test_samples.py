@@ -14,16 +14,12 @@ from drethtr.evaluation.evaluate import evaluate
 ROOT = Path(__file__).parents[1]
 LINES = ROOT.parent / "shared" / "data" / "lines"
 
-shipped = pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
 
-
-@shipped
 def test_shipped_model_reads_the_samples():
     scores = evaluate(Recognizer.load(), open_samples(ROOT / "samples"))
     assert scores.overall.lines == 6 and scores.overall.cer < 0.15
 
 
-@shipped
 def test_shipped_model_is_small_enough_and_has_a_card():
     assert SHIPPED.stat().st_size <= 16_000_000
     card = Recognizer.load().model.card
@@ -31,7 +27,6 @@ def test_shipped_model_is_small_enough_and_has_a_card():
     assert {"convention", "sets", "overall"} <= card["evaluation"].keys()
 
 
-@shipped
 @pytest.mark.skipif(not LINES.is_dir(), reason="real lines are not there")
 @pytest.mark.parametrize("name", ["hooker_en", "peraire_fr", "leopold_de"])
 def test_shipped_model_reads_real_lines(name):

@@ -9,7 +9,6 @@ import torch
 from noise import VOCABULARY, network, noise_lines
 
 from drethtr import Recognizer
-from drethtr.checkpoint import SHIPPED
 from drethtr.data.sources import open_all
 from drethtr.decoding import verify as module
 from drethtr.decoding.scorer import NetworkScorer, text_limits
@@ -129,7 +128,6 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
     assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]
 
 
-@pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
 @pytest.mark.parametrize("batch", [1, 8])
 def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
     recognizer = Recognizer.load(precision=Precision.BFLOAT16)

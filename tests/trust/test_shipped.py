@@ -10,7 +10,6 @@ import pytest
 from odd_lines import KINDS, odd_lines
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.checkpoint import SHIPPED
 from drethtr.data.selection import choose, clean_lines
 from drethtr.data.sources import open_all
 from drethtr.data.synthetic import Synthetic
@@ -26,16 +25,7 @@ EACH = 20
 
 @pytest.fixture(scope="module")
 def recognizer():
-    if not SHIPPED.exists():
-        pytest.skip("no model is in the package yet")
     return Recognizer.load()
-
-
-@pytest.fixture(scope="module")
-def calibrated(recognizer):
-    if recognizer.model.trust.unlike_training is None:
-        pytest.skip("the model in the package is not calibrated yet")
-    return recognizer
 
 
 @pytest.fixture(scope="module")
@@ -58,26 +48,26 @@ def refused(readings):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_what_is_no_writing_is_flagged_or_left_empty(kind, calibrated):
-    assert refused(calibrated.read(odd_lines(kind, EACH))) >= 0.95
+def test_what_is_no_writing_is_flagged_or_left_empty(kind, recognizer):
+    assert refused(recognizer.read(odd_lines(kind, EACH))) >= 0.95
 
 
 @pytest.mark.parametrize("lines", ["synthetic", "real"])
-def test_turned_lines_are_flagged(lines, calibrated, request):
+def test_turned_lines_are_flagged(lines, recognizer, request):
     found = request.getfixturevalue(lines)
     upright = (
         [sample.line() for sample, _ in found] if lines == "synthetic" else [sample.line() for sample in found[::3]]
     )
     for turn in (lambda line: line[::-1, ::-1], lambda line: line[:, ::-1]):
-        assert refused(calibrated.read([turn(line) for line in upright])) >= 0.9
+        assert refused(recognizer.read([turn(line) for line in upright])) >= 0.9
 
 
-def test_good_lines_are_hardly_flagged(calibrated, synthetic):
-    assert refused(calibrated.read([sample.image for sample, _ in synthetic])) <= 0.05
+def test_good_lines_are_hardly_flagged(recognizer, synthetic):
+    assert refused(recognizer.read([sample.image for sample, _ in synthetic])) <= 0.05
 
 
-def test_real_lines_are_hardly_flagged_and_confidences_hold(calibrated, real):
-    readings = calibrated.read([sample.line() for sample in real])
+def test_real_lines_are_hardly_flagged_and_confidences_hold(recognizer, real):
+    readings = recognizer.read([sample.line() for sample in real])
     assert refused(readings) <= 0.08  # 5 % of all test lines; of so few, chance allows some more
     trust = measure_trust([sample.text for sample in real], readings)
     assert trust.characters.ece < 0.05 and trust.words.ece < 0.12 and trust.words.auroc > 0.78
