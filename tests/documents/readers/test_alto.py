@@ -100,6 +100,14 @@ def test_other_units_become_pixels_of_the_image_or_of_300_dpi(unit, per_pixel, t
     assert page.lines[0].polygon == tuple((2 * x, 2 * y) for x, y in POLYGON)
 
 
+@pytest.mark.parametrize(("version", "width"), [(2, 300), (3, 254), (4, 254)])
+def test_a_file_of_alto_2_that_names_no_unit_is_in_tenths_of_a_millimeter(version, width, tmp_path):
+    read(tmp_path, "", version, size='WIDTH="254" HEIGHT="127"')
+    path = tmp_path / "a.xml"
+    path.write_text(path.read_text().replace("<MeasurementUnit>pixel</MeasurementUnit>", ""))
+    assert read_page(path).width == width
+
+
 def test_a_page_without_size_has_the_size_of_its_image(tmp_path):
     assert read(tmp_path, "", size="").width == 0
     Image.new("L", (200, 100)).save(tmp_path / "a.png")

@@ -21,7 +21,7 @@ DOUBTFUL = "doubtful"
 
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
-"""Pixels in each unit of measurement, where the image cannot tell."""
+"""Pixels in each unit of measurement, where the image cannot tell; ALTO 2 that names none is in `mm10`."""
 
 
 def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
@@ -62,7 +62,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
 def canvas_of(root: Element, page: Element, image: str, name: str, size_of: SizeOf) -> Canvas:
     """The size of the page in pixels, and of a unit."""
     element = root.first("Description", "MeasurementUnit")
-    unit = element.text.strip() if element else "pixel"
+    unit = element.text.strip() if element else "mm10" if root.namespace == NAMESPACES[0] else "pixel"
     if unit not in PIXELS:
         raise DataError(f"{name}: unknown MeasurementUnit {unit!r}; known: {', '.join(PIXELS)}")
     width, height = (number(page.attributes.get(side) or "0", name) for side in ("WIDTH", "HEIGHT"))
