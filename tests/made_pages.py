@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+from real_data import PAGES as SHARED_PAGES  # noqa: F401
 
 HAND = Path(__file__).parent / "fonts" / "cedarville-cursive.ttf"
 TEXTS = (
@@ -17,8 +18,6 @@ TEXTS = (
     "My brother sends you greetings",
     "and hopes to see you soon",
 )
-SHARED_PAGES = Path(__file__).parents[2] / "shared" / "data" / "pages"
-"""Real scans with ALTO, where somebody has put them."""
 
 
 class MadeLine(NamedTuple):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from real_data import LINES, needs_lines
 
 from drethtr import Recognizer
 from drethtr.checkpoint import SHIPPED
@@ -12,7 +13,6 @@ from drethtr.data.synthetic import Synthetic
 from drethtr.evaluation.evaluate import evaluate
 
 ROOT = Path(__file__).parents[1]
-LINES = ROOT.parent / "shared" / "data" / "lines"
 
 
 def test_shipped_model_reads_the_samples():
@@ -27,7 +27,7 @@ def test_shipped_model_is_small_enough_and_has_a_card():
     assert {"convention", "sets", "overall"} <= card["evaluation"].keys()
 
 
-@pytest.mark.skipif(not LINES.is_dir(), reason="real lines are not there")
+@needs_lines
 @pytest.mark.parametrize("name", ["hooker_en", "peraire_fr", "leopold_de"])
 def test_shipped_model_reads_real_lines(name):
     """Lines of pages that it was not trained on; a model that learned nothing stands near 100 %."""

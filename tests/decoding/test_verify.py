@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from noise import VOCABULARY, network, noise_lines
+from real_data import LINES
 
 from drethtr import Recognizer
 from drethtr.data.sources import open_all
@@ -20,7 +21,6 @@ from drethtr.model.precision import Precision, rounded
 from drethtr.text.tokenizer import EOS
 
 ROOT = Path(__file__).parents[2]
-LINES = ROOT.parent / "shared" / "data" / "lines"
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from page_examples import PROVENANCE, document_of, letter_page
+from real_data import PAGES, needs_pages
 
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
 from drethtr.documents.read import parse_page
@@ -15,7 +16,6 @@ from drethtr.documents.update import update
 
 PYTHON = os.environ.get("DRETHTR_ORACLES")
 SCRIPT = Path(__file__).with_name("oracles.py")
-PAGES = Path(__file__).parents[2] / ".." / "shared" / "data" / "pages"
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="DRETHTR_ORACLES does not name a Python with the other readers")
 
@@ -73,7 +73,7 @@ def test_hocr_tools_accept_what_is_written(tmp_path):
     assert lines == [line.text for line in page.lines]
 
 
-@pytest.mark.skipif(not PAGES.is_dir(), reason="needs the pages of the shared folder")
+@needs_pages
 @pytest.mark.parametrize("path", sorted(PAGES.glob("*.xml")), ids=lambda path: path.name)
 def test_kraken_reads_a_real_page_with_new_text_as_the_old_one(path, tmp_path):
     data = path.read_bytes()

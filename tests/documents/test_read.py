@@ -1,15 +1,13 @@
 import json
-from pathlib import Path
 
 import pytest
 from page_examples import document_of, letter_page
 from PIL import Image
+from real_data import PAGES, needs_pages
 
 from drethtr.data.sources import folder
 from drethtr.documents import FORMATS, Page, beside, image_beside, read_page
 from drethtr.errors import DataError
-
-PAGES = Path(__file__).parents[2] / ".." / "shared" / "data" / "pages"
 
 
 def test_an_image_is_a_page_without_lines(tmp_path):
@@ -106,7 +104,7 @@ def test_a_missing_image_is_named_with_the_places_looked_into(tmp_path):
         image_beside(tmp_path / "0001.xml", "a.jpg")
 
 
-@pytest.mark.skipif(not PAGES.is_dir(), reason="needs the pages of the shared folder")
+@needs_pages
 @pytest.mark.parametrize("path", sorted(PAGES.glob("*.xml")), ids=lambda path: path.name)
 def test_real_pages_read_as_their_text(path):
     page = read_page(path)

@@ -1,18 +1,16 @@
 import codecs
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_examples import PROVENANCE, document_of, letter_page, pages
+from real_data import PAGES, needs_pages
 
 from drethtr.documents import FORMATS, Box, Transcription, Word, read_page
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
 from drethtr.errors import DataError
-
-PAGES = Path(__file__).parents[2] / ".." / "shared" / "data" / "pages"
 
 PAGE = """<?xml version="1.0" encoding="ENCODING"  standalone='yes'?>
 <!-- é -->
@@ -221,7 +219,7 @@ def test_a_line_that_the_file_lacks_is_named():
         update(alto(), letter_page(), PROVENANCE, name="a.xml")
 
 
-@pytest.mark.skipif(not PAGES.is_dir(), reason="needs the pages of the shared folder")
+@needs_pages
 @pytest.mark.parametrize("path", sorted(PAGES.glob("*.xml")), ids=lambda path: path.name)
 def test_real_pages_lose_nothing(path):
     data, page = path.read_bytes(), read_page(path)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from odd_lines import KINDS, odd_lines
 from rapidfuzz.distance import Levenshtein
+from real_data import LINES
 
 from drethtr.data.selection import choose, clean_lines
 from drethtr.data.sources import open_all
@@ -17,7 +18,6 @@ from drethtr.evaluation.confidence import measure_trust
 from drethtr.recognizer import Recognizer
 
 ROOT = Path(__file__).parents[2]
-LINES = ROOT.parent / "shared" / "data" / "lines"
 
 EACH = 20
 """Pictures of each kind, of which one may pass."""

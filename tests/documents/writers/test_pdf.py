@@ -2,7 +2,6 @@ import ctypes
 import io
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pikepdf
@@ -11,6 +10,7 @@ import pytest
 from page_examples import document_of, letter_page, line_of
 from PIL import Image, ImageDraw, ImageOps
 from PIL.TiffImagePlugin import IFDRational
+from real_data import PAGES, needs_pages
 
 from drethtr.documents import (
     FORMATS,
@@ -25,8 +25,6 @@ from drethtr.documents import (
 )
 from drethtr.documents.writers.glyphless import truetype
 from drethtr.errors import DataError
-
-PAGES = Path(__file__).parents[3] / ".." / "shared" / "data" / "pages"
 
 
 def write(*pages, scan=None, pdf=None):
@@ -311,7 +309,7 @@ def test_the_font_is_one():
     assert len(truetype()) < 400
 
 
-@pytest.mark.skipif(not PAGES.is_dir(), reason="needs the pages of the shared folder")
+@needs_pages
 @pytest.mark.parametrize("path", sorted(PAGES.glob("*.xml")), ids=lambda path: path.name)
 def test_real_pages_read_back_word_for_word_at_the_size_of_their_scans(path):
     page = read_page(path)
