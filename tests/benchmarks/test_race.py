@@ -1,4 +1,3 @@
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -49,7 +48,3 @@ def test_figures_are_per_unit_of_work():
     slow = Contender("slow", lambda: partial(torch.linalg.inv, torch.eye(200)))
     whole, part = (time_race("work", [slow], Rounds(5, 5), CPU, per=per).spread("slow").low for per in (1.0, 1e6))
     assert 0 < part < whole
-
-
-def test_a_race_is_a_value():
-    assert replace(RACE, at=3.0).at == 3.0 and RACE.at is None

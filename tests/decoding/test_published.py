@@ -71,6 +71,7 @@ def test_one_beam_is_greedy(arrays, network, memory):
     for row, one, other in zip(expected, taken, searched, strict=True):
         assert row[0] == BOS and one.tokens == other.tokens == until_end(row[1:])
         assert one.token_log_probabilities == pytest.approx(other.token_log_probabilities)
+    assert sum(one.ended for one in taken) >= 2 and len({one.tokens for one in taken}) > 2
 
 
 class Chain:

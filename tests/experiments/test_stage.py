@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from drethtr.errors import ConfigError
+from drethtr.errors import ConfigError, DataError
 from drethtr.experiments.made_lines import SPLITS, STEM
 from drethtr.experiments.material import Lines, Material
 from drethtr.experiments.reproduce import reproduce, result_path
@@ -83,9 +83,11 @@ def test_a_damaged_result_is_named(conditions):
     path = result_path(conditions.folder, GAMMA, GAMMA.rows[1], 0)
     whole = path.read_text()
     path.write_text(whole[:100])
-    with pytest.raises(Exception, match=path.name):
-        reproduce(GAMMA, GAMMA.rows[1:2], 1, conditions)
-    path.write_text(whole)
+    try:
+        with pytest.raises(DataError, match=path.name):
+            reproduce(GAMMA, GAMMA.rows[1:2], 1, conditions)
+    finally:
+        path.write_text(whole)  # other tests need it
 
 
 def test_lines_are_named_by_their_stems():

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 
-from drethtr.decoding.search import greedy
 from drethtr.model.attention import KeyValue, Multiplied, NoPrior
 from drethtr.model.authors import network_of, published_weights
 from drethtr.model.backbones import Backbone, BackboneConfig, ImageFeatures
@@ -25,7 +24,6 @@ from drethtr.model.retention import RetentionState, parallel
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
 MIXERS = {"Bi_ret_RetNet_Sinusoidal_to_out": Retentive(), "Transformer": JointSoftmax()}
 PRIORS = {"Bi_ret_RetNet_Sinusoidal_to_out": Multiplied(), "Transformer": NoPrior()}
-BOS, PAD, EOS = 0, 1, 2
 
 
 class TokensAsTheyAre(Backbone):
@@ -156,39 +154,3 @@ def test_prior_of_the_image(retentive):
     for layer, expected in enumerate(retentive["const/D_img"]):
         [seen] = Multiplied().build(Place(layer, 3, 4))(zeros, KeyValue(zeros, each), None, 0.0)
         assert_agree(seen * 140, expected, 1e-5)
-
-
-class Scorer:
-    """The network to search, its image memory bound."""
-
-    def __init__(self, network, memory):
-        self.network, self.memory = network, memory
-
-    def step(self, tokens, state):
-        logits, state = self.network.decode_text(tokens[:, None], self.memory, state)
-        return logits[:, -1].log_softmax(-1), state
-
-    def keep(self, lines):
-        layers = tuple(KeyValue(kept.keys[lines], kept.values[lines]) for kept in self.memory.layers)
-        return Scorer(self.network, self.memory._replace(layers=layers))
-
-
-@torch.inference_mode()
-def test_greedy_reading():
-    """All lines in one batch, against the published code's answers for one line at a time."""
-    published = Published("decode_bi_ret_published")
-    memory = published.memory()
-    expected = published["out/solo_greedy_recurrent"]
-    lines, longest = expected.shape
-    state = published.network.initial_state(memory)
-    first = torch.full((lines,), BOS)
-    found = greedy(Scorer(published.network, memory), state, first, end=EOS, limit=longest - 1)
-    for ours, theirs in zip(found, expected.tolist(), strict=True):
-        start, *text = theirs
-        assert start == BOS
-        if EOS in text:
-            text = text[: text.index(EOS)]
-            assert ours.ended
-        assert list(ours.tokens) == text
-    assert sum(one.ended for one in found) >= 2
-    assert len({one.tokens for one in found}) > 2
