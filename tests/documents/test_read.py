@@ -2,7 +2,7 @@ import json
 
 import pytest
 from page_examples import document_of, letter_page
-from PIL import Image
+from PIL import Image, ImageFile
 from real_data import PAGES, needs_pages
 
 from drethtr.data.sources import folder
@@ -21,6 +21,18 @@ def test_a_turned_image_has_the_size_that_people_see(tmp_path):
     exif[0x0112] = 6
     image.save(tmp_path / "a.jpg", exif=exif)
     assert read_page(tmp_path / "a.jpg") == Page("a.jpg", 20, 30)
+
+
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_the_size_of_an_image_is_in_its_header(tmp_path, ending, monkeypatch):
+    image = Image.new("L", (30, 20))
+    exif = image.getexif()
+    exif[0x0112] = 6
+    image.save(tmp_path / f"turned.{ending}", exif=exif)
+    image.save(tmp_path / f"plain.{ending}")
+    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda image: 1 / 0)
+    found = [read_page(tmp_path / f"{name}.{ending}") for name in ("turned", "plain")]
+    assert [(page.width, page.height) for page in found] == [(20, 30), (30, 20)]
 
 
 @pytest.mark.parametrize(

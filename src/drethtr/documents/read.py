@@ -94,7 +94,7 @@ def size_beside(path: Path, image: str) -> tuple[int, int] | None:
 
 
 def image_size(path: Path) -> tuple[int, int]:
-    """Width and height of an image when it is held upright.
+    """Width and height of an image as its EXIF turns it, from its header; Pillow turns TIFFs by itself.
 
     Raises:
         DataError: if it is no image.
@@ -102,7 +102,8 @@ def image_size(path: Path) -> tuple[int, int]:
     try:
         with Image.open(path) as image:
             width, height = image.size
-            turned = image.format != "TIFF" and image.getexif().get(0x0112) in TURNED  # Pillow turns TIFFs itself
+            # Without the first question, Pillow decodes a PNG in search of EXIF data behind its pixels.
+            turned = "exif" in image.info and image.getexif().get(0x0112) in TURNED
     except UnidentifiedImageError as error:
         raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
     except (OSError, ValueError, SyntaxError, EOFError, struct.error, Image.DecompressionBombError) as error:
