@@ -36,10 +36,21 @@ def test_shows_writes_and_draws(drethtr, tmp_path, command):
         ),
         (["strategies", "nothing.parquet"], "nothing.parquet"),
         (["peers", "nothing.parquet", "--decoders", "bean"], "nothing.parquet"),
+        (["decoding", "--json", "gone/a.json"], "there is no folder gone"),
+        (["memory", "--plot", "gone/a.svg"], "there is no folder gone"),
+        (["length", "--plot", "precious.txt"], "precious.txt exists and is no earlier result"),
+        (["strategies", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
+        (["peers", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
+        (["training", "--json", "gone/a.json"], "there is no folder gone"),
+        (["pages", "nothing.xml", "--json", "gone/a.json"], "there is no folder gone"),
+        (["all", "nothing.parquet", "--output", "precious.txt"], "precious.txt is a file"),
+        (["all", "nothing.parquet", "--output", "precious.txt/results"], "cannot make the folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_says_what_is_wrong(drethtr, arguments, message):
+def test_says_what_is_wrong(drethtr, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "precious.txt").touch()
     outcome = drethtr("bench", *arguments)
     assert outcome.code == 2 and outcome.err.count("\n") == 1 and message in outcome.err
 

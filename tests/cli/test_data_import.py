@@ -79,6 +79,8 @@ def test_refusals(drethtr, letters, tmp_path):
         "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
     )
     shards = tmp_path / "shards"
+    assert "there is no folder" in drethtr("data", "import", letters, shards / "lines.parquet").err
+    shards.mkdir()
     assert drethtr("data", "import", letters, shards / "lines.parquet").code == 0
     before = sorted(shards.iterdir())
     inside = drethtr("data", "import", shards, shards / "out.parquet")

@@ -55,3 +55,5 @@ def test_a_page_is_no_line(drethtr, tiny_path, tmp_path):
 def test_other_kinds_of_pictures_are_refused_at_once(drethtr, lines, tmp_path):
     outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "picture.gif")
     assert outcome.code == 2 and ".svg or .png" in outcome.err
+    outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "gone" / "picture.svg")
+    assert outcome.code == 2 and "there is no folder" in outcome.err

@@ -36,6 +36,7 @@ def test_runs_a_row_prints_it_beside_the_paper_and_reports(drethtr, tmp_path):
         (["pretraining", "--data", "lines"], "give --fonts FOLDER --text FILE"),
         (["gamma", "--data", "nothing"], "nothing.train.parquet: matches no file"),
         (["--report", "report.html"], "holds no results yet"),
+        (["gamma", "--scale", "smoke", "--report", "gone/report.html"], "there is no folder gone"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -49,6 +49,14 @@ def test_does_not_replace_a_file_unasked(options, tmp_path):
     assert run([*options, "--force"]).exit_code == 0
 
 
+@pytest.mark.parametrize("place", ["gone/out.parquet", "gone/sheet.png"])
+def test_a_place_without_a_folder_is_refused_at_once(options, tmp_path, place):
+    given = [str(tmp_path / place), *options[1:]] if "out" in place else [*options, "--sheet", str(tmp_path / place)]
+    error = run(given).exception
+    assert isinstance(error, DataError) and "there is no folder" in str(error)
+    assert not (tmp_path / "gone").exists() and not (tmp_path / "out.parquet").exists()
+
+
 def test_writes_a_folder_where_no_parquet_is_asked_for(options, tmp_path):
     options[0] = str(tmp_path / "lines")
     assert run(options).exit_code == 0

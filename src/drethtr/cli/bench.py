@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.cli.choices import DeviceName, JSONFile, PrecisionName, decoder_named, device_named, precision_named
-from drethtr.cli.files import write_json, write_text
+from drethtr.cli.files import make_folder, refuse_others, write_json, write_text
 from drethtr.config import named
 from drethtr.errors import ConfigError
 
@@ -55,6 +55,7 @@ def decoding(
     """Retention against a well-made key-value cache and the published algorithm, with random weights."""
     from drethtr.benchmarks.decoding import measure
 
+    refuse_others((), json=json_file, svg=plot_file)
     tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
     return deliver(measure(tasks, rounds(quick)), json_file, plot_file)
 
@@ -72,6 +73,7 @@ def memory(
     """The most memory that the same three take at any time, each in a process of its own."""
     from drethtr.benchmarks.memory import measure
 
+    refuse_others((), json=json_file, svg=plot_file)
     tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
     return deliver(measure(tasks), json_file, plot_file)
 
@@ -89,6 +91,7 @@ def length(
     """What the next token costs behind a text of N: retention against a key-value cache."""
     from drethtr.benchmarks.length import measure
 
+    refuse_others((), json=json_file, svg=plot_file)
     task = grid(network, "1", str(beams), quick).tasks(device_named(device))[-1]
     return deliver(measure(task, numbers(lengths)[: 2 if quick else None], rounds(quick)), json_file, plot_file)
 
@@ -108,6 +111,7 @@ def strategies(
     """Every way in which the shipped model finds a text, on real lines."""
     from drethtr.benchmarks.strategies import measure
 
+    refuse_others(data, json=json_file, svg=plot_file)
     pictures = [known.line for known in read_lines(data, 2 if quick else lines)]
     exactness = precision_named(precision)
     report = measure(
@@ -132,6 +136,7 @@ def peers(
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
     from drethtr.benchmarks.peers import measure
 
+    refuse_others(data, json=json_file, svg=plot_file)
     known = read_lines(data, 2 if quick else lines)
     report = measure(
         known,
@@ -164,6 +169,7 @@ def training(
     from drethtr.benchmarks.training import default_run, measure
     from drethtr.training.run import RunConfig
 
+    refuse_others((), json=json_file)
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
     speed = measure(wanted, lines=lines, workers=workers, device=device_named(device))
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
@@ -190,6 +196,7 @@ def pages(
     from drethtr.layout.finders import finder_named
     from drethtr.recognizer import Recognizer
 
+    refuse_others(data, json=json_file)
     originals, finder = open_references(data), finder_named(lines)
     figures = measure(originals, Recognizer.load(device=device_named(device)), finder)
     peak = peak_bytes(originals[0], finder)
@@ -213,6 +220,10 @@ def everything(
         "strategies": partial(strategies, data),
         "peers": partial(peers, data),
     }
+    make_folder(output)
+    refuse_others(data, md=output / "results.md")
+    for name in commands:
+        refuse_others(data, json=output / f"{name}.json", svg=output / f"{name}.svg")
     check_all(data, device_named(device))
     tables = ["# Figures of `drethtr bench all`"]
     for name, command in commands.items():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_existing
+from drethtr.cli.files import refuse_existing, refuse_places
 from drethtr.errors import CheckpointError, DataError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def convert(
 
     Weights do not tell decay, prior, normalization, or retention from softmax: those are as published unless set.
     """
+    refuse_places(output)
     refuse_existing(output, force=force, inputs=[str(weights)])
     from drethtr.checkpoint import save_model
     from drethtr.conversion import convert as make_model

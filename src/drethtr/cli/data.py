@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName
-from drethtr.cli.files import refuse_existing, refuse_others, write_json
+from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def import_lines(
     if output.suffix != ".parquet":
         raise DataError(f"{output}: the name of the file to write must end in .parquet")
     refuse_others([str(source)], json=json_file)
-    refuse_existing(*(file_of(output, split) for split in SPLITS), force=force)
+    outputs = [file_of(output, split) for split in SPLITS]
+    refuse_places(*outputs)
+    refuse_existing(*outputs, force=force)
     importer = importer_for(source, layout)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, load_recognizer
-from drethtr.cli.files import refuse_existing
+from drethtr.cli.files import refuse_existing, refuse_places
 from drethtr.cli.formats import with_doubts
 from drethtr.cli.unlabelled import refuse_page
 from drethtr.errors import DataError
@@ -33,6 +33,7 @@ def explain(
 
     if output.suffix not in SUFFIXES:
         raise DataError(f"{output}: the picture must be named {' or '.join(SUFFIXES)}")
+    refuse_places(output)
     refuse_existing(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = load_line(line)

@@ -156,7 +156,9 @@ def claim(owners: dict[Path, Path], path: Path, image: Path) -> None:
         DataError: if that of another one does.
     """
     if (owner := owners.setdefault(path, image)) != image:
-        raise DataError(f"{owner} and {image} would both be written to {path}; read them in two runs")
+        raise DataError(
+            f"{owner} and {image} would both be written to {path}; read them in two runs, each into its own --output"
+        )
 
 
 def refuse_places(*paths: Path | None) -> None:
@@ -213,7 +215,20 @@ def is_input(path: Path, inputs: Sequence[str]) -> bool:
 def refuse_file(folder: Path) -> None:
     """Refuse a file where a folder for outputs is wanted."""
     if folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder} is a file; --output is the folder to write to")
+        raise DataError(f"{folder} is a file; name the folder to write to")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for outputs, if it is not there.
+
+    Raises:
+        DataError: if it cannot be made, or a file is in its place.
+    """
+    refuse_file(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 def write_text(path: Path, text: str) -> None:

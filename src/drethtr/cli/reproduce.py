@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, device_named
-from drethtr.cli.files import write_text
+from drethtr.cli.files import refuse_others, write_text
 from drethtr.config import named
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def reproduce(
     from drethtr.experiments.reproduce import reproduce as run_rows
     from drethtr.experiments.stage import Conditions
 
+    refuse_others((), html=report)
     size = scale_named(scale)
     if table is not None:
         chosen = table_named(table)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_existing, write_png
+from drethtr.cli.files import refuse_existing, refuse_file, refuse_places, write_png
 
 SHOWN = 40  # lines on the contact sheet
 
@@ -29,11 +29,15 @@ def synth(
     from drethtr.data.write_parquet import store_parquet
     from drethtr.pictures.contact_sheet import contact_sheet
 
+    as_parquet = output.suffix == ".parquet"
+    refuse_places(sheet, output if as_parquet else None)
     refuse_existing(output, sheet, force=force)
+    if not as_parquet:
+        refuse_file(output)
     config = Synthetic(fonts=str(fonts), texts=tuple(map(str, text)), alphabet=alphabet, height=height)
     synthesizer = config.build()
     samples = (synthesizer.render(index, seed) for index in range(lines))
-    store = store_parquet if output.suffix == ".parquet" else store_folder
+    store = store_parquet if as_parquet else store_folder
     store(tqdm(samples, total=lines, unit="line", disable=None), output)
     typer.echo(f"{output}: {lines} lines")
     if sheet is not None:
