@@ -72,6 +72,9 @@ SURROUNDINGS = {
     "with CTC of 1 step, uninformed": {"prior": Added(), "ctc": CTCConfig(steps=1, inform_decoder=False)},
 }
 every_mixer = pytest.mark.parametrize("mixer", MIXERS.values(), ids=MIXERS.keys())
+in_both_precisions = pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=str
+)
 everywhere = pytest.mark.parametrize("around", SURROUNDINGS.values(), ids=SURROUNDINGS.keys())
 WIDTHS = (41, 3, 24)
 
@@ -100,9 +103,10 @@ def draw(widths=WIDTHS, height=4, dtype=torch.float64, tokens=TEXT):
 
 @everywhere
 @every_mixer
+@in_both_precisions
 @torch.inference_mode()
-def test_writing_in_any_pieces_equals_writing_at_once(mixer, around):
-    network, (images, widths, texts) = tiny(mixer, around), draw()
+def test_writing_in_any_pieces_equals_writing_at_once(mixer, around, dtype, tolerance):
+    network, (images, widths, texts) = tiny(mixer, around, dtype), draw(dtype=dtype)
     at_once, _ = network(images, widths, texts)
     memory = network.encode_image(images, widths)
     for cut in ([1] * TEXT, [1, TEXT - 1], [3, 4], [2, 1, 4], [TEXT]):
@@ -111,7 +115,7 @@ def test_writing_in_any_pieces_equals_writing_at_once(mixer, around):
             logits, state = network.decode_text(piece, memory, state)
             pieces.append(logits)
         assert state.length == TEXT
-        torch.testing.assert_close(torch.cat(pieces, dim=1), at_once, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(torch.cat(pieces, dim=1), at_once, rtol=tolerance, atol=tolerance)
 
 
 @every_mixer
@@ -170,7 +174,7 @@ def assert_a_line_is_read_alike_in_company(network, images, widths, texts, toler
 
 @everywhere
 @every_mixer
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=str)
+@in_both_precisions
 @torch.inference_mode()
 def test_a_line_is_read_alike_alone_and_among_others(mixer, around, dtype, tolerance):
     """Also beside a line so long that what is right of the others lies beyond all that a fast decay can reach."""
@@ -179,10 +183,11 @@ def test_a_line_is_read_alike_alone_and_among_others(mixer, around, dtype, toler
 
 
 @everywhere
+@pytest.mark.parametrize("mixer", [Retentive(), Retentive(Gated()), JointSoftmax(), SplitSoftmax()], ids=repr)
 @torch.inference_mode()
-def test_a_line_is_read_alike_among_31_others(around):
+def test_a_line_is_read_alike_among_31_others(mixer, around):
     lines = draw(tuple(range(1, 129, 4)), dtype=torch.float32)
-    assert_a_line_is_read_alike_in_company(tiny(Retentive(), around, torch.float32), *lines, tolerance=1e-4)
+    assert_a_line_is_read_alike_in_company(tiny(mixer, around, torch.float32), *lines, tolerance=1e-4)
 
 
 @torch.inference_mode()
