@@ -1,5 +1,6 @@
 """What the documentation tells a person to type or to open is there."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ COMMAND = re.compile(r"(?:^|[\s(])drethtr(?:\.cli\.main)? (?!import\b)([a-z][^#\
 OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 LINK = re.compile(r"\]\(([^)#\s]+)")
 FENCE = re.compile(r"```[a-z]*\n(.*?)```", re.DOTALL)
+EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PROGRAM = typer.main.get_command(app)
 
 
@@ -49,6 +51,14 @@ def test_commands_and_options_are_there(page):
 def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_compile_and_what_they_import_is_there(page):
+    for code in EXAMPLE.findall(page.read_text(encoding="utf-8")):
+        assert compile(code, page.name, "exec")
+        imports = [line for line in ast.parse(code).body if isinstance(line, ast.Import | ast.ImportFrom)]
+        exec(compile(ast.Module(imports, []), page.name, "exec"), {})
 
 
 def test_every_command_is_told_of():
