@@ -2,6 +2,7 @@ import pytest
 from bulk_runs import Here
 
 from drethtr.bulk.reader import lost
+from drethtr.cli.batch import on_this_machine
 
 
 class Losing(Here):
@@ -48,3 +49,9 @@ def test_rows_that_are_missing_are_told(drethtr, lines, tiny_path, tmp_path, mon
     assert outcome.code == 1
     assert outcome.out == f"1 of 2 rows are in {tmp_path}/out\n1 of 2 parts failed; the same command tries them again\n"
     assert "one.png: gone" in outcome.err
+
+
+def test_workers_are_as_many_as_processors_may_be_used(monkeypatch):
+    """A queue may bind a job to fewer than the machine has."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {2, 5, 7}, raising=False)
+    assert [on_this_machine(workers, "cpu").workers for workers in (None, 2)] == [3, 2]

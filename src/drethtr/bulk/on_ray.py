@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drethtr.bulk.engine import TRIES, Engine
+from drethtr.bulk.engine import TRIES, Engine, processors
 from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, PartReader, Work, lost
 from drethtr.errors import ConfigError, DrethtrError, MissingExtraError
@@ -63,7 +63,7 @@ class Ray(Engine):
             raise MissingExtraError("ray", "ray") from error
         if not parts:
             return
-        connect((self.workers or os.cpu_count() or 1) + 1)
+        connect((self.workers or processors()) + 1)
         try:
             actors, gpus = self.share(ray.cluster_resources())
             context = DataContext.get_current()

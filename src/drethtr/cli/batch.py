@@ -1,6 +1,5 @@
 """`drethtr batch`: millions of line images in, one table out."""
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -29,7 +28,7 @@ def batch(
     output: Annotated[str, typer.Option(help="A folder for the results, by path or URL; it goes on with a job there.")],
     engine: Annotated[str, typer.Option(metavar="NAME", help="local, processes of this machine; or ray.")] = "local",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many; one per processor if left out, of Ray all but one.")
+        int | None, typer.Option(min=1, help="How many; one per usable processor if left out, of Ray all but one.")
     ] = None,
     model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
     column: Annotated[
@@ -84,10 +83,11 @@ def engine_named(name: str, workers: int | None, device: str) -> "Engine":
 
 def on_this_machine(workers: int | None, device: str) -> "Engine":
     """Processes; on a GPU one, unless more are asked for."""
+    from drethtr.bulk.engine import processors
     from drethtr.bulk.local import Local
 
-    processors = os.cpu_count() or 1 if device_named(device).type == "cpu" else 1
-    return Local(workers or processors)
+    most = processors() if device_named(device).type == "cpu" else 1
+    return Local(workers or most)
 
 
 def on_ray(workers: int | None, device: str) -> "Engine":
