@@ -87,6 +87,7 @@ def open_job(
         import pyarrow
     except ImportError as error:
         raise MissingExtraError("pyarrow", "batch") from error
+    which = which._replace(carry=tuple(dict.fromkeys(which.carry)))  # named twice, a column is meant once
     if taken := sorted(set(which.carry).intersection(columns(pyarrow.schema([])).names)):
         raise ConfigError(f"column {taken[0]!r} cannot be carried along: the output has one of its own")
     files = files_of(inputs)
