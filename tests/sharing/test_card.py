@@ -85,6 +85,14 @@ def test_entries_replace_and_data_are_added_set_by_set():
     assert [entry["license"] for entry in card["data"]] == ["CC0", "CC0"]
 
 
+def test_data_without_a_name_and_several_of_one_set_stay():
+    two = [{"license": "CC0"}, {"license": "CC BY 4.0"}, {"set": "mine", "source": "a"}, {"set": "mine", "source": "b"}]
+    assert with_entries({"data": two}, {"license": "CC0"})["data"] == two
+    assert with_entries({"data": "none"}, {"license": "CC0"})["data"] == "none"
+    added = [{"license": "CC0"}, {"set": "mine", "source": "c"}]
+    assert with_entries({"data": two}, {"data": added})["data"] == [*two[:2], *added]
+
+
 def test_a_date_is_an_entry(tmp_path):
     (tmp_path / "card.toml").write_text("date = 2024-05-01", encoding="utf-8")
     assert read_additions(tmp_path / "card.toml") == {"date": "2024-05-01"}

@@ -181,7 +181,10 @@ KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": entries_of, 
 
 
 def with_entries(card: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
-    """A card with entries added or replaced; of the data, those of the same set are replaced and the others stay."""
-    data = {str(entry.get("set")): entry for entry in mappings(card.get("data"))}
-    data |= {str(entry.get("set")): entry for entry in mappings(additions.get("data"))}
-    return {**card, **additions} | ({"data": list(data.values())} if data else {})
+    """A card with entries added or replaced; of the data, those of a set that is added go and the others stay."""
+    if "data" not in additions:
+        return {**card, **additions}
+    added = mappings(additions["data"])
+    named = [entry["set"] for entry in added if "set" in entry]
+    kept = [entry for entry in mappings(card.get("data")) if entry.get("set") not in named]
+    return {**card, **additions, "data": [*kept, *added]}
