@@ -1,28 +1,72 @@
 import json
+from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 from conftest import TINY
+from printed_pages import put_page
 
+from drethtr.benchmarks import pages, peers, strategies, training
+from drethtr.benchmarks.peak import can_measure
+from drethtr.data.batch import BatchConfig
 from drethtr.model import network
 
-RACES = ("decoding", "length")
+RACES = {
+    "decoding": ("retention", "key-value cache", "published"),
+    "length": ("retention", "key-value cache"),
+    "strategies": ("ctc", "greedy"),
+    "peers": ("COMPACT, ctc", "COMPACT, greedy", "TrOCR small", "TrOCR base"),
+}
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """A tiny network in the place of COMPACT, for speed."""
+def small(monkeypatch, tiny_path):
+    """A tiny network in the place of COMPACT, of the shipped model and of TrOCR, for speed."""
     monkeypatch.setitem(network.PRESETS, "compact", TINY)
+    monkeypatch.setattr("drethtr.checkpoint.SHIPPED", tiny_path)
+    monkeypatch.setattr(strategies, "SHIPPED", tiny_path)
+    narrow = partial(peers.trocr_small, 1, 1)
+    for name in ("trocr_small", "trocr_base"):
+        monkeypatch.setattr(peers, name, narrow)
     torch.manual_seed(0)
 
 
 @pytest.mark.parametrize("command", RACES)
-def test_shows_writes_and_draws(drethtr, tmp_path, command):
+def test_shows_writes_and_draws(drethtr, tmp_path, lines, command):
+    if command == "peers":
+        pytest.importorskip("transformers")
     files = tmp_path / "figures.json", tmp_path / "figures.svg"
-    outcome = drethtr("bench", command, "--quick", "--json", files[0], "--plot", files[1], "--device", "cpu")
+    real = [lines, "--decoders", "ctc,greedy", "--batches", "2"] if command in ("strategies", "peers") else []
+    outcome = drethtr("bench", command, *real, "--quick", "--json", files[0], "--plot", files[1], "--device", "cpu")
     assert outcome.code == 0, outcome.err
-    assert "retention" in outcome.out and "key-value cache" in outcome.out
-    assert json.loads(files[0].read_text())["races"] and files[1].read_text().startswith("<svg")
+    for race in json.loads(files[0].read_text())["races"]:
+        measured = {one["name"]: one["figures"] for one in race["contenders"]}
+        assert measured.keys() >= set(RACES[command]) and all(min(figures) > 0 for figures in measured.values())
+        assert race["work"] in outcome.out and all(name in outcome.out for name in measured)
+    assert files[1].read_text().startswith("<svg")
+
+
+def test_training_is_measured(drethtr, tmp_path, monkeypatch):
+    batches = BatchConfig(pixels=48 * 4000, lines=2, max_columns=2000, chunk=8)
+    run = replace(training.default_run(), network=TINY, batches=batches, augmentation=(), bfloat16=False)
+    monkeypatch.setattr(training, "default_run", lambda: run)
+    options = ("--lines", "2", "--workers", "0", "--device", "cpu", "--json", tmp_path / "speed.json")
+    outcome = drethtr("bench", "training", *options)
+    assert outcome.code == 0, outcome.err
+    speed = json.loads((tmp_path / "speed.json").read_text())
+    assert speed["lines"] >= 2 and f"{speed['lines_per_second']:.1f} lines/s" in outcome.out
+
+
+def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "LARGE", (600, 800))
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc def", "a cabbage"])
+    options = ("--lines", "projection", "--device", "cpu", "--json", tmp_path / "pages.json")
+    outcome = drethtr("bench", "pages", tmp_path / "a.xml", *options)
+    assert outcome.code == 0, outcome.err
+    found = json.loads((tmp_path / "pages.json").read_text())
+    assert [page["name"] for page in found["pages"]] == [str(tmp_path / "a.xml")] and "of 2 marked lines" in outcome.out
+    assert (found["peak_bytes"] or 0) > 1e8 or not can_measure(torch.device("cpu"))
 
 
 @pytest.mark.parametrize(
@@ -57,6 +101,4 @@ def test_says_what_is_wrong(drethtr, tmp_path, monkeypatch, arguments, message):
 
 def test_help_names_every_benchmark(drethtr):
     outcome = drethtr("bench", "--help")
-    assert all(
-        name in outcome.out for name in ("decoding", "memory", "length", "strategies", "peers", "training", "all")
-    )
+    assert all(name in outcome.out for name in (*RACES, "memory", "training", "pages", "all"))
