@@ -272,6 +272,16 @@ def test_a_pdf_that_is_read_again_has_the_new_text_alone(tmp_path):
     assert difference(shown(again), shown(once)) == 0 and abs(len(again) - len(once)) < 100
 
 
+def test_restrictions_that_need_no_password_are_not_kept(tmp_path):
+    drawn_pdf(tmp_path / "plain.pdf", 0, (20, 10, 380, 290))
+    with pikepdf.open(tmp_path / "plain.pdf") as pdf:
+        pdf.save(tmp_path / "letter.pdf", encryption=pikepdf.Encryption(owner="word", user=""))
+    written = write(page_of(line_of("Liebe Mutter", 100, 80)), pdf=tmp_path / "letter.pdf")
+    with pikepdf.open(io.BytesIO(written)) as pdf:
+        assert not pdf.is_encrypted
+    assert read(written) == ["Liebe", "Mutter"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
