@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from conftest import written
+from PIL import Image
 
 from drethtr import __version__
 from drethtr.checkpoint import load_model
@@ -10,19 +12,35 @@ CUSTOMS = [f"{custom}{end}" for custom in ("wer_punctuation", "wer_unicode") for
 
 
 def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_path):
+    for number, text in enumerate(("abc d", "cabbage", "egg", "a big jam")):
+        Image.fromarray(written(text)).save(lines / f"{number}.png")
+        (lines / f"{number}.gt.txt").write_text(text, encoding="utf-8")
     figures = tmp_path / "figures.json"
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", figures)
     assert outcome.code == 0
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert list(found)[:4] == ["format", "convention", "sets", "overall"]
     [of_set] = found["sets"]
-    assert list(of_set) == ["name", "lines", "characters", *RATES, *CUSTOMS]
-    assert list(found["overall"]) == ["lines", "characters", *RATES, *CUSTOMS]
-    assert (of_set["name"], of_set["lines"], of_set["characters"]) == ("lines", 2, 16)
+    assert list(of_set) == ["name", "lines", "drawn", "characters", *RATES, *CUSTOMS]
+    assert list(found["overall"]) == ["lines", "drawn", "characters", *RATES, *CUSTOMS]
+    assert (of_set["name"], of_set["lines"], of_set["drawn"], of_set["characters"]) == (
+        "lines",
+        6,
+        6,
+        16 + 5 + 7 + 3 + 9,
+    )
     assert all(isinstance(of_set[name], float) and of_set[name] >= 0 for name in RATES + CUSTOMS)
     assert of_set["cer_low"] <= of_set["cer"] <= of_set["cer_high"]
     assert found["convention"] in outcome.out and found["customs_convention"] in outcome.out
     assert f"{100 * of_set['cer']:.2f} [" in outcome.out
+
+
+def test_of_too_few_pages_no_interval_is_told(drethtr, lines, tiny_path, tmp_path):
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json")
+    overall = json.loads((tmp_path / "a.json").read_text())["overall"]
+    assert overall["drawn"] == 2 and isinstance(overall["cer"], float)
+    assert all(overall[name] is None for name in RATES + CUSTOMS if name.endswith(("low", "high")))
+    assert f"{100 * overall['cer']:.2f} –" in outcome.out and "[" not in outcome.out.partition("CER:")[0]
 
 
 def test_figures_say_what_was_measured(drethtr, lines, tiny_path, tmp_path):

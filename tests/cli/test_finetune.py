@@ -74,7 +74,7 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert told["validation_after"]["cer"] <= told["validation_before"]["cer"]
     assert model.card["name"] == "tiny, fine-tuned" and {"set": "words"}.items() <= model.card["data"][-1].items()
     measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
-    assert f"{100 * told['validation_after']['cer']:.2f} [" in measured.out
+    assert f"{100 * told['validation_after']['cer']:.2f} –" in measured.out
     assert "fine tuned" in drethtr("info", output).out
     assert list(output.with_suffix(".run").rglob("*.safetensors")) == [other], "only what it wrote itself is removed"
     again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
@@ -104,7 +104,7 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
     assert recognizer.decoder == decoder
     told = recognizer.model.card["fine_tuned"]["validation_after"]
     measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
-    assert f"{100 * told['cer']:.2f} [" in measured.out
+    assert f"{100 * told['cer']:.2f} –" in measured.out
 
 
 def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_path):

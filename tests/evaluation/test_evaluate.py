@@ -48,6 +48,12 @@ def test_pages_of_two_sets_are_two_pages(recognizer, samples):
     assert evaluate(recognizer, samples).overall == evaluate(recognizer, apart).overall
 
 
+def test_intervals_take_six_pages(recognizer, samples):
+    found = evaluate(recognizer, samples).to_json()
+    assert [row["drawn"] for row in (*found["sets"], found["overall"])] == [3, 3, 6]
+    assert [row["wer_unicode_high"] is None for row in (*found["sets"], found["overall"])] == [True, True, False]
+
+
 def test_uncertain_texts_are_left_out_and_counted(recognizer, samples):
     marked = [replace(sample, clean=i not in (0, 1, 2)) for i, sample in enumerate(samples)]
     scores = evaluate(recognizer, marked)

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 
 import jiwer
 import pytest
@@ -91,9 +92,16 @@ def test_lines_of_a_page_are_not_independent():
 def test_lines_without_a_page_are_drawn_alone():
     counts, pages = lines_of_pages(20, 2)
     assert bootstrap(counts, [""] * 40) == bootstrap(counts)
-    assert bootstrap(counts, ["only page"] * 40) == bootstrap(counts)
+    assert replace(bootstrap(counts, ["only page"] * 40), drawn=40) == bootstrap(counts)
     alone = [f"line {n}" for n in range(20)] + pages[20:]
     assert bootstrap(counts, [""] * 20 + pages[20:]) == bootstrap(counts, alone)
+
+
+def test_five_pages_are_too_few():
+    counts, pages = lines_of_pages(6, 2)
+    rates = bootstrap(counts, pages)
+    assert rates.drawn == 6 and rates.sure
+    assert not bootstrap(counts[2:], pages[2:]).sure and not bootstrap(counts, ["only page"] * 12).sure
 
 
 def test_same_seed_same_interval():

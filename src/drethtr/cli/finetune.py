@@ -158,8 +158,9 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
 
 
 def percent(rates: "Rates") -> str:
-    """A character error rate and its interval."""
-    return f"{100 * rates.cer:.2f} % [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]"
+    """A character error rate and its interval, if pages are not too few."""
+    interval = f" [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]" if rates.sure else ""
+    return f"{100 * rates.cer:.2f} %{interval}"
 
 
 def curve_table(curve: "LearningCurve") -> list[str]:

@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.metrics import Counts, drawn_sums, middle_95, score, sum_by_group, units
+from drethtr.evaluation.metrics import FEWEST, Counts, drawn_sums, middle_95, score, sum_by_group, units
 from drethtr.reading import Reading
 from drethtr.text.normalize import for_scoring
 
@@ -39,9 +39,6 @@ CONFIDENCES: Classes = (
 )
 NOTHING_READ = "nothing read"
 """Where nothing was read, nothing is sure or unsure: a class by itself."""
-
-FEWEST = 6
-"""Pages; even if B were better on each of five, that would be chance in 6 % of cases."""
 
 
 @dataclass(frozen=True)

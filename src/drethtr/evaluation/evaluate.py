@@ -20,6 +20,8 @@ from drethtr.recognizer import Recognizer
 READ_TOGETHER = 256
 """Lines decoded at a time: enough for batches of like width, few enough for memory."""
 
+ENDS = ("cer_low", "cer_high", "wer_low", "wer_high")
+
 Advance: TypeAlias = Callable[[int], object]
 """Told how many lines were read, after each of many steps."""
 
@@ -111,18 +113,16 @@ def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Wor
     return BySet(sets, bootstrap(counts, pages))
 
 
-def wer_of(customs: Mapping[str, Rates]) -> dict[str, float]:
+def wer_of(customs: Mapping[str, Rates]) -> dict[str, float | None]:
     """Word error rates under several customs, with their intervals, as JSON has them."""
-    found: dict[str, float] = {}
-    for name, rates in customs.items():
-        found |= {name: rates.wer, f"{name}_low": rates.wer_low, f"{name}_high": rates.wer_high}
-    return found
+    ends = ("", "_low", "_high")
+    return {f"{name}{end}": plain(rates)[f"wer{end}"] for name, rates in customs.items() for end in ends}
 
 
 def plain(rates: Rates) -> dict[str, Any]:
-    """Rates as JSON has them, what they rest on first."""
-    values = asdict(rates)
-    return {name: values.pop(name) for name in ("lines", "characters")} | values
+    """Rates as JSON has them, what they rest on first; of too few pages the ends of the intervals are null."""
+    values = asdict(rates) if rates.sure else asdict(rates) | dict.fromkeys(ENDS)
+    return {name: values.pop(name) for name in ("lines", "drawn", "characters")} | values
 
 
 def to_read(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[Sample]:

@@ -17,13 +17,16 @@ from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
     "CER: all edits / all reference characters, over NFC code points; white space folded and stripped, case and "
-    "punctuation kept. WER: the same over words between white space. In brackets the 95 % interval of a bootstrap "
-    "over pages, or lines where pages are unknown or there is only one."
+    "punctuation kept. WER: the same over words between white space. In brackets the 95 % interval of a bootstrap that "
+    "draws pages, or lines where pages are unknown; none where there are fewer than 6 to draw."
 )
 CUSTOMS_CONVENTION = (
     "WER in other customs: with every sign of punctuation a word of its own (HTR-VT, VAN, DAN); over Unicode words "
     "(Annex 29), those of punctuation alone left out (dinglehopper)."
 )
+
+FEWEST = 6
+"""Pages; fewer tell nothing of others: even if B were better on each of five, that would be chance in 6 % of cases."""
 
 DRAWN_TOGETHER = 4_000_000
 """Numbers drawn at a time, so that the lines of a large collection take no more than 32 MB."""
@@ -58,7 +61,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Rates:
-    """Error rates with the ends of their 95 % intervals, and how much text they rest on."""
+    """Error rates with the ends of their 95 % intervals, and how much text they rest on.
+
+    drawn  how many pages there are to draw from; a line of unknown page is one by itself
+    """
 
     cer: float
     cer_low: float
@@ -68,6 +74,12 @@ class Rates:
     wer_high: float
     lines: int
     characters: int
+    drawn: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether there are enough pages for the intervals to mean something."""
+        return self.drawn >= FEWEST
 
 
 def score(references: Sequence[str], hypotheses: Sequence[str], words_of: Words = between_spaces) -> list[Counts]:
@@ -108,13 +120,14 @@ def bootstrap(
     if not counts:
         raise DataError("no lines to score")
     table = np.array([astuple(line) for line in counts], dtype=np.int64)
+    drawn = len(counts)
     if groups is not None:
-        table = sum_by_group(table, groups)
+        table, drawn = sum_by_group(table, groups), len(set(units(groups)))
     edits, characters, word_edits, words, _ = drawn_sums(table, samples, np.random.default_rng(seed)).T
     cer_low, cer_high = middle_95(edits / np.maximum(characters, 1))
     wer_low, wer_high = middle_95(word_edits / np.maximum(words, 1))
     total = sum(counts, Counts())
-    return Rates(total.cer, cer_low, cer_high, total.wer, wer_low, wer_high, total.lines, total.characters)
+    return Rates(total.cer, cer_low, cer_high, total.wer, wer_low, wer_high, total.lines, total.characters, drawn)
 
 
 def sum_by_group(table: NDArray[np.int64], groups: Sequence[str]) -> NDArray[np.int64]:
