@@ -32,7 +32,7 @@ def finetune(
         list[str] | None, typer.Option(metavar="FILES", help="Lines not to be forgotten, mixed in; repeatable.")
     ] = None,
     adapter: Annotated[
-        bool, typer.Option("--adapter", help="Learn small additions, a file of less than 1 MB beside the model.")
+        bool, typer.Option("--adapter", help="Learn small additions, a file of at most 1 MB beside the model.")
     ] = False,
     learning_curve: Annotated[
         bool, typer.Option("--learning-curve", help="Also train on a quarter and a half, to see what more would bring.")
