@@ -52,6 +52,16 @@ def test_figures_say_what_was_measured(drethtr, lines, tiny_path, tmp_path):
     assert f"Read by drethtr {__version__}, model {model}, decoder {found['decoder']}." in said
 
 
+def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tmp_path, monkeypatch):
+    def broken(text):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("typer.echo", broken)
+    with pytest.raises(BrokenPipeError):
+        drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text())["overall"]["lines"] == 2
+
+
 def test_limit_takes_so_many_lines_of_each_set(drethtr, lines, tiny_path, tmp_path):
     drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json", "--limit", "1")
     assert json.loads((tmp_path / "a.json").read_text())["overall"]["lines"] == 1

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from runpy import run_module
@@ -56,6 +57,15 @@ def test_suggests_the_decoder_that_was_meant(drethtr, lines):
 def test_device_that_is_not_there(drethtr, lines, device):
     outcome = drethtr("transcribe", lines, "--device", device)
     assert outcome.code == 2 and outcome.err.count("\n") == 1 and repr(device) in outcome.err
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["reproduce"]], ids=" ".join)
+def test_files_and_pipes_have_every_character(arguments):
+    """Where the system would write something poorer, as Windows does."""
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    run = subprocess.run([sys.executable, "-m", "drethtr.cli", *arguments], capture_output=True, env=environment)
+    assert run.returncode == 0, run.stderr.decode()
+    assert not run.stdout.isascii() and "\ufffd" not in run.stdout.decode("utf-8")
 
 
 def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):

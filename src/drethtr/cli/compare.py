@@ -57,11 +57,11 @@ def compare(
     readers = [Recognizer.load(which.model, decoder=which.decoder, device=device_named(device)) for which in systems]
     sides = [read(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
-    typer.echo(summary(found, *sides))
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=lines_shown))
     if json_file is not None:
         write_json(json_file, plain(found, *sides))
+    typer.echo(summary(found, *sides))
 
 
 def system(spec: str) -> System:

@@ -83,11 +83,11 @@ def evaluate(
 
 
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
-    """Show figures to people, and write them for programs, with what read, if that is wanted."""
-    typer.echo(text)
+    """Write figures for programs, with what read, if that is wanted, and show them to people."""
     if json_file is not None:
         figures = {**figures, "made_by": provenance_of(recognizer).to_json(), "decoder": repr(recognizer.decoder)}
         write_json(json_file, figures)
+    typer.echo(text)
 
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:

@@ -1,6 +1,7 @@
 """`drethtr`: the commands, and how they end."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -60,8 +61,16 @@ def common(
     """Read lines of handwriting, measure how well, and train models that do."""
 
 
+def write_utf8() -> None:
+    """Let files and pipes have every character: Windows would end a command at the first that its code page lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
 def main() -> None:
     """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
+    write_utf8()
     try:
         app()
     except DrethtrError as error:

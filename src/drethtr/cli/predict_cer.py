@@ -1,7 +1,7 @@
 """`drethtr predict-cer`: how well unlabelled lines will be read, before anybody transcribes them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from drethtr.evaluation.predict import Pair, Told
     from drethtr.recognizer import Recognizer
     from drethtr.trust.error_rate import Doubt, ErrorRate, Expected
+
+Report: TypeAlias = tuple[str, dict[str, Any]]
+"""What was found, for people and for programs."""
 
 SHOWN = 30  # pages in the table; --json has them all
 PAGE = 100  # characters of a page whose error rate says something
@@ -60,16 +63,17 @@ def predict_cer(
     if learn is not None:
         samples = to_read(open_all(inputs), limit, seed)
         check_sets(samples)
-        report = learned(recognizer, read(recognizer, samples), model or SHIPPED, learn)
+        text, report = learned(recognizer, read(recognizer, samples), model or SHIPPED, learn)
     elif truth:
         rate = known_rate(recognizer)
-        report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
+        text, report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
     else:
         rate, found = known_rate(recognizer), lines_of(inputs)
-        report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
+        text, report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
     if json_file is not None:
         report |= {"made_by": provenance_of(recognizer).to_json()}
         write_json(json_file, report)
+    typer.echo(text)
 
 
 def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
@@ -97,8 +101,8 @@ def known_rate(recognizer: "Recognizer") -> "ErrorRate":
     return rate
 
 
-def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
-    """Tell each page and all lines together."""
+def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
+    """Each page and all lines together."""
     from drethtr.data.sample import page_of
     from drethtr.evaluation.predict import grouped
     from drethtr.trust.error_rate import doubt_of
@@ -110,17 +114,16 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
         typer.echo(f"Nothing was read on any of {overall.lines:,} lines: no rate can be expected of them.", err=True)
         raise typer.Exit(1)
     width = max(len("all"), *(len(name) for name in list(pages)[:SHOWN]))
-    typer.echo(f"{'page':{width}}  {'lines':>6}  {'characters':>10}  {'expected CER %':>22}")
-    for name, found in list(pages.items())[:SHOWN]:
-        typer.echo(row(name, found, rate, width))
+    lines = [f"{'page':{width}}  {'lines':>6}  {'characters':>10}  {'expected CER %':>22}"]
+    lines += [row(name, found, rate, width) for name, found in list(pages.items())[:SHOWN]]
     if len(pages) > SHOWN:
-        typer.echo(f"... {len(pages) - SHOWN:,} more pages; --json has all")
-    typer.echo(row("all", overall, rate, width))
+        lines.append(f"... {len(pages) - SHOWN:,} more pages; --json has all")
+    lines.append(row("all", overall, rate, width))
     if overall.empty:
-        typer.echo(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
+        lines.append(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
     if any(not reading.calibrated for _, reading in pairs):
-        typer.echo("The confidences of this model are not calibrated; drethtr calibrate does it.")
-    return {
+        lines.append("The confidences of this model are not calibrated; drethtr calibrate does it.")
+    return "\n".join(lines), {
         "decoder": repr(rate.decoder),
         "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
         "overall": plain(overall, rate),
@@ -143,14 +146,14 @@ def plain(found: "Doubt", rate: "ErrorRate") -> dict[str, Any]:
     return {"lines": found.lines, "characters": found.characters, "empty": found.empty, **rate(found)._asdict()}
 
 
-def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> dict[str, Any]:
-    """Tell each set, beside the truth."""
+def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
+    """Each set, beside the truth."""
     from drethtr.evaluation.predict import page_or_line, tell
 
     return table(tell(rate, pairs), tell(rate, pairs, page_or_line), "by what the model has learned")
 
 
-def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> dict[str, Any]:
+def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> Report:
     """Learn from the sets, show how well each is told by the others, and write the model."""
     from drethtr.checkpoint import save_trust
     from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
@@ -158,30 +161,30 @@ def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, out
     decoder = recognizer.decoder
     rate = learn(decoder, pairs)
     sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
-    report = table(sets, pages, "by what was learned from the other sets")
     save_trust(source, recognizer.model.trust.with_error_rate(rate), output)
-    typer.echo(f"{output}: {rate.factor:.2f} edits for each expected wrong character, from {rate.sets} sets.")
-    return report
+    text, report = table(sets, pages, "by what was learned from the other sets")
+    change = f"{output}: {rate.factor:.2f} edits for each expected wrong character, from {rate.sets} sets."
+    return f"{text}\n{change}", report
 
 
-def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> dict[str, Any]:
+def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
     """Expected and true error rates of sets, and how far apart they are, also of pages."""
     width = max(len("set"), *(len(one.name) for one in told))
-    typer.echo(f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}")
+    lines = [f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}"]
     for one in told:
         mark = "" if one.inside else "  outside"
         expected = f"{interval(one.expected):>22}"
-        typer.echo(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {100 * one.cer:>6.1f}{mark}")
+        lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {100 * one.cer:>6.1f}{mark}")
     long = [page for page in pages if page.characters >= PAGE]
-    typer.echo(f"Told {how}:")
+    lines.append(f"Told {how}:")
     for group, what in ((told, "sets"), (long, f"pages of {PAGE} characters or more")):
         if group:
-            typer.echo(f"  {len(group):,} {what}: {errors(group)}")
+            lines.append(f"  {len(group):,} {what}: {errors(group)}")
     sets = [
         {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
         for one in told
     ]
-    return {"sets": sets, "of_sets": agreement(told), "of_pages": agreement(long)}
+    return "\n".join(lines), {"sets": sets, "of_sets": agreement(told), "of_pages": agreement(long)}
 
 
 def errors(told: "Sequence[Told]") -> str:
