@@ -68,6 +68,12 @@ def test_files_and_pipes_have_every_character(arguments):
     assert not run.stdout.isascii() and "\ufffd" not in run.stdout.decode("utf-8")
 
 
+def test_a_file_that_is_only_named_pdf(drethtr, tmp_path):
+    (tmp_path / "fake.PDF").write_text("Dear Sir,")
+    outcome = drethtr("transcribe", tmp_path / "fake.PDF")
+    assert outcome.code == 2 and outcome.err == f"drethtr: {tmp_path / 'fake.PDF'}: named .pdf, but no PDF\n"
+
+
 def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
     """Only expected errors may be shortened to a line."""
     monkeypatch.setattr("drethtr.cli.transcribe.find_images", lambda *arguments: 1 / 0)

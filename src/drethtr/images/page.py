@@ -98,7 +98,10 @@ def open_pages(path: str | Path) -> tuple[PageSource, ...]:
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
-    frames = pdf_frames(path) if is_pdf(path) else image_frames(path)
+    in_pdf = is_pdf(path)
+    if path.suffix.lower() == ".pdf" and not in_pdf:
+        raise DataError(f"{path}: named .pdf, but no PDF")
+    frames = pdf_frames(path) if in_pdf else image_frames(path)
     return tuple(PageSource(path, frame, number, len(frames)) for number, frame in enumerate(frames, start=1))
 
 
