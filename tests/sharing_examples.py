@@ -8,7 +8,7 @@ from drethtr.trust.calibration import Calibration
 from drethtr.trust.logistic import Logistic
 from drethtr.trust.trust import Trust
 
-RATES = {"lines": 7, "characters": 200, "cer": 0.1, "cer_low": 0.05, "cer_high": 0.2}
+RATES = {"lines": 120, "characters": 4200, "cer": 0.1, "cer_low": 0.05, "cer_high": 0.2}
 RATES |= {"wer": 0.3, "wer_low": 0.25, "wer_high": 0.4}
 CARD = {
     "name": "tiny",

@@ -101,8 +101,12 @@ def test_what_a_card_lacks_can_be_added(drethtr, tiny_model, tmp_path):
     outcome = drethtr("info", path, "--check")
     assert outcome.code == 1 and outcome.out.count("\n- ") == 3 and f"drethtr info {path} --add" in outcome.out
     entries.write_text('license = "CC0"\nnormalization = "NFC"\n', encoding="utf-8")
-    figures.write_text(json.dumps(CARD["evaluation"]), encoding="utf-8")
+    figures.write_text(json.dumps(CARD["evaluation"] | {"made_by": {"model": "other 0123456789ab"}}), encoding="utf-8")
     before = path.read_bytes()
+    foreign = drethtr("info", path, "--check", "--add", entries, "--add", figures)
+    assert foreign.code == 2 and f"other 0123456789ab are not those of {load_model(path).identity}" in foreign.err
+    evaluation = CARD["evaluation"] | {"made_by": {"model": load_model(path).identity}}
+    figures.write_text(json.dumps(evaluation), encoding="utf-8")
     assert drethtr("info", path, "--check", "--add", entries, "--add", tmp_path / "gone.toml").code == 2
     assert path.read_bytes() == before, "nothing is added if not all can be"
     assert drethtr("info", path, "--check", "--add", entries, "--add", figures).code == 0

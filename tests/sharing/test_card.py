@@ -10,7 +10,8 @@ from sharing_examples import CARD, RATES, complete
 
 from drethtr.checkpoint import SHIPPED, load_model
 from drethtr.errors import DataError
-from drethtr.sharing.card import gaps, read_additions, with_entries
+from drethtr.evaluation.metrics import FEWEST
+from drethtr.sharing.card import ENOUGH, figures_of, gaps, read_additions, refuse_foreign, with_entries
 from drethtr.trust.trust import Trust
 
 
@@ -42,6 +43,11 @@ LACKING = {
     "interval": (measured(cer_low=None), "a character error rate with its interval"),
     "endless": (measured(cer_high=10**400), "a character error rate with its interval"),
     "impossible": (measured(cer_low=0.3), "a character error rate with its interval"),
+    "few lines": (measured(lines=99), "a character error rate on at least 100 lines of 6 pages"),
+    "few pages": (
+        measured(drawn=5, cer_low=None, cer_high=None),
+        "a character error rate on at least 100 lines of 6 pages",
+    ),
     "odd evaluation": (CARD | {"evaluation": 0.1}, "a character error rate with its interval"),
 }
 
@@ -83,6 +89,22 @@ def test_entries_replace_and_data_are_added_set_by_set():
     assert (card["name"], card["license"], len(card["data"])) == ("b", "CC0", 2)
     card = with_entries(card, {"data": [mine | {"license": "CC0"}]})
     assert [entry["license"] for entry in card["data"]] == ["CC0", "CC0"]
+
+
+def test_figures_of_few_pages_are_told_without_an_interval():
+    alone = dict.fromkeys(("cer_low", "cer_high", "wer_low", "wer_high"))
+    assert figures_of(measured(drawn=5, **alone)) is not None
+    assert figures_of(measured(cer_low=None)) is None
+    assert ENOUGH["drawn"] == FEWEST
+
+
+def test_figures_are_those_of_their_maker(tiny_model):
+    refuse_foreign({"made_by": {"model": f"an older name {tiny_model.hash[:12]}"}}, tiny_model)
+    with pytest.raises(DataError, match=f"figures of compact a4e3638ecdbf are not those of {tiny_model.identity}"):
+        refuse_foreign({"made_by": {"model": "compact a4e3638ecdbf"}}, tiny_model)
+    for odd in ({}, {"made_by": "me"}, 3):
+        with pytest.raises(DataError, match="a model that is not named"):
+            refuse_foreign(odd, tiny_model)
 
 
 def test_data_without_a_name_and_several_of_one_set_stay():

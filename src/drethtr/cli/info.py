@@ -52,14 +52,17 @@ def info(
 
 
 def extend_card(path: Path, files: Sequence[Path]) -> None:
-    """Add the entries of some files to the card of a model."""
+    """Add the entries of some files to the card of a model, of figures only those that it made itself."""
     from drethtr.checkpoint import save_card
     from drethtr.recognizer import Recognizer
-    from drethtr.sharing.card import read_additions, with_entries
+    from drethtr.sharing.card import read_additions, refuse_foreign, with_entries
 
     additions = [read_additions(file) for file in files]
-    card = Recognizer.load(path).model.card
+    model = Recognizer.load(path).model
+    card = model.card
     for entries in additions:
+        if "evaluation" in entries:
+            refuse_foreign(entries["evaluation"], model)
         card = with_entries(card, entries)
     save_card(path, card)
 
@@ -103,8 +106,14 @@ def description(model: "Model", path: Path) -> list[str]:
         else:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
-        lines += ["measured on lines it never saw:", table_of(evaluation), evaluation["convention"]]
+        lines += [measured(evaluation), table_of(evaluation), evaluation["convention"]]
     return lines
+
+
+def measured(evaluation: Mapping[str, Any]) -> str:
+    """What figures rest on, as far as they say; whether the model learned from these lines, they do not."""
+    decoder = f", decoder {evaluation['decoder']}" if "decoder" in evaluation else ""
+    return f"measured on {evaluation['overall']['lines']:,} lines{decoder}:"
 
 
 def percentages(value: Any) -> dict[str, str]:

@@ -20,6 +20,9 @@ NOT_STATED = "not stated"
 DATA = ("set", "license", "source")
 """What is to be told of each set of lines that a model learned from; the source names those to thank."""
 
+ENOUGH = {"lines": 100, "drawn": 6}
+"""Lines and pages without which an error rate says little of others; of fewer pages no interval is told."""
+
 SHARE_ALIKE = re.compile(r"\bby[-_ ](nc[-_ ])?sa\b|share[-_ ]?alike", re.IGNORECASE)
 """A license that asks the same of what is made from its data, as its name has it."""
 
@@ -84,14 +87,15 @@ def of_texts(model: Model) -> Iterator[Gap]:
 
 
 def of_rates(model: Model) -> Iterator[Gap]:
-    """Error rates on lines that the model never saw."""
+    """An error rate that says something of other lines; whether the model learned from these, nobody can see."""
     evaluation = model.card.get("evaluation")
     overall = evaluation.get("overall") if isinstance(evaluation, Mapping) else None
-    if not isinstance(overall, Mapping) or rate_of(overall) is None:
-        yield Gap(
-            "a character error rate with its interval",
-            "measure it with drethtr evaluate TEST… --model MODEL --json evaluation.json, and add evaluation.json",
-        )
+    remedy = "measure it with drethtr evaluate TEST… --model MODEL --json evaluation.json, and add evaluation.json"
+    if isinstance(overall, Mapping) and too_few(overall):
+        least = f"{ENOUGH['lines']} lines of {ENOUGH['drawn']} pages"
+        yield Gap(f"a character error rate on at least {least}", remedy)
+    elif not isinstance(overall, Mapping) or rate_of(overall) is None:
+        yield Gap("a character error rate with its interval", remedy)
 
 
 def of_confidences(model: Model) -> Iterator[Gap]:
@@ -127,6 +131,19 @@ def rate_of(row: Mapping[str, Any], names: Sequence[str] = RATE) -> tuple[float,
     return (low, middle, high) if low <= middle <= high else None
 
 
+def too_few(row: Mapping[str, Any]) -> bool:
+    """Whether a row says that it rests on too few lines or pages."""
+    return any(isinstance(row.get(name), int) and row[name] < least for name, least in ENOUGH.items())
+
+
+def has_rate(row: Mapping[str, Any], names: Sequence[str]) -> bool:
+    """Whether a row tells a rate, with its interval or, as of too few pages, without."""
+    low, middle, high = names
+    if row.get(low) is None and row.get(high) is None:
+        row = {**row, low: row.get(middle), high: row.get(middle)}
+    return rate_of(row, names) is not None
+
+
 def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """What `drethtr evaluate` measured, if a card has all of it that a table shows."""
     found = card.get("evaluation")
@@ -140,7 +157,7 @@ def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def is_row(value: Any) -> bool:
     """Whether a value has the figures of a row of a table."""
-    if not isinstance(value, Mapping) or rate_of(value) is None or rate_of(value, WER) is None:
+    if not isinstance(value, Mapping) or not (has_rate(value, RATE) and has_rate(value, WER)):
         return False
     return all(isinstance(value.get(name), int) for name in ("lines", "characters"))
 
@@ -168,6 +185,18 @@ def evaluation_of(text: str) -> Mapping[str, Any]:
     if not isinstance(found, Mapping) or not {"convention", "sets", "overall"} <= found.keys():
         raise ValueError("not what drethtr evaluate --json writes")
     return {"evaluation": dict(found)}
+
+
+def refuse_foreign(evaluation: Any, model: Model) -> None:
+    """Refuse figures that another model made, or nobody says which.
+
+    Raises:
+        DataError: naming both.
+    """
+    made_by = evaluation.get("made_by") if isinstance(evaluation, Mapping) else None
+    maker = str(made_by.get("model")) if isinstance(made_by, Mapping) else "a model that is not named"
+    if not maker.endswith(model.hash[:12]):
+        raise DataError(f"figures of {maker} are not those of {model.identity}: measure it with drethtr evaluate")
 
 
 def entries_of(text: str) -> Mapping[str, Any]:
