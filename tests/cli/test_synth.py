@@ -61,3 +61,18 @@ def test_writes_a_folder_where_no_parquet_is_asked_for(options, tmp_path):
     options[0] = str(tmp_path / "lines")
     assert run(options).exit_code == 0
     assert len(open_samples(tmp_path / "lines")) == 6
+
+
+def test_a_folder_is_replaced_whole(options, tmp_path):
+    folder = tmp_path / "lines"
+    options[0] = str(folder)
+    assert run(options).exit_code == 0
+    (folder / "notes.md").write_text("precious")
+    assert isinstance(run([*options, "--lines", "2"]).exception, DataError)
+    assert run([*options, "--lines", "2", "--force"]).exit_code == 0
+    assert len(open_samples(folder)) == 2 and (folder / "notes.md").read_text() == "precious"
+
+
+def test_other_kinds_of_files_are_refused(options, tmp_path):
+    options[0] = str(tmp_path / "lines.tsv")
+    assert "must end in .parquet" in str(run(options).exception) and not (tmp_path / "lines.tsv").exists()

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_existing, refuse_file, refuse_places, write_png
+from drethtr.cli.files import refuse_existing, refuse_places, write_png
+from drethtr.errors import DataError
 
 SHOWN = 40  # lines on the contact sheet
 
@@ -19,7 +20,9 @@ def synth(
     alphabet: Annotated[str, typer.Option(help="The only characters to write; any that the fonts draw if empty.")] = "",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same lines.")] = 0,
     sheet: Annotated[Path | None, typer.Option(help="A PNG with the first lines and their texts.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that exist, of a folder all numbered lines.")
+    ] = False,
 ) -> None:
     """Write lines of synthetic handwriting: texts in handwriting fonts, as a scan would show them."""
     from tqdm import tqdm
@@ -30,10 +33,10 @@ def synth(
     from drethtr.pictures.contact_sheet import contact_sheet
 
     as_parquet = output.suffix == ".parquet"
+    if output.suffix and not (as_parquet or output.is_dir()):
+        raise DataError(f"{output}: must end in .parquet, or be a folder, whose name has no ending")
     refuse_places(sheet, output if as_parquet else None)
     refuse_existing(output, sheet, force=force)
-    if not as_parquet:
-        refuse_file(output)
     config = Synthetic(fonts=str(fonts), texts=tuple(map(str, text)), alphabet=alphabet, height=height)
     synthesizer = config.build()
     samples = (synthesizer.render(index, seed) for index in range(lines))
