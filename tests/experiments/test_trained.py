@@ -9,6 +9,7 @@ from drethtr.data.sample import Sample
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 from drethtr.experiments.material import Lines
+from drethtr.experiments.result import LINES
 from drethtr.experiments.trained import Trained
 
 
@@ -25,3 +26,12 @@ def test_a_page_in_two_splits_is_refused_before_anything_is_trained(shared, cond
     own = replace(conditions.material, sets={"iam": Lines.of([str(tmp_path / "hand")])})
     with pytest.raises(DataError, match="page 'page 7' of 'hand' is in"):
         Trained().prepare(replace(conditions, material=own), seed=0)
+
+
+def test_characters_that_the_model_cannot_write_are_told(conditions, tmp_path):
+    store(tmp_path / "hand.test.parquet", "a € e", "page 7")
+    lines, said = replace(conditions.material.lines("iam"), test=(str(tmp_path / "hand.test.parquet"),)), []
+    own = replace(conditions, material=replace(conditions.material, sets={"iam": lines}), say=said.append)
+    outcome = Trained().measure(own, seed=0)
+    assert outcome.figures[LINES] == 1 and outcome.lines[0].text == "a € e"
+    assert "reading 1 test lines, 1 of whose characters the model cannot write" in said[-1]

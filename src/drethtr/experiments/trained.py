@@ -9,7 +9,7 @@ from drethtr.checkpoint import Model, load_model
 from drethtr.data.sample import Sample, check_apart, page_of
 from drethtr.data.sources import open_all
 from drethtr.decoding.strategies import Decoder
-from drethtr.evaluation.evaluate import read_lines, to_read
+from drethtr.evaluation.evaluate import count_unknown, read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.experiments.course import Change, Course, Plan, RealOnly
 from drethtr.experiments.experiment import Experiment
@@ -83,7 +83,11 @@ class Trained(Experiment):
         recognizer = Recognizer(load_model(path, conditions.device), self.reader(conditions))
         files = conditions.material.lines(self.lines).test
         samples = to_read(open_all(files))
-        conditions.say(f"reading {len(samples):,} test lines with {recognizer.decoder!r}")
+        unknown = count_unknown(recognizer, samples).total()
+        conditions.say(
+            f"reading {len(samples):,} test lines, {unknown} of whose characters the model cannot write, with "
+            f"{recognizer.decoder!r}"
+        )
         begun = time.monotonic()
         readings = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
