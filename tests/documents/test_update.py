@@ -85,14 +85,12 @@ def test_all_but_the_new_text_is_as_it_was(newline, encoding, codec, mark):
     assert update(data, with_text(data, "empty"), PROVENANCE) == to_bytes(expected)
 
 
-def test_words_that_somebody_marked_out_stay():
-    data = PAGE.replace("ENCODING", "utf-8").encode()
-    expected = (
-        PAGE.replace("ENCODING", "utf-8")
-        .replace('9,60"/></pc:Word>', f'9,60"/></pc:Word>{TEXT_ALONE}')
-        .replace("\n</pc:PcGts>", COMMENT + "\n</pc:PcGts>")
-    )
-    assert update(data, with_text(data, "marked"), PROVENANCE).decode() == expected
+@pytest.mark.parametrize("blank", ["", "<pc:TextEquiv><pc:Unicode> </pc:Unicode></pc:TextEquiv>"])
+def test_words_that_somebody_marked_out_stay(blank):
+    word = f'9,60"/>{blank}</pc:Word>'
+    data = PAGE.replace("ENCODING", "utf-8").replace('9,60"/></pc:Word>', word)
+    expected = data.replace(word, word + TEXT_ALONE).replace("\n</pc:PcGts>", COMMENT + "\n</pc:PcGts>")
+    assert update(data.encode(), with_text(data.encode(), "marked"), PROVENANCE).decode() == expected
 
 
 def test_text_that_is_there_stays_unless_it_is_to_be_replaced():

@@ -64,7 +64,7 @@ def edit_page_xml(
     What `custom` tells of places in the text goes with the text that was there.
     """
     words = element.all("Word")
-    with_text = any(part.name == "Unicode" and part.text for word in words for part in word.walk())
+    with_text = any(part.name == "Unicode" and part.text.strip() for word in words for part in word.walk())
     marked_out = bool(words) and not with_text
     yield from forget_places(splicer.markup.utf8, element)
     yield from map(splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))

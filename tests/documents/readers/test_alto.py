@@ -76,7 +76,9 @@ def test_a_whole_line_in_one_string_gives_the_line_its_confidence(tmp_path):
     assert read(tmp_path, line('<String CONTENT="a b" WC="0.75"/>')).lines[0].confidence == 0.75
 
 
-@pytest.mark.parametrize("inside", ["", '<String CONTENT=""/>', f'<String CONTENT="" {BOX}></String>'])
+@pytest.mark.parametrize(
+    "inside", ["", '<String CONTENT=""/>', '<String CONTENT=" "/>', f'<String CONTENT="" {BOX}></String>']
+)
 def test_a_line_that_nobody_read_has_no_transcription(inside, tmp_path):
     assert read(tmp_path, line(inside)).lines[0].transcription is None
 

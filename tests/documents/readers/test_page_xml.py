@@ -88,7 +88,14 @@ def test_words_are_read_with_their_doubts(tmp_path):
     assert found.text == "a b"
 
 
-@pytest.mark.parametrize("inside", ["", text(""), "<TextEquiv/>", '<Word id="w"><Coords points="0,0 1,0 1,1"/></Word>'])
+@pytest.mark.parametrize(("written", "read_as"), [("\n  eine\n\n   Zeile \n", "eine Zeile"), ("a  b", "a  b")])
+def test_the_text_of_a_line_is_one_row(written, read_as, tmp_path):
+    assert read(tmp_path, region(line("l", text(written)))).lines[0].text == read_as
+
+
+@pytest.mark.parametrize(
+    "inside", ["", text(""), text(" \n "), "<TextEquiv/>", '<Word id="w"><Coords points="0,0 1,0 1,1"/></Word>']
+)
 def test_a_line_that_nobody_read_has_no_transcription(inside, tmp_path):
     assert read(tmp_path, region(line("l", inside))).lines[0].transcription is None
 

@@ -155,7 +155,7 @@ def read_transcription(line: Element, canvas: Canvas, doubtful: frozenset[str], 
     words = tuple(read_word(string, canvas, doubtful, where) for string in strings)
     if any(len(word.text.split()) != 1 for word in words):
         confidence = words[0].confidence if len(words) == 1 else None
-        return Transcription(text, confidence) if text or confidence is not None else None
+        return Transcription(text, confidence) if text.strip() or confidence is not None else None
     if words and (hyphen := line.first("HYP")):
         words = (*words[:-1], replace(words[-1], text=words[-1].text + hyphen.attributes.get("CONTENT", "")))
     return Transcription(text, None, words) if words else None

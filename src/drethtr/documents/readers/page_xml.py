@@ -122,14 +122,15 @@ def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcripti
 
 
 def read_text(element: Element, where: str) -> tuple[str, float | None]:
-    """The text of a line or word, of several the one with the lowest index, and its confidence."""
+    """The text of a line or word in one row, of several the one with the lowest index, and its confidence."""
     equivalents = element.all("TextEquiv")
     if not equivalents:
         return "", None
     chosen = min(equivalents, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0))
     written = chosen.first("Unicode") or chosen.first("PlainText")
+    rows = map(str.strip, written.text.splitlines()) if written else ()
     confidence = chosen.attributes.get("conf")
-    return written.text if written else "", min(max(number(confidence, where), 0.0), 1.0) if confidence else None
+    return " ".join(filter(None, rows)), min(max(number(confidence, where), 0.0), 1.0) if confidence else None
 
 
 def int_or(text: str | None, default: int) -> int:
