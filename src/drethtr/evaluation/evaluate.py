@@ -1,6 +1,8 @@
-"""How well a recognizer reads lines whose text is known: the one place that measures.
+"""How well a recognizer reads lines whose text is known.
 
-Validation and test come through here, and both read with the very `Recognizer` that users run.
+Validation and test come through `evaluate`, and both read with the very `Recognizer` that users run. Whoever wants the
+errors line by line, as the paper's tables, fine-tuning and calibration do, takes its parts: `to_read` says which lines
+count, `read_lines` reads them, `count_unknown` tells what cannot be written, and `metrics.score` counts edits.
 """
 
 from collections import Counter, defaultdict
