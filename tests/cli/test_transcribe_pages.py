@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+import sys
 
 import numpy as np
 import pikepdf
@@ -82,6 +83,12 @@ def test_the_text_of_a_page_on_the_screen(transcribe, scans):
 def test_what_a_screen_cannot_show_needs_a_folder(transcribe, scans, formats):
     outcome = transcribe(scans, "--format", formats)
     assert outcome.code == 2 and "--output" in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_a_format_whose_package_is_missing_is_refused_before_anything_is_read(drethtr, scans, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pikepdf", None)
+    outcome = drethtr("transcribe", scans, "--model", "nowhere", "--format", "txt,pdf", "--output", tmp_path / "out")
+    assert outcome.code == 2 and "pikepdf is not installed" in outcome.err and outcome.err.count("\n") == 1
 
 
 def test_finished_pages_are_skipped_and_missing_formats_added(transcribe, scans, tmp_path):

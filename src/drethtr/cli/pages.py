@@ -70,6 +70,8 @@ class PageOptions:
             )
         if self.output is None and (len(self.names) > 1 or set(self.names) & NOT_ON_SCREEN):
             raise ConfigError(f"--format {','.join(self.names)} needs a folder to write to; give --output")
+        for format in self.formats.values():
+            format.refuse_missing()
 
     @property
     def formats(self) -> "Mapping[str, Format]":

@@ -1,6 +1,7 @@
 """`FORMATS`: one entry for each format that pages can be written in."""
 
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from drethtr.documents.document import Document
@@ -12,17 +13,28 @@ from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.table import write_table
 from drethtr.documents.writers.text import write_text
 from drethtr.documents.writers.view import write_view
+from drethtr.errors import MissingExtraError
 
 
 class Format(NamedTuple):
     """A format: how its files end, what writes them, and whether all pages of a document go `together` into one file.
 
-    If not, the writer takes documents of one page: `Document.apart` makes them.
+    If not, the writer takes documents of one page: `Document.apart` makes them. `package` is of the extra `page`.
     """
 
     ending: str
     write: Callable[[Document], bytes]
     together: bool
+    package: str = ""
+
+    def refuse_missing(self) -> None:
+        """Refuse to begin what could not be written in the end.
+
+        Raises:
+            MissingExtraError: if the package is not installed.
+        """
+        if self.package and find_spec(self.package) is None:
+            raise MissingExtraError(self.package, "page")
 
 
 FORMATS: Mapping[str, Format] = {
@@ -33,5 +45,5 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(".json", write_json, together=False),
     "csv": Format(".csv", write_table, together=True),
     "html": Format(".html", write_view, together=False),
-    "pdf": Format(".pdf", write_pdf, together=True),
+    "pdf": Format(".pdf", write_pdf, together=True, package="pikepdf"),
 }
