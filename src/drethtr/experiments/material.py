@@ -3,8 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
 from typing import Self
 
 from drethtr.data.sources import matching
@@ -14,6 +13,8 @@ from drethtr.errors import ConfigError, DataError
 
 IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
 """The data sets of the paper; lines that are given without a name stand for the first."""
+PIECE = 1 << 20
+"""Bytes of a file that are taken at a time."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,11 @@ def content(file: str) -> str:
     Raises:
         DataError: if it cannot be read.
     """
+    digest = blake2b(digest_size=8)
     try:
         with open_file(file) as stream:
-            return file_digest(stream, partial(blake2b, digest_size=8)).hexdigest()
+            while piece := stream.read(PIECE):
+                digest.update(piece)
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error}") from error
+    return digest.hexdigest()
