@@ -1,12 +1,15 @@
 import re
+from dataclasses import replace
 
 import pytest
 import torch
 
+from drethtr.data.sources import open_samples
 from drethtr.errors import DataError
+from drethtr.evaluation.metrics import Counts
 from drethtr.experiments.report import samples_of, write_report
 from drethtr.experiments.reproduce import reproduce
-from drethtr.experiments.result import Outcome, Result
+from drethtr.experiments.result import Outcome, ReadLine, Result
 from drethtr.experiments.tables import BEAMS, EFFICIENCY, GAMMA
 
 CPU = torch.device("cpu")
@@ -29,9 +32,12 @@ def test_there_must_be_something_to_report(tmp_path):
         write_report(tmp_path, CPU)
 
 
-def test_lines_that_are_gone_are_named(conditions):
+def test_lines_that_are_gone_or_others_are_named(conditions):
     [file] = conditions.material.lines("iam").test
     result = Result(table="gamma", row="small", seed=0, fingerprint="", outcome=Outcome(figures={}, files=(file,)))
-    assert samples_of(result, {f"{file} row 1"}).keys() == {f"{file} row 1"}
-    with pytest.raises(DataError, match="row 99: this test line is no longer where it was when 'small'"):
-        samples_of(result, {f"{file} row 1", f"{file} row 99"})
+    first = open_samples(file)[1]
+    there = ReadLine(first.key, "", first.text, "", Counts())
+    assert samples_of(result, [there]).keys() == {f"{file} row 1"}
+    for line in (replace(there, key=f"{file} row 99"), replace(there, text="another")):
+        with pytest.raises(DataError, match="this test line is no longer where it was when 'small'"):
+            samples_of(result, [there, line])

@@ -1,7 +1,7 @@
 """All results of a folder as one page: the tables, and the pictures that the paper draws of its systems."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from drethtr.errors import DataError
 from drethtr.experiments.comparison import sheet
 from drethtr.experiments.figures import beam_curves, cost_charts, decay_matrices, maps_by_layer, mean_distance
 from drethtr.experiments.reproduce import finished
-from drethtr.experiments.result import CER, Result
+from drethtr.experiments.result import CER, ReadLine, Result
 from drethtr.experiments.tables import BEAMS, EFFICIENCY, GAMMA, TABLES
 from drethtr.model.looking import watch
 from drethtr.pictures.contact_sheet import contact_sheet
@@ -63,7 +63,7 @@ def looking(name: str, result: Result, device: torch.device) -> str:
     """What a trained system looks at while it writes the longest line that is short enough."""
     lines = result.outcome.lines
     line = max(lines, key=lambda line: (len(line.text) <= LONGEST, min(len(line.text), LONGEST)))
-    sample = samples_of(result, {line.key})[line.key]
+    sample = samples_of(result, [line])[line.key]
     recognizer = Recognizer(load_model(Path(result.outcome.model), device))
     model = recognizer.model
     memory = recognizer.encode([part.prepared for part in recognizer.prepare(0, sample.line())[:1]])
@@ -87,7 +87,7 @@ def hardest(results: Sequence[Result]) -> list[str]:
         return []
     best = min(read, key=lambda result: result.outcome.figures[CER])
     worst = sorted(best.outcome.lines, key=lambda line: (-line.counts.cer, line.key))[:HARDEST]
-    samples = samples_of(best, {line.key for line in worst})
+    samples = samples_of(best, worst)
     shown = contact_sheet([(samples[line.key].line(), f"{line.text}\n{line.read}") for line in worst], columns=1)
     encoded = BytesIO()
     shown.save(encoded, "PNG", optimize=True)
@@ -98,13 +98,14 @@ def hardest(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def samples_of(result: Result, keys: Set[str]) -> dict[str, Sample]:
+def samples_of(result: Result, lines: Sequence[ReadLine]) -> dict[str, Sample]:
     """Some of the test lines of a result, by key.
 
     Raises:
-        DataError: if one is no longer where it was.
+        DataError: if one is no longer where it was, or another is there.
     """
-    found = {sample.key: sample for sample in open_all(result.outcome.files) if sample.key in keys}
-    if gone := keys - found.keys():
+    texts = {line.key: line.text for line in lines}
+    found = {sample.key: sample for sample in open_all(result.outcome.files) if sample.text == texts.get(sample.key)}
+    if gone := texts.keys() - found.keys():
         raise DataError(f"{min(gone)}: this test line is no longer where it was when {result.row!r} was measured")
     return found
