@@ -6,6 +6,7 @@ from PIL import Image
 
 from drethtr import __version__
 from drethtr.checkpoint import load_model
+from drethtr.reading import Character, Reading
 
 RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]
 CUSTOMS = [f"{custom}{end}" for custom in ("wer_punctuation", "wer_unicode") for end in ("", "_low", "_high")]
@@ -60,6 +61,14 @@ def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tm
     with pytest.raises(BrokenPipeError):
         drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text())["overall"]["lines"] == 2
+
+
+def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypatch):
+    texts = [path.read_text(encoding="utf-8").strip() for path in (lines / "one.gt.txt", lines / "two.gt.txt")]
+    right = [Reading(t, 0.9, tuple(Character(c, 0.9, i, i + 1) for i, c in enumerate(t))) for t in texts]
+    monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: right)
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
+    assert "CER %: – of flagged lines, 0.00 of the others" in outcome.out and outcome.out.count("    –  ") == 3
 
 
 def test_limit_takes_so_many_lines_of_each_set(drethtr, lines, tiny_path, tmp_path):

@@ -34,7 +34,7 @@ def test_auroc_is_the_chance_to_tell_a_wrong_from_a_right_one():
     wrongs, rights = sure[right == 0], sure[right == 1]
     pairs = (wrongs[:, None] < rights) + 0.5 * (wrongs[:, None] == rights)
     assert auroc(sure, right) == pytest.approx(pairs.mean())
-    assert auroc(sure, np.ones(200)) == 0.5
+    assert auroc(sure, np.ones(200)) is None and auroc(sure, np.zeros(200)) is None
 
 
 def test_the_surest_are_more_often_right():
@@ -62,4 +62,5 @@ def test_lines_characters_and_words_are_all_measured():
 
 def test_nothing_read_is_measured_too():
     found = measure_trust(["abc"], [reading("")])
-    assert (found.characters.cases, found.characters.ece, found.characters.auroc) == (0, 0, 0.5)
+    assert (found.characters.cases, found.characters.ece, found.characters.auroc) == (0, 0, None)
+    assert found.cer_flagged is None and found.cer_unflagged == 1

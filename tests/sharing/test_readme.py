@@ -17,6 +17,14 @@ def test_the_page_tells_what_the_card_tells(tiny_model):
     assert "## Not told" not in page
 
 
+def test_of_few_pages_the_rate_stands_alone(tiny_model):
+    alone = RATES | {"drawn": 5} | dict.fromkeys(("cer_low", "cer_high", "wer_low", "wer_high"))
+    evaluation = CARD["evaluation"] | {"sets": [{"name": "letters", **alone}], "overall": alone}
+    page = readme(replace(complete(tiny_model), card=CARD | {"evaluation": evaluation}), "ada/letters")
+    assert "| letters | 120 | 10.0 | 30.0 |" in page
+    assert "- a character error rate on at least 100 lines of 6 pages" in page.partition("## Not told")[2]
+
+
 def test_the_hub_understands_the_head(tiny_model):
     head = ModelCard(
         readme(replace(complete(tiny_model), card=CARD | {"languages": ["en"]}), "ada/letters")

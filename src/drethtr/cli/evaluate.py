@@ -18,7 +18,7 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.files import refuse_others, write_json
-from drethtr.cli.pages import AUTO
+from drethtr.cli.pages import AUTO, refuse_lines
 from drethtr.cli.provenance import provenance_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
@@ -64,6 +64,7 @@ def evaluate(
             raise ConfigError(
                 "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
             )
+        refuse_lines(lines or AUTO)
         recognizer = load_recognizer(model, decoder, device, precision)
         pages = open_references(data)
         found = to_json(read_and_compare(recognizer, pages, lines or AUTO))

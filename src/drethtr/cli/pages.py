@@ -58,12 +58,10 @@ class PageOptions:
 
     def __post_init__(self) -> None:
         from drethtr.documents.formats import FORMATS
-        from drethtr.layout.finders import finder_named
 
-        if self.lines not in (AUTO, GIVEN):
-            finder_named(self.lines)  # refuses an unknown name before a model is loaded
-            if self.update:
-                raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines}")
+        refuse_lines(self.lines)
+        if self.lines not in (AUTO, GIVEN) and self.update:
+            raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines}")
         if of_lines := set(self.names) - FORMATS.keys():
             raise ConfigError(
                 f"{min(of_lines)} goes alone, and only for line images; with other formats and for pages take csv"
@@ -79,6 +77,14 @@ class PageOptions:
         from drethtr.documents.formats import FORMATS
 
         return {name: FORMATS[name] for name in self.names}
+
+
+def refuse_lines(name: str) -> None:
+    """Refuse an unknown value of `--lines`, before a model is loaded."""
+    from drethtr.layout.finders import finder_named
+
+    if name not in (AUTO, GIVEN):
+        finder_named(name, (AUTO, GIVEN))
 
 
 class Count(NamedTuple):

@@ -40,7 +40,8 @@ def transcribe(
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", help="txt, page, alto, hocr, json, pdf, csv, html, with commas between; of lines tsv."
+            "--format",
+            help="txt if left out; page, alto, hocr, json, pdf, csv, html, with commas between; of lines tsv.",
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="A folder for the results; the screen if left out.")] = None,

@@ -21,7 +21,7 @@ def overview(trust: Mapping[str, Any]) -> Iterator[str]:
         errors = [100 * found["coverage"][share] for share in coverages]
         yield (
             f"{level:13}  {found['cases']:>9,}  {100 * found['right']:>7.2f}  {100 * found['ece']:>6.2f}  "
-            f"{found['auroc']:>6.3f}  {errors[0]:>11.2f}" + "".join(f"  {error:>11.2f}" for error in errors[1:])
+            f"{shown(found['auroc'], 3):>6}  {errors[0]:>11.2f}" + "".join(f"  {error:>11.2f}" for error in errors[1:])
         )
 
 
@@ -39,4 +39,10 @@ def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
 def flags(trust: Mapping[str, Any]) -> Iterator[str]:
     """How many lines are flagged, and whether rightly."""
     yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
-    yield f"CER %: {100 * trust['cer_flagged']:.2f} of flagged lines, {100 * trust['cer_unflagged']:.2f} of the others"
+    flagged, others = (shown(trust[name], 2, 100) for name in ("cer_flagged", "cer_unflagged"))
+    yield f"CER %: {flagged} of flagged lines, {others} of the others"
+
+
+def shown(value: float | None, digits: int, times: int = 1) -> str:
+    """A figure, or that there is none."""
+    return "–" if value is None else f"{times * value:.{digits}f}"

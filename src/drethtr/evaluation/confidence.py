@@ -43,7 +43,7 @@ class Bin:
 class Reliability:
     """How far confidences can be relied on.
 
-    auroc     of wrong against right ones; 0.5 where all are right or all wrong
+    auroc     of wrong against right ones; None where all are right or all wrong
     bins      from unsure to sure, empty ones left out
     coverage  share of wrong ones among the surest, by share of all that these are
     """
@@ -51,7 +51,7 @@ class Reliability:
     cases: int
     right: float
     ece: float
-    auroc: float
+    auroc: float | None
     bins: tuple[Bin, ...]
     coverage: Mapping[str, float]
 
@@ -61,7 +61,7 @@ class Trustworthiness:
     """How far a model's word about itself can be relied on.
 
     flagged       share of lines with each kind of flag, and with any
-    cer_flagged   character error rate of the flagged lines
+    cer_flagged   character error rate of the flagged lines, None if there are none
     cer_unflagged that of the others
     """
 
@@ -69,8 +69,8 @@ class Trustworthiness:
     words: Reliability
     lines: Reliability
     flagged: Mapping[str, float]
-    cer_flagged: float
-    cer_unflagged: float
+    cer_flagged: float | None
+    cer_unflagged: float | None
 
     def to_json(self) -> dict[str, Any]:
         """What `drethtr evaluate --confidence --json` writes."""
@@ -96,9 +96,14 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
         lines=reliability(sure_lines, shares),
         flagged={"any": sum(flagged) / len(readings)}
         | {kind: number / len(readings) for kind, number in sorted(kinds.items())},
-        cer_flagged=sum((line for line, odd in zip(counts, flagged, strict=True) if odd), Counts()).cer,
-        cer_unflagged=sum((line for line, odd in zip(counts, flagged, strict=True) if not odd), Counts()).cer,
+        cer_flagged=cer_of([line for line, odd in zip(counts, flagged, strict=True) if odd]),
+        cer_unflagged=cer_of([line for line, odd in zip(counts, flagged, strict=True) if not odd]),
     )
+
+
+def cer_of(counts: Sequence[Counts]) -> float | None:
+    """The character error rate of some lines, if there are any."""
+    return sum(counts, Counts()).cer if counts else None
 
 
 def right_characters(text: str, reading: Reading) -> Truths:
@@ -133,12 +138,12 @@ def bins_of(confidences: Floats, right: Floats) -> tuple[Bin, ...]:
     )
 
 
-def auroc(confidences: Floats, right: Floats) -> float:
+def auroc(confidences: Floats, right: Floats) -> float | None:
     """Chance that a wrong one is less sure than a right one, ties counting half; shares from a half on are right."""
     good = right >= 0.5
     wrongs, rights = int((~good).sum()), int(good.sum())
     if not wrongs or not rights:
-        return 0.5
+        return None
     _, places, sizes = np.unique(confidences, return_inverse=True, return_counts=True)
     ranks = (sizes.cumsum() - (sizes - 1) / 2)[places]
     return float((ranks[good].sum() - rights * (rights + 1) / 2) / (wrongs * rights))

@@ -13,7 +13,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from drethtr.evaluation.metrics import Counts, Rates, bootstrap, compare
+from drethtr.evaluation.metrics import FEWEST, Counts, Rates, bootstrap, compare
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
@@ -103,8 +103,8 @@ def plain(counts: PageCounts) -> dict[str, Any]:
 
 
 def interval(pages: Mapping[str, PageCounts], way: str) -> tuple[float, float] | None:
-    """The 95 % interval of the CER over pages; one page says nothing of others."""
-    if len(pages) < 2:
+    """The 95 % interval of the CER over pages; a few say nothing of others."""
+    if len(pages) < FEWEST:
         return None
     rates: Rates = bootstrap([getattr(counts, way) for counts in pages.values()])
     return rates.cer_low, rates.cer_high

@@ -1,6 +1,6 @@
 """The finders that a person can name; others plug in by entry points."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 
 from drethtr.config import hint
@@ -22,8 +22,8 @@ FINDERS: Mapping[str, Callable[[], Finder]] = {
 }
 
 
-def finder_named(name: str) -> Finder:
-    """The finder of this name, with its usual settings.
+def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
+    """The finder of this name, with its usual settings; `others` are names that would be understood, too.
 
     Raises:
         ConfigError: if there is none, or what is plugged in under this name finds no lines.
@@ -32,7 +32,7 @@ def finder_named(name: str) -> Finder:
         return FINDERS[name]()
     plugged = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if name not in plugged:
-        known = [*FINDERS, *plugged]
+        known = [*others, *FINDERS, *plugged]
         raise ConfigError(f"unknown finder of lines {name!r}{hint(name, known)}; known: {', '.join(known)}")
     finder = plugged[name].load()()
     if not isinstance(finder, Finder):

@@ -9,7 +9,7 @@ from typing import Any
 
 import drethtr
 from drethtr.checkpoint import Model
-from drethtr.sharing.card import WER, alphabet, gaps, is_stated, mappings, rate_of
+from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
 """Those of the hub's names that are spelled as people spell them, hyphens apart."""
@@ -78,20 +78,20 @@ def rates(evaluation: Any) -> list[str]:
     overall = mappings([evaluation.get("overall")])
     named = [*mappings(evaluation.get("sets")), *({**row, "name": "all"} for row in overall)]
     rows = [
-        (row.get("name"), row.get("lines", ""), interval(row), interval(row, WER))
+        (row.get("name"), row.get("lines", ""), interval(row, RATE), interval(row, WER))
         for row in named
-        if rate_of(row) is not None
+        if has_rate(row, RATE)
     ]
     if not rows:
         return []
     return [*table(("set", "lines", "CER %", "WER %"), rows), "", safe(evaluation.get("convention", ""))]
 
 
-def interval(row: Mapping[str, Any], *names: Sequence[str]) -> str:
-    """A rate in percent with the ends of its interval, if they are there."""
-    found = rate_of(row, *names)
+def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """A rate in percent with the ends of its interval, alone if pages were too few for one, or nothing."""
+    found = rate_of(row, names)
     if found is None:
-        return ""
+        return f"{100 * row[names[1]]:.1f}" if has_rate(row, names) else ""
     low, middle, high = (f"{100 * value:.1f}" for value in found)
     return f"{middle} ({low} to {high})"
 
