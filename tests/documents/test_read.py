@@ -5,8 +5,7 @@ from page_examples import document_of, letter_page
 from PIL import Image, ImageFile
 from real_data import PAGES, needs_pages
 
-from drethtr.data.sources import folder
-from drethtr.documents import FORMATS, Page, beside, image_beside, read_page
+from drethtr.documents import FORMATS, Page, image_beside, read_page
 from drethtr.errors import DataError
 
 
@@ -87,10 +86,6 @@ def test_the_whole_name_of_a_file_comes_before_its_beginning(tmp_path):
         Image.new("L", (3, 2)).save(tmp_path / name)
         found.append(image_beside(path, "other.jpg").name)
     assert found == ["vol.jpg", "vol.0012.jpg", "other.jpg"]
-
-
-def test_images_are_the_same_beside_pages_and_in_folders_of_lines():
-    assert set(beside.IMAGES) == folder.IMAGES
 
 
 @pytest.mark.parametrize("name", ["0001.JPG", "0001.TIF"])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from drethtr.bulk.output import JOB
 from drethtr.bulk.rows import ImageRows, ParquetRows, Rows
 from drethtr.config import hint
-from drethtr.data.sources.folder import IMAGES
 from drethtr.data.sources.parquet import open_parquet
 from drethtr.data.urls import find_files
+from drethtr.documents.beside import IMAGES
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:

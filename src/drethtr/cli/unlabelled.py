@@ -66,7 +66,7 @@ def line_images(path: Path) -> "list[Sample]":
         DataError: naming the first that is a page, and how pages are read.
     """
     from drethtr.data.sample import Sample
-    from drethtr.data.sources.folder import IMAGES
+    from drethtr.documents.beside import IMAGES
 
     found = sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES) if path.is_dir() else []
     images = found or images_of(str(path))

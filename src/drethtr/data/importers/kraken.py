@@ -10,8 +10,9 @@ from pathlib import Path
 from drethtr.data.importers.importer import Entry, Found, Importer
 from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.data.sources.folder import IMAGES, read_transcription
+from drethtr.data.sources.folder import read_transcription
 from drethtr.data.split_names import split_named
+from drethtr.documents.beside import IMAGES
 from drethtr.errors import DataError
 
 TEXT = ".gt.txt"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from drethtr.data.importers.importer import Entry, Found, Importer, within
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.data.sources.folder import IMAGES
 from drethtr.data.sources.table import rows_of
 from drethtr.data.split_names import split_named
+from drethtr.documents.beside import IMAGES
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 

@@ -3,14 +3,10 @@
 from pathlib import Path
 
 from drethtr.data.sample import Sample
+from drethtr.documents.beside import IMAGES
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
-IMAGES = frozenset(
-    {".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"}
-    | {".jp2", ".j2k", ".jpx"}
-    | {".ppm", ".pgm", ".pbm", ".pnm"}
-)
 TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists counts
 
 
