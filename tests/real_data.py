@@ -1,14 +1,17 @@
-"""Real lines and pages, which lie beside the project where they are at hand; what needs them is skipped elsewhere."""
+"""Real lines, pages and fonts, which lie beside the project where they are at hand; what needs them is skipped elsewhere."""
 
 from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-LINES = DATA / "lines"
+SHARED = Path(__file__).parents[2] / "shared"
+LINES = SHARED / "data" / "lines"
 """Parquet files by set and split."""
-PAGES = DATA / "pages"
+PAGES = SHARED / "data" / "pages"
 """Scans with ALTO or PAGE."""
+FONTS = SHARED / "fonts"
+"""TrueType fonts like handwriting."""
 
 needs_lines = pytest.mark.skipif(not LINES.is_dir(), reason=f"real lines are not in {LINES}")
 needs_pages = pytest.mark.skipif(not PAGES.is_dir(), reason=f"real pages are not in {PAGES}")
+needs_fonts = pytest.mark.skipif(not FONTS.is_dir(), reason=f"real fonts are not in {FONTS}")

@@ -1,12 +1,10 @@
 import pickle
-from pathlib import Path
 
 import pytest
+from real_data import FONTS, needs_fonts
 
 from drethtr.data.fonts import Face, FontFolder
 from drethtr.errors import DataError
-
-REAL_FONTS = Path(__file__).parents[3] / "shared" / "fonts"
 
 
 def test_an_honest_font_draws_what_it_maps(make_font):
@@ -72,7 +70,7 @@ def test_a_font_without_letters_is_refused(make_font):
         _ = Face(make_font(drawn_as={"x": ""})).x_height
 
 
-@pytest.mark.skipif(not REAL_FONTS.is_dir(), reason="needs the folder of real fonts")
+@needs_fonts
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
@@ -85,11 +83,11 @@ def test_a_font_without_letters_is_refused(make_font):
     ],
 )
 def test_known_liars_are_caught(name, missing):
-    face = Face(REAL_FONTS / f"{name}.ttf")
+    face = Face(FONTS / f"{name}.ttf")
     assert face.draws("aeZ") and not any(map(face.draws, missing))
 
 
-@pytest.mark.skipif(not REAL_FONTS.is_dir(), reason="needs the folder of real fonts")
+@needs_fonts
 @pytest.mark.parametrize("name", ["caramel", "explora", "charmonman", "windsong", "great-vibes"])
 def test_unusual_letters_are_not_taken_for_lies(name):
-    assert Face(REAL_FONTS / f"{name}.ttf").draws("ßéàüöäÜÉçñïí")
+    assert Face(FONTS / f"{name}.ttf").draws("ßéàüöäÜÉçñïí")

@@ -1,18 +1,16 @@
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from printed_pages import put_page
+from real_data import LINES, needs_lines
 
 from drethtr.data.sample import check_apart
 from drethtr.data.sources import open_all, open_samples
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 from drethtr.text.normalize import as_written
-
-LINES = Path(__file__).parents[2].parent / "shared" / "data" / "lines"
 
 
 @pytest.fixture
@@ -212,7 +210,7 @@ def test_pages_meet_where_files_name_no_set(draw, write_parquet, tmp_path, endin
         check_apart(splits)
 
 
-@pytest.mark.skipif(not LINES.is_dir(), reason="needs the real lines")
+@needs_lines
 def test_real_lines():
     samples = open_samples(LINES / "tables20_fr.val.parquet")
     assert len(samples) > 10 and {s.set for s in samples} == {"tables20_fr"} and {s.language for s in samples} == {"fr"}

@@ -1,19 +1,16 @@
 """Small pages as Transkribus, eScriptorium and READ-2016 lay them out."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from PIL import Image
 from printed_pages import put_page
+from real_data import PAGES, needs_pages
 
 from drethtr.data.importers import importer_for
 from drethtr.data.importers.importer import Found, checked
 from drethtr.data.importers.pages import Pages
 from drethtr.data.sample import LeftOut
 from drethtr.errors import DataError
-
-PAGES = Path(__file__).parents[3].parent / "shared" / "data" / "pages"
 
 
 def found(source):
@@ -93,7 +90,7 @@ def test_no_pages(tmp_path):
         importer_for(tmp_path)
 
 
-@pytest.mark.skipif(not PAGES.is_dir(), reason="the pages are not on this machine")
+@needs_pages
 def test_real_alto_pages():
     [page] = [path for path in PAGES.glob("*.xml") if path.name.startswith("en_1905")]
     lines = [entry for entry in Pages().entries(page) if isinstance(entry, Found)]
