@@ -1,4 +1,4 @@
-"""Real lines, pages and fonts, which lie beside the project where they are at hand; what needs them is skipped elsewhere."""
+"""Real lines, pages and fonts, which lie beside the project where they are at hand; tests are skipped elsewhere."""
 
 from pathlib import Path
 
