@@ -1,12 +1,13 @@
 """Where a run computes: on one device, or as one of several equal processes that torchrun started."""
 
+import atexit
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 
 from drethtr.errors import ConfigError, MissingExtraError
 from drethtr.model.device import device_called
@@ -41,6 +42,7 @@ class Devices:
         # Without `broadcast_buffers` batch norms of the first process only would see lines; `level` evens them out.
         wishes = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
         accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[wishes])
+        atexit.register(leave)
         return cls(accelerator.device if accelerator.num_processes > 1 else device, accelerator)
 
     @property
@@ -129,3 +131,9 @@ class Devices:
             float(total.detach())  # waits for a GPU
             times.append(time.perf_counter() - begun)
         return min(times)
+
+
+def leave() -> None:
+    """Part from the other processes in good order: threads that still talk to them would end this one in an error."""
+    if distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
