@@ -27,6 +27,7 @@ from drethtr.model.network import ImageMemory
 from drethtr.model.precision import Precision
 from drethtr.reading import Alternative, Character, Evidence, Reading
 from drethtr.sharing.folder import locate, upload, write_folder
+from drethtr.stitching import stitch
 from drethtr.trust.checks import Observation
 from drethtr.trust.evidence import LineEvidence, gather, impressions
 from drethtr.trust.ink import inked_columns
@@ -291,44 +292,3 @@ def refuse_names(decoder: object, precision: object) -> None:
 def groups(parts: Sequence[Part]) -> Iterator[list[int]]:
     """Numbers of parts that are read as one batch."""
     return group_by_width([part.prepared.shape[1] for part in parts], BATCH_COLUMNS, BATCH_LINES)
-
-
-def reading_of(characters: Sequence[Character]) -> Reading:
-    """The reading that consists of these characters."""
-    confidence = sum(character.confidence for character in characters) / max(len(characters), 1)
-    return Reading("".join(character.text for character in characters), confidence, tuple(characters))
-
-
-def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
-    """One reading from overlapping pieces: each character is taken from the piece whose share it stands in.
-
-    White space at the ends of the line goes; that between shares is not theirs, see `between`.
-    """
-    line: list[Character] = []
-    behind: Character | None = None
-    for piece, characters in pieces:
-        own = [number for number, character in enumerate(characters) if belongs(character, piece)]
-        if not own:
-            continue
-        first, last = own[0], own[-1]
-        if line:
-            line += between(line[-1], behind, characters[first - 1] if first else None, characters[first])
-        line += characters[first : last + 1]
-        behind = characters[last + 1] if last + 1 < len(characters) else None
-    return reading_of(line)
-
-
-def belongs(character: Character, piece: Piece) -> bool:
-    """Whether a character that is no white space stands in the share of a piece."""
-    return not character.text.isspace() and piece.begin <= (character.left + character.right) / 2 < piece.end
-
-
-def between(last: Character, behind: Character | None, before: Character | None, first: Character) -> list[Character]:
-    """The space between the last character of a share and the first of the next, if there is one.
-
-    Seams lie in the quietest places, so often in a space, which either piece may see on the other's side: it is there
-    if one of them saw it, right `behind` the last or `before` the first. If neither saw anything there, it is wide.
-    """
-    seen = [character for character in (behind, before) if character is not None]
-    spaces = [character for character in seen if character.text.isspace()]
-    return spaces[:1] if seen else [Character(" ", 1.0, last.right, first.left)]

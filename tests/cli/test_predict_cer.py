@@ -8,7 +8,7 @@ from printed_pages import put_page
 from drethtr.checkpoint import load_model
 from drethtr.data.sample import Sample
 from drethtr.data.write_parquet import store_parquet
-from drethtr.recognizer import reading_of
+from drethtr.stitching import reading_of
 
 
 @pytest.fixture

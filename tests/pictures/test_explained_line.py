@@ -3,7 +3,7 @@ from conftest import written
 
 from drethtr.pictures.explained_line import DOUBTFUL, HEIGHT, LOST, MARGIN, SURE, color_of, explained_line
 from drethtr.reading import Character
-from drethtr.recognizer import reading_of
+from drethtr.stitching import reading_of
 
 LINE = written("abc")
 WIDTH = round(LINE.shape[1] * HEIGHT / LINE.shape[0])

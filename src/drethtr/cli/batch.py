@@ -3,12 +3,11 @@
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, PrecisionName, device_named, load_recognizer
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, device_named, load_recognizer
 from drethtr.config import named
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def batch(
     workers: Annotated[
         int | None, typer.Option(min=1, help="How many; one per usable processor if left out, of Ray all but one.")
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    model: ModelFile = None,
     column: Annotated[
         str, typer.Option(help="Column with images or their paths; image, im, path or file if left out.")
     ] = "",

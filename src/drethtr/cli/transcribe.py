@@ -9,6 +9,7 @@ import typer
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
+    ModelFile,
     PrecisionName,
     decoder_named,
     device_named,
@@ -36,7 +37,7 @@ def transcribe(
             metavar="INPUT...", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
         ),
     ],
-    model: Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")] = None,
+    model: ModelFile = None,
     format: Annotated[
         str | None,
         typer.Option(

@@ -14,7 +14,8 @@ from drethtr.model.looking import Looks, watch
 from drethtr.pictures.canvas import GREY, Canvas, Color, Photo, Rectangle, Words
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
 from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer, stitch
+from drethtr.recognizer import Recognizer
+from drethtr.stitching import stitch
 from drethtr.text.tokenizer import BOS
 from drethtr.trust.evidence import gather, in_both
 
