@@ -4,8 +4,8 @@ python -m venv kraken && kraken/bin/pip install kraken==7.1.1
 python recipes/kraken_curve.py kraken/bin lines runs/curve hooker_en leopold_de cremma19_fr --lines 200 1000
 
 Run it after finetune_curve.py: OUT holds the lines in their parts, those to learn from and those to choose by. kraken's
-default network learns at its default rate from lines 64 high, in batches of one and in bfloat16, until it has seen
---seen lines, round after round, on one thread; the weights with the best validation are measured on
+default network learns at its default rate from lines 64 high, in batches of one and in bfloat16, round after round, on
+one thread, until it has seen as many as fine-tuning would; the weights with the best validation are measured on
 FOLDER/SET.test.parquet. What was finished is not repeated. The table is printed and written to OUT/kraken.md.
 """
 
@@ -20,13 +20,13 @@ from pathlib import Path
 
 from finetune_curve import Row, kept, table
 
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, page_of
 from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
 from drethtr.data.write_folder import store_folder
 from drethtr.errors import DataError
-from drethtr.evaluation.evaluate import page_of
 from drethtr.evaluation.metrics import Rates, bootstrap, score
+from drethtr.training.finetuning.plan import Pace
 
 SPEC = (
     "[1,64,0,1 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 "
@@ -43,12 +43,12 @@ def listed(samples: Sequence[Sample], folder: Path) -> Path:
     return names
 
 
-def trained(programs: Path, run: Path, work: Path, seen: int) -> float:
+def trained(programs: Path, run: Path, work: Path) -> float:
     """Train on the parts of a fine-tuning run, into `work`; returns minutes."""
     (train,) = run.glob("*_lines.parquet")
     learn, choose = clean_lines(open_all([str(train)])), clean_lines(open_all([str(run / "validation.parquet")]))
     files = "-t", listed(learn, work / "train"), "-e", listed(choose, work / "choose")
-    rounds = "-q", "fixed", "-N", ceil(seen / len(learn))
+    rounds = "-q", "fixed", "-N", ceil(Pace.of(len(learn), adapter=False).samples / len(learn))
     (work / "log").mkdir(exist_ok=True)
     machine = "--threads", 1, "--workers", 0, "--precision", "bf16-mixed"
     how = "-s", SPEC, "-u", "NFC", *rounds, "--log-dir", work / "log", "-o", work / "model"
@@ -77,11 +77,11 @@ def call(program: Path, *arguments: object) -> None:
         raise DataError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def learned(programs: Path, folder: Path, out: Path, name: str, lines: int, seen: int) -> Row:
+def learned(programs: Path, folder: Path, out: Path, name: str, lines: int) -> Row:
     """Train kraken on the lines of a fine-tuning and measure it."""
     work = out / f"kraken_{name}_{lines}"
     work.mkdir(exist_ok=True)
-    minutes = trained(programs, out / f"{name}_{lines}.run", work, seen)
+    minutes = trained(programs, out / f"{name}_{lines}.run", work)
     rates = measured(programs, clean_lines(open_all([str(folder / f"{name}.test.parquet")])), work)
     return Row(name, lines, "kraken", rates.cer, rates.cer_low, rates.cer_high, minutes)
 
@@ -94,12 +94,11 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the folder of finetune_curve.py")
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])
-    parser.add_argument("--seen", type=int, default=9_000, help="lines that kraken sees")
     wanted = parser.parse_args()
     found: list[Row] = []
     for name in wanted.sets:
         for lines in wanted.lines:
-            train = partial(learned, wanted.programs, wanted.folder, wanted.out, name, lines, wanted.seen)
+            train = partial(learned, wanted.programs, wanted.folder, wanted.out, name, lines)
             found.append(kept(wanted.out / f"kraken_{name}_{lines}.json", train))
             (wanted.out / "kraken.md").write_text(table(found), encoding="utf-8")
     print(table(found))  # noqa: T201

@@ -13,10 +13,11 @@ from drethtr.model import precision
 from drethtr.model.precision import Precision
 from drethtr.recognizer import Recognizer
 
+THREE_WIDTHS = Joint(widths=(1.0, 0.85, 1.15))
 LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint()], ids=repr)
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint(), THREE_WIDTHS], ids=repr)
 def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> None:
     recognizer = Recognizer(tiny_model, decoder)
     together = recognizer.read(LINES)
@@ -31,7 +32,7 @@ def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> Non
         )
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(2), Joint()], ids=repr)
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(2), Joint(), THREE_WIDTHS], ids=repr)
 def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model) -> None:
     for line, reading in zip(LINES, Recognizer(tiny_model, decoder).read(LINES), strict=True):
         assert reading.text == "".join(character.text for character in reading.characters)
@@ -42,15 +43,22 @@ def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model)
         assert all(0 <= character.confidence <= 1 for character in reading.characters)
 
 
-def test_long_line_is_read_in_pieces_not_cut(tiny_model, monkeypatch) -> None:
+@pytest.mark.parametrize("decoder", [CTC(), THREE_WIDTHS], ids=repr)
+def test_long_line_is_read_in_pieces_not_cut(decoder: Decoder, tiny_model, monkeypatch) -> None:
     monkeypatch.setattr(module, "MAX_COLUMNS", 300)
-    line = written("abc " * 60)
-    parts = Recognizer(tiny_model).prepare(0, line)
+    line, recognizer = written("abc " * 60), Recognizer(tiny_model, decoder)
+    parts = recognizer.prepare(0, line)
     assert len(parts) > 3
-    assert all(part.prepared.shape[1] <= 300 for part in parts)
+    assert all(view.shape[1] <= 300 for part in parts for view in part.views)
     assert parts[0].piece.left == 0 and parts[-1].piece.right == line.shape[1]
-    [reading] = Recognizer(tiny_model).read([line])
+    [reading] = recognizer.read([line])
     assert reading.characters[-1].right > 0.9 * line.shape[1]
+
+
+def test_a_line_is_seen_at_all_widths_of_the_decoder(tiny_model) -> None:
+    [part] = Recognizer(tiny_model, Joint(widths=(1.25, 0.5))).prepare(0, LINES[4])
+    usual = Recognizer(tiny_model).prepare(0, LINES[4])[0].prepared.shape[1]
+    assert [view.shape[1] for view in part.views] == pytest.approx([1.25 * usual, 0.5 * usual], abs=1)
 
 
 def test_bad_image_is_named(tiny_model, tmp_path) -> None:

@@ -70,7 +70,7 @@ def launch(data: Path, program: list[str], *, processes: int) -> subprocess.Pope
 
 def finish(process: subprocess.Popen[bytes]) -> None:
     _, said = process.communicate(timeout=300)
-    assert process.returncode == 0, said.decode()
+    assert process.returncode == 0 and b"FutureWarning" not in said, said.decode()
 
 
 def saved_at(snapshot: Path) -> int:

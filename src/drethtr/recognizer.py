@@ -41,11 +41,16 @@ MOST_ALTERNATIVES = 99
 
 
 class Part(NamedTuple):
-    """A prepared piece of one of the lines to read."""
+    """A piece of one of the lines to read, prepared at each width that the decoder wants to see."""
 
     line: int
     piece: Piece
-    prepared: Prepared
+    views: tuple[Prepared, ...]
+
+    @property
+    def prepared(self) -> Prepared:
+        """As the decoder sees it first."""
+        return self.views[0]
 
 
 class ReadPiece(NamedTuple):
@@ -92,6 +97,7 @@ class Recognizer:
             raise ConfigError(
                 f"{type(self.decoder).__name__} gives no alternatives; use another decoder, such as joint"
             )
+        self.preparations = tuple(map(model.preparation.at_width, self.decoder.widths))
         self.precision = precision
         self.networks = precision.prepare(model.network, stepwise=self.decoder.stepwise or on_drift is not None)
         self.alternatives = alternatives
@@ -171,7 +177,7 @@ class Recognizer:
         pieces: list[list[ReadPiece]] = [[] for _ in lines]
         found: dict[int, ReadPiece] = {}
         for group in groups(parts):
-            read = in_memory(self.decode, [parts[i].prepared for i in group])
+            read = in_memory(self.decode, [parts[i] for i in group])
             found |= {i: self.read_piece(*result, parts[i]) for i, result in zip(group, read, strict=True)}
         for number, part in enumerate(parts):
             pieces[part.line].append(found[number])
@@ -185,7 +191,7 @@ class Recognizer:
         """
         line = load_line(image)
         try:
-            self.model.preparation.columns(line.shape[1], line.shape[0])
+            self.most_columns(line)
         except DataError as error:
             raise DataError(f"{name_of(image)}: {error}") from error
         return line
@@ -204,14 +210,22 @@ class Recognizer:
 
     def prepare(self, number: int, line: Line) -> list[Part]:
         """A line as the network sees it, in pieces if it is too long."""
-        columns = self.model.preparation.columns(line.shape[1], line.shape[0])
+        columns = self.most_columns(line)
         widest = min(MAX_COLUMNS, self.model.network.backbone.widest or MAX_COLUMNS)
         # Columns are rounded down, for a piece as for the line, so one more of them makes sure that pieces fit.
         longest = line.shape[1] if columns <= widest else line.shape[1] * widest // (columns + 1)
         return [
-            Part(number, piece, self.model.preparation(line[:, piece.left : piece.right]))
+            Part(number, piece, tuple(prepare(line[:, piece.left : piece.right]) for prepare in self.preparations))
             for piece in cut(line, longest)
         ]
+
+    def most_columns(self, line: Line) -> int:
+        """The columns of a line where it is seen widest.
+
+        Raises:
+            DataError: if it is empty, too high, or too long for its height.
+        """
+        return max(prepare.columns(line.shape[1], line.shape[0]) for prepare in self.preparations)
 
     def encode(self, lines: Sequence[Prepared]) -> ImageMemory:
         """Some prepared lines as the decoder sees them."""
@@ -220,10 +234,10 @@ class Recognizer:
         return self.networks.encode_image(images.to(device), widths.to(device))
 
     @torch.inference_mode()
-    def decode(self, lines: Sequence[Prepared]) -> list[tuple[Decoded, LineEvidence]]:
+    def decode(self, parts: Sequence[Part]) -> list[tuple[Decoded, LineEvidence]]:
         """Tokens of some prepared lines, as one batch, and what is known of them."""
-        memory = self.encode(lines)
-        decoded = self.decoder.decode(self.networks.text, memory, self.alternatives)
+        memory, *others = (self.encode(view) for view in zip(*(part.views for part in parts), strict=True))
+        decoded = self.decoder.decode_views(self.networks.text, [memory, *others], self.alternatives)
         if self.on_drift is not None:
             self.on_drift(max(text_drift(self.networks.text, [line.tokens for line in decoded], memory)))
         return list(zip(decoded, gather(memory, decoded), strict=True))

@@ -20,6 +20,7 @@ from drethtr.model.precision import Precision
         ("beam", Beam()),
         ("beam:3", Beam(3)),
         ("joint", Joint()),
+        ("careful", Joint(widths=(1.0, 0.85, 1.15))),
     ],
 )
 def test_decoders_have_names(name, decoder):
@@ -37,7 +38,7 @@ def test_precision_that_is_unknown_is_answered_with_the_nearest():
         precision_named("bfloat")
 
 
-@pytest.mark.parametrize("decoder", ["ctc", "greedy", "verified", "beam:4", "joint"])
+@pytest.mark.parametrize("decoder", ["ctc", "greedy", "verified", "beam:4", "joint", "careful"])
 def test_alternatives_are_in_json(drethtr, lines, tiny_path, decoder):
     image = lines / "two.png"
     arguments = ("transcribe", image, "--model", tiny_path, "--decoder", decoder, "--format", "json")

@@ -66,7 +66,7 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
     made = network(**changes)
     memory = noise_lines(made, 4)
     texts = [[(4, 5), (), (4, 5, 6, 7), (4, 8, 6, 7), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
-    for line, (found, expected) in enumerate(zip(read_back(NetworkScorer(made, memory), texts), texts, strict=True)):
+    for line, (found, expected) in enumerate(zip(read_back([NetworkScorer(made, memory)], texts), texts, strict=True)):
         assert [text.tokens for text, _ in found] == expected
         scorer = NetworkScorer(made, memory).keep(torch.tensor([line]))
         for text, _ in found:
@@ -81,28 +81,28 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
 def test_what_texts_share_is_read_once(made):
     memory, read = noise_lines(made, 1), []
     made.embed.register_forward_hook(lambda _module, given, _out: read.append(given[0].shape))
-    read_back(NetworkScorer(made, memory), [[(4, 5, 6, 7), (4, 5, 6, 8), (4, 9, 6, 7)]])
+    read_back([NetworkScorer(made, memory)], [[(4, 5, 6, 7), (4, 5, 6, 8), (4, 9, 6, 7)]])
     assert read == [(1, 1 + 4 + 1 + 3)]
 
 
 def test_a_weight_of_one_is_what_the_ctc_head_likes_best(made):
     memory = noise_lines(made, 6)
     joint = Joint(ctc_weight=1.0)
-    for texts, decoded in zip(joint.propose(made, memory), joint.decode(made, memory), strict=True):
+    for texts, decoded in zip(joint.propose(made, [memory]), joint.decode(made, memory), strict=True):
         assert decoded.tokens == max(texts, key=lambda text: text.ctc).decoder.tokens
 
 
 def test_a_weight_of_zero_is_what_the_decoder_likes_best(made):
     memory = noise_lines(made, 6)
     joint = Joint(ctc_weight=0.0)
-    for texts, decoded in zip(joint.propose(made, memory), joint.decode(made, memory), strict=True):
+    for texts, decoded in zip(joint.propose(made, [memory]), joint.decode(made, memory), strict=True):
         assert decoded.tokens == max(texts, key=lambda text: text.decoder.log_probability).decoder.tokens
 
 
 def test_both_scores_are_weighed(made):
     memory = noise_lines(made, 3)
     scores, joint = CTCScores.of(memory), Joint(ctc_weight=0.3)
-    for line, texts in enumerate(joint.propose(made, memory)):
+    for line, texts in enumerate(joint.propose(made, [memory])):
         assert len({text.decoder.tokens for text in texts}) == len(texts)
         for text in texts:
             tokens = text.decoder.tokens
@@ -112,10 +112,36 @@ def test_both_scores_are_weighed(made):
             assert joint.quality(text) == pytest.approx(expected, abs=1e-4)
 
 
+def test_what_is_seen_twice_is_read_as_once(made):
+    memory = noise_lines(made, 6)
+    once, twice = Joint().decode(made, memory, 3), Joint(widths=(1, 1)).decode_views(made, [memory, memory], 3)
+    assert [line._replace(alternatives=()) for line in twice] == [line._replace(alternatives=()) for line in once]
+    for line, other in zip(once, twice, strict=True):
+        assert [text.tokens for text in line.alternatives] == [text.tokens for text in other.alternatives]
+
+
+def test_scores_are_means_over_views_and_each_of_them_proposes_texts(made):
+    views = [noise_lines(made, 4), noise_lines(made, 4, seed=1)]
+    joint = Joint(candidates=2, corrections=0)
+    alone = [joint.propose(made, [memory]) for memory in views]
+    for line, texts in enumerate(joint.propose(made, views)):
+        tokens = [text.decoder.tokens for text in texts]
+        assert set(tokens) == {text.decoder.tokens for of_view in alone for text in of_view[line]}
+        backs = [
+            read_back([NetworkScorer(made, select_lines(memory, torch.tensor([line])))], [tokens])[0]
+            for memory in views
+        ]
+        for number, text in enumerate(texts):
+            both = [of_view[number].text.log_probability for of_view in backs]
+            assert text.decoder.log_probability == pytest.approx(sum(both) / 2, abs=1e-3)
+            ctc = [ctc_scores([CTCScores.of(memory).line(line)], [text.decoder.tokens])[0] for memory in views]
+            assert text.ctc == pytest.approx(sum(ctc) / 2, abs=1e-3)
+
+
 def test_corrections_find_better_texts_and_no_worse_ones(made):
     memory = noise_lines(made, 12)
     best = [
-        [max(map(joint.quality, texts)) for texts in joint.propose(made, memory)]
+        [max(map(joint.quality, texts)) for texts in joint.propose(made, [memory])]
         for joint in (Joint(corrections=0), Joint(corrections=1), Joint(corrections=5))
     ]
     assert all(before <= after <= late for before, after, late in zip(*best, strict=True))
@@ -160,7 +186,7 @@ TEXT = (4, 5, 6, 7, 8)
 def race(known: dict[tuple[int, ...], float], *doubts: Doubt, ctc: float = 0.0) -> Race:
     """Texts with what the decoder says of them, which alone counts; the doubts are those about `TEXT` and `()`."""
     scored = {text: Scored(Hypothesis(text, gain, ()), ctc, doubts) for text, gain in known.items()}
-    return Race(torch.zeros(12, 12).log_softmax(-1), lambda text: text.decoder.log_probability, scored)
+    return Race([torch.zeros(12, 12).log_softmax(-1)], lambda text: text.decoder.log_probability, scored)
 
 
 def tried(gains: dict[Change, float]) -> Race:
@@ -264,6 +290,10 @@ SENSELESS = [
     (Joint(), {"ctc_weight": 1.5}),
     (Joint(), {"ctc_weight": -0.1}),
     (Joint(), {"corrections": -1}),
+    (Joint(), {"widths": ()}),
+    (Joint(), {"widths": (1.0, 0.4)}),
+    (Joint(), {"widths": (nan,)}),
+    (Joint(), {"widths": (1.0,) * 11}),
     (Beam(), {"beams": 0}),
     (Beam(), {"length_exponent": -0.5}),
     (Beam(), {"length_exponent": nan}),

@@ -1,6 +1,7 @@
 """What several commands let a person choose, from its name to the object."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,8 +22,8 @@ DecoderName = Annotated[
     typer.Option(
         "--decoder",
         metavar="NAME",
-        help="ctc, greedy, verified, beam, beam:N, joint or published, published:N (as the authors' code scores); "
-        "the model's usual one if left out.",
+        help="ctc, greedy, verified, beam, beam:N, joint, careful or published, published:N (as the authors' code "
+        "scores); the model's usual one if left out.",
     ),
 ]
 ModelFile = Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")]
@@ -41,22 +42,24 @@ DeviceName = Annotated[
 
 
 def decoder_named(text: str) -> "Decoder":
-    """The decoder a person means by `ctc`, `greedy`, `verified`, `beam`, `beam:5` or `joint`.
+    """The decoder a person means by `ctc`, `greedy`, `verified`, `beam`, `beam:5`, `joint` or `careful`.
 
-    `published` and `published:5` are greedy and beam search as the DRetHTR authors' code scores them.
+    `careful` is `joint` for lines seen at three widths; `published` and `published:5` are greedy and beam search as the
+    DRetHTR authors' code scores them.
 
     Raises:
         ConfigError: for any other name or number.
     """
     from drethtr.decoding.published import PublishedBeam, PublishedGreedy
-    from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
+    from drethtr.decoding.strategies import CTC, THREE_WIDTHS, Beam, Greedy, Joint, VerifiedDrafts
 
-    known: dict[str, type[Decoder]] = {
+    known: dict[str, Callable[[], Decoder]] = {
         "ctc": CTC,
         "greedy": Greedy,
         "verified": VerifiedDrafts,
         "beam": Beam,
         "joint": Joint,
+        "careful": partial(Joint, widths=THREE_WIDTHS),
         "published": PublishedGreedy,
     }
     numbered: dict[str, Callable[[int], Decoder]] = {"beam": Beam, "published": PublishedBeam}

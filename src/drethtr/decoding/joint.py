@@ -4,6 +4,8 @@ The CTC head proposes texts by prefix search; the decoder reads them all back in
 they share their beginnings. A list of whole texts is short where a line has doubts in many places. So the best text is
 then changed, one place at a time, wherever the decoder was nearly of another mind; what of this is better is put
 together, and the new text is changed in turn.
+
+Lines may be seen at several widths. A log-probability is then the mean over all of them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -78,7 +80,7 @@ class Scored(NamedTuple):
 class Race:
     """The texts of one line that are known, and what is tried next.
 
-    rows     (S, V) log-probabilities of the CTC head
+    rows     (S, V) log-probabilities of the CTC head, for each width at which the line is seen
     quality  what texts are compared by
     known    texts that were read back
     waiting  texts to be read back, with what the CTC head says of them
@@ -88,7 +90,7 @@ class Race:
     settled  doubts about it that were followed, or were when it was another text
     """
 
-    rows: Tensor
+    rows: Sequence[Tensor]
     quality: Callable[[Scored], float]
     known: dict[Tokens, Scored] = field(default_factory=dict)
     waiting: dict[Tokens, float] = field(default_factory=dict)
@@ -177,18 +179,26 @@ def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
 
 
 def compete(
-    scorer: NetworkScorer, scores: CTCScores, quality: Callable[[Scored], float], *, candidates: int, corrections: int
+    views: Sequence[NetworkScorer], quality: Callable[[Scored], float], *, candidates: int, corrections: int
 ) -> list[list[Scored]]:
-    """For each line at most so many texts of the CTC head, and what `corrections` of the best one led to."""
-    races = [Race(scores.line(line), quality) for line in range(scorer.lines)]
+    """For each line at most so many texts of the CTC head, and what `corrections` of the best one led to.
+
+    `views` are the same lines, seen at different widths; the CTC head proposes texts for each of them.
+    """
+    scores = [CTCScores.of(view.memory) for view in views]
+    races = [Race([seen.line(line) for seen in scores], quality) for line in range(views[0].lines)]
     for race in races:
-        found = prefix_search(race.rows, PAD, beams=candidates, nbest=candidates, tokens_per_step=4, margin=MARGIN)
-        race.propose(text.tokens for text in found)
+        race.propose(
+            text.tokens
+            for rows in race.rows
+            for text in prefix_search(rows, PAD, beams=candidates, nbest=candidates, tokens_per_step=4, margin=MARGIN)
+        )
     for turn in range(1 + corrections):
         running = [line for line, race in enumerate(races) if race.waiting]
         if not running:
             break
-        kept = scorer if len(running) == len(races) else scorer.keep(torch.tensor(running, device=scorer.device))
+        chosen = torch.tensor(running, device=views[0].device)
+        kept = views if len(running) == len(races) else [view.keep(chosen) for view in views]
         judgments = read_back(kept, [list(races[line].waiting) for line in running])
         for line, of_line in zip(running, judgments, strict=True):
             races[line].enter(of_line)
@@ -197,10 +207,10 @@ def compete(
     return [list(race.known.values()) for race in races]
 
 
-def read_back(scorer: NetworkScorer, texts: Sequence[Sequence[Tokens]]) -> list[list[Judgment]]:
+def read_back(views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]]) -> list[list[Judgment]]:
     """Any number of texts per line, with the probabilities the decoder gives to their tokens and ends."""
     trees = [TextTree.of(some) for some in texts]
-    log_probabilities = scorer.tree_logits(trees).log_softmax(-1).cpu()
+    log_probabilities = torch.stack([view.tree_logits(trees).log_softmax(-1).cpu() for view in views]).mean(0)
     return [
         [judged(text, values[path]) for text, path in zip(some, tree.paths, strict=True)]
         for some, tree, values in zip(texts, trees, log_probabilities, strict=True)
@@ -219,10 +229,13 @@ def judged(text: Tokens, log_probabilities: Tensor) -> Judgment:
     return Judgment(Hypothesis(text, sum(values), tuple(values)), tuple(doubts))
 
 
-def ctc_scores(rows: Tensor, texts: Sequence[Tokens]) -> list[float]:
-    """What CTC log-probabilities (S, V) of one line say of some texts."""
+def ctc_scores(views: Sequence[Tensor], texts: Sequence[Tokens]) -> list[float]:
+    """What CTC log-probabilities (S, V) of one line say of some texts, in the mean over its views."""
     if not texts:
         return []
-    steps = torch.full((len(texts),), len(rows))
-    found: list[float] = ctc_log_likelihood(rows.expand(len(texts), -1, -1), steps, texts, PAD).tolist()
+    of_views = [
+        ctc_log_likelihood(rows.expand(len(texts), -1, -1), torch.full((len(texts),), len(rows)), texts, PAD)
+        for rows in views
+    ]
+    found: list[float] = torch.stack(of_views).mean(0).tolist()
     return found

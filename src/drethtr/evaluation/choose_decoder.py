@@ -73,7 +73,7 @@ def propose(recognizer: Recognizer, samples: Sequence[Sample], decoder: Joint) -
     for group in groups(parts):
         memory = recognizer.encode([parts[i].prepared for i in group])
         alone = CTC().decode(network, memory)
-        for i, texts, own in zip(group, decoder.propose(network, memory), alone, strict=True):
+        for i, texts, own in zip(group, decoder.propose(network, [memory]), alone, strict=True):
             tokens = [own.tokens, *(text.decoder.tokens for text in texts)]
             readings = [tokenizer.decode(some).strip() for some in tokens]
             by_image, *counts = score([samples[parts[i].line].text] * len(readings), readings)

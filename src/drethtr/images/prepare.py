@@ -3,7 +3,7 @@
 Prepared lines are float32 (height, columns) in [-1, 1].
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -65,6 +65,14 @@ class Preparation:
             line = spread_greys(line)
         scaled = Image.fromarray(line).resize((columns, self.height), Image.Resampling.BILINEAR)
         return 1 - np.asarray(scaled, dtype=np.float32) / np.float32(127.5)
+
+    def at_width(self, width: float) -> "Preparation":
+        """The same for lines that are to become so many times as wide.
+
+        Raises:
+            ConfigError: if they would be stretched too far.
+        """
+        return self if width == 1 else replace(self, stretch=self.stretch * width)
 
     def columns(self, width: int, height: int) -> int:
         """How many columns a line of width x height pixels gets, at least 1.

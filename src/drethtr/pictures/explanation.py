@@ -17,7 +17,7 @@ from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.stitching import stitch
 from drethtr.text.tokenizer import BOS
-from drethtr.trust.evidence import gather, in_both
+from drethtr.trust.evidence import in_both
 
 LABELS = 190
 """Width of the column at the left, where it says what is shown."""
@@ -72,9 +72,9 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     if len(parts) > 1:
         raise DataError(f"a line read in {len(parts)} pieces cannot be explained in one picture; cut it")
     network, tokenizer = recognizer.networks.text, recognizer.model.tokenizer
+    [(decoded, known)] = recognizer.decode(parts)
+    piece = recognizer.read_piece(decoded, known, parts[0])
     memory = recognizer.encode([parts[0].prepared])
-    [decoded] = found = recognizer.decoder.decode(network, memory)
-    piece = recognizer.read_piece(decoded, gather(memory, found)[0], parts[0])
     before = torch.tensor([[BOS, *decoded.tokens[:-1]]], device=memory.layers[0].keys.device)
     looks = watch(network, memory, before[:, : max(len(decoded.tokens), 1)])
     count = looks.attention.shape[-1] if memory.mask is None else int(memory.mask.sum())

@@ -2,6 +2,7 @@
 
 import atexit
 import time
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -71,7 +72,9 @@ class Devices:
 
     def together(self, objective: Objective) -> nn.Module:
         """The objective, its gradients averaged over the processes."""
-        prepared: nn.Module = self.accelerator.prepare_model(objective, device_placement=False)
+        with warnings.catch_warnings():  # accelerate knows only the name that torch 2.13 replaces
+            warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
+            prepared: nn.Module = self.accelerator.prepare_model(objective, device_placement=False)
         return prepared
 
     def keep_to_itself(self, objective: nn.Module) -> AbstractContextManager[None]:
