@@ -13,7 +13,7 @@ from drethtr.model import precision
 from drethtr.model.precision import Precision
 from drethtr.recognizer import Recognizer
 
-THREE_WIDTHS = Joint(widths=(1.0, 0.85, 1.15))
+THREE_WIDTHS = Joint(widths=(1.0, 0.8, 1.2))
 LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
 
 
@@ -59,6 +59,12 @@ def test_a_line_is_seen_at_all_widths_of_the_decoder(tiny_model) -> None:
     [part] = Recognizer(tiny_model, Joint(widths=(1.25, 0.5))).prepare(0, LINES[4])
     usual = Recognizer(tiny_model).prepare(0, LINES[4])[0].prepared.shape[1]
     assert [view.shape[1] for view in part.views] == pytest.approx([1.25 * usual, 0.5 * usual], abs=1)
+
+
+def test_one_image_is_no_list_of_images(tiny_model) -> None:
+    for image in ("line.png", LINES[0]):
+        with pytest.raises(ConfigError, match=r"read\(\[image\]\)"):
+            Recognizer(tiny_model).read(image)
 
 
 def test_bad_image_is_named(tiny_model, tmp_path) -> None:

@@ -33,6 +33,14 @@ def test_a_gap_as_wide_as_the_overlap_is_a_space() -> None:
     assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
 
 
+def test_words_on_both_sides_of_an_empty_share_are_apart() -> None:
+    """Though the piece before it saw a letter just beyond its own share."""
+    left = [Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("one.")]
+    right = [Character(c, 0.9, 10.0 * i + 90, 10.0 * i + 100) for i, c in enumerate("two")]
+    shares = (Piece(0, 50, -np.inf, 32.0), Piece(20, 90, 32.0, 80.0), Piece(70, 120, 80.0, np.inf))
+    assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
+
+
 def test_words_are_as_sure_as_their_least_sure_character() -> None:
     letters = [Character(c, p, i, i + 1) for i, (c, p) in enumerate(zip("an ox", (1, 0.5, 1, 0.9, 0.8), strict=True))]
     assert [(word.text, word.confidence) for word in reading_of(letters).words()] == [("an", 0.5), ("ox", 0.8)]

@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 
 from drethtr.batching import group_by_width, in_memory, stack
 from drethtr.checkpoint import SHIPPED, Model, load_named
@@ -171,7 +172,10 @@ class Recognizer:
 
         Raises:
             DataError: naming the image that cannot be used.
+            ConfigError: if it is one image, and no sequence of them.
         """
+        if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
+            raise ConfigError("read takes a list of images; for one of them, [reading] = recognizer.read([image])")
         lines = [self.open_line(image) for image in images]
         parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
         pieces: list[list[ReadPiece]] = [[] for _ in lines]
@@ -305,4 +309,4 @@ def refuse_names(decoder: object, precision: object) -> None:
 
 def groups(parts: Sequence[Part]) -> Iterator[list[int]]:
     """Numbers of parts that are read as one batch."""
-    return group_by_width([part.prepared.shape[1] for part in parts], BATCH_COLUMNS, BATCH_LINES)
+    return group_by_width([sum(view.shape[1] for view in part.views) for part in parts], BATCH_COLUMNS, BATCH_LINES)

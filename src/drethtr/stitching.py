@@ -22,6 +22,7 @@ def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
     for piece, characters in pieces:
         own = [number for number, character in enumerate(characters) if belongs(character, piece)]
         if not own:
+            behind = None
             continue
         first, last = own[0], own[-1]
         if line:

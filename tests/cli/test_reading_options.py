@@ -20,7 +20,7 @@ from drethtr.model.precision import Precision
         ("beam", Beam()),
         ("beam:3", Beam(3)),
         ("joint", Joint()),
-        ("careful", Joint(widths=(1.0, 0.85, 1.15))),
+        ("careful", Joint(widths=(1.0, 0.8, 1.2))),
     ],
 )
 def test_decoders_have_names(name, decoder):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import inf, nan
+from statistics import fmean
 
 import pytest
 import torch
@@ -124,7 +125,7 @@ def test_scores_are_means_over_views_and_each_of_them_proposes_texts(made):
     views = [noise_lines(made, 4), noise_lines(made, 4, seed=1)]
     joint = Joint(candidates=2, corrections=0)
     alone = [joint.propose(made, [memory]) for memory in views]
-    for line, texts in enumerate(joint.propose(made, views)):
+    for line, texts in enumerate(replace(joint, widths=(1.0, 1.2)).propose(made, views)):
         tokens = [text.decoder.tokens for text in texts]
         assert set(tokens) == {text.decoder.tokens for of_view in alone for text in of_view[line]}
         backs = [
@@ -135,7 +136,26 @@ def test_scores_are_means_over_views_and_each_of_them_proposes_texts(made):
             both = [of_view[number].text.log_probability for of_view in backs]
             assert text.decoder.log_probability == pytest.approx(sum(both) / 2, abs=1e-3)
             ctc = [ctc_scores([CTCScores.of(memory).line(line)], [text.decoder.tokens])[0] for memory in views]
-            assert text.ctc == pytest.approx(sum(ctc) / 2, abs=1e-3)
+            assert text.ctc == pytest.approx(fmean(score for score in ctc if score > -inf), abs=1e-3)
+
+
+def test_a_text_too_long_for_a_narrow_view_is_left_to_the_others():
+    wide, narrow = (torch.linspace(-1, 1, steps * 12).view(steps, 12).log_softmax(-1) for steps in (4, 2))
+    texts = [(4, 5, 6), (4,), (4, 5, 6, 7, 8)]
+    of_wide, of_both = ctc_scores([wide], texts), ctc_scores([wide, narrow], texts)
+    assert of_both[0] == pytest.approx(of_wide[0])
+    assert of_both[1] == pytest.approx((of_wide[1] + ctc_scores([narrow], texts)[1]) / 2)
+    assert of_both[2] == -inf
+
+
+def test_a_line_must_be_shown_at_every_width(made):
+    with pytest.raises(ValueError, match="3 widths, not 1"):
+        Joint(widths=(1.0, 0.8, 1.2)).decode(made, noise_lines(made, 1))
+
+
+def test_confidences_of_other_widths_mean_something_else():
+    assert Joint().akin(Joint(candidates=8)) and not Joint().akin(Joint(widths=(1.0, 0.8)))
+    assert Beam(3).akin(Beam(5)) and not Beam().akin(Greedy())
 
 
 def test_corrections_find_better_texts_and_no_worse_ones(made):

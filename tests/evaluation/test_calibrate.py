@@ -69,6 +69,18 @@ def test_what_is_known_of_other_decoders_stays_when_one_is_named(tiny_model, sam
     assert trust.calibrations[0] == known.calibrations[0]
 
 
+def test_what_is_known_of_writing_stays_when_a_decoder_is_named(tiny_model, samples, monkeypatch):
+    """And of the same decoder where it looks at lines at other widths."""
+    monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)
+    usual = Joint(ctc_weight=1.0)
+    known = calibrate(tiny_model, samples, [(usual,)])
+    unlike = replace(known.trust.unlike_training, least=-1.0)
+    careful = replace(usual, widths=(1.0, 0.95))
+    trust = calibrate(replace(known, trust=replace(known.trust, unlike_training=unlike)), samples, [(careful,)]).trust
+    assert trust.unlike_training == unlike
+    assert [c.decoders for c in trust.calibrations] == [(usual,), (careful,)]
+
+
 def test_a_decoder_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, samples):
     joint = Joint(ctc_weight=1.0)
     alone = calibrate(tiny_model, samples, [(CTC(),)]).trust.calibrations[0]

@@ -5,6 +5,7 @@ The CTC head says where tokens stand, whoever wrote them.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from math import inf
 from operator import attrgetter
 from typing import NamedTuple, Self
 
@@ -49,7 +50,8 @@ class Decoded(NamedTuple):
         """The same, its text scored, with the best `number` of the others."""
         if not number:
             return self
-        texts = sorted(set(others), key=attrgetter("score"), reverse=True)
+        possible = {text for text in others if text.score > -inf}
+        texts = sorted(possible, key=attrgetter("score"), reverse=True)
         chosen = [text for text in texts if text.tokens != self.tokens][:number]
         return self._replace(alternatives=(Candidate(self.tokens, score), *chosen))
 

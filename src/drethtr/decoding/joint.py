@@ -183,7 +183,7 @@ def compete(
 ) -> list[list[Scored]]:
     """For each line at most so many texts of the CTC head, and what `corrections` of the best one led to.
 
-    `views` are the same lines, seen at different widths; the CTC head proposes texts for each of them.
+    `views` are the same lines, seen at different widths; for each of them so many texts are proposed.
     """
     scores = [CTCScores.of(view.memory) for view in views]
     races = [Race([seen.line(line) for seen in scores], quality) for line in range(views[0].lines)]
@@ -230,12 +230,17 @@ def judged(text: Tokens, log_probabilities: Tensor) -> Judgment:
 
 
 def ctc_scores(views: Sequence[Tensor], texts: Sequence[Tokens]) -> list[float]:
-    """What CTC log-probabilities (S, V) of one line say of some texts, in the mean over its views."""
+    """What CTC log-probabilities (S, V) of one line say of some texts, in the mean over its views.
+
+    A text too long for some of them is left to the others.
+    """
     if not texts:
         return []
     of_views = [
         ctc_log_likelihood(rows.expand(len(texts), -1, -1), torch.full((len(texts),), len(rows)), texts, PAD)
         for rows in views
     ]
-    found: list[float] = torch.stack(of_views).mean(0).tolist()
+    scores = torch.stack(of_views)
+    fits = scores.isfinite()
+    found: list[float] = torch.where(fits.any(0), scores.where(fits, torch.nan).nanmean(0), -torch.inf).tolist()
     return found

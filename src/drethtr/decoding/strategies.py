@@ -26,7 +26,7 @@ from drethtr.errors import ConfigError
 from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.text.tokenizer import EOS, PAD
 
-THREE_WIDTHS = (1.0, 0.85, 1.15)
+THREE_WIDTHS = (1.0, 0.8, 1.2)
 
 
 class Decoder(ABC):
@@ -42,6 +42,10 @@ class Decoder(ABC):
     def widths(self) -> tuple[float, ...]:
         """The widths at which it looks at a line, relative to the usual one; on the first, characters are placed."""
         return (1.0,)
+
+    def akin(self, other: "Decoder") -> bool:
+        """Whether the confidences of one mean what those of the other do."""
+        return type(self) is type(other)
 
     def check(self, network: DRetHTR) -> None:
         """Refuse a network that lacks what this decoder needs.
@@ -181,7 +185,7 @@ class Joint(Decoder):
     Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder.
 
     Args:
-        candidates: Texts that the CTC head may propose for a line.
+        candidates: Texts that the CTC head may propose for a line, at each width.
         corrections: Further passes of the decoder, to try changes of the best text where it was nearly of another mind,
             or to put together those that help.
         widths: Widths at which lines are seen, 1 being the usual one. Both probabilities are means over them, of
@@ -189,7 +193,7 @@ class Joint(Decoder):
     """
 
     candidates: int = 4
-    ctc_weight: float = 0.45
+    ctc_weight: float = 0.4
     corrections: int = 6
     widths: tuple[float, ...] = (1.0,)
 
@@ -206,6 +210,9 @@ class Joint(Decoder):
         if not 1 <= len(self.widths) <= 10 or not all(0.5 <= width <= 2 for width in self.widths):
             raise ConfigError(f"a line is seen at 1 to 10 widths, each of them 0.5 to 2, not {self.widths}")
 
+    def akin(self, other: Decoder) -> bool:
+        return isinstance(other, Joint) and self.widths == other.widths
+
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         return self.decode_views(network, [memory], alternatives)
 
@@ -220,7 +227,13 @@ class Joint(Decoder):
         return decoded
 
     def propose(self, network: DRetHTR, views: Sequence[ImageMemory]) -> list[list[Scored]]:
-        """The texts of each line, scored by both."""
+        """The texts of each line, scored by both.
+
+        Raises:
+            ValueError: if there is not one view for each of its widths.
+        """
+        if len(views) != len(self.widths):
+            raise ValueError(f"{self!r} looks at lines at {len(self.widths)} widths, not {len(views)}")
         scorers = [NetworkScorer(network, memory) for memory in views]
         return compete(scorers, self.quality, candidates=self.candidates, corrections=self.corrections)
 

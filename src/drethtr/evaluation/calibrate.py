@@ -67,8 +67,8 @@ def calibrate(
     Args:
         samples: Validation lines; those with uncertain texts are left out. With fewer than `TO_KNOW_WRITING`, what the
             model knows of its writing stays as it is.
-        decoders: To calibrate, those that find the same text together; the decoder to read with and what is known of
-            other decoders are then left as they are. By default it is chosen, and `usual_decoders` are calibrated.
+        decoders: To calibrate, those that find the same text together; all else that is known is then left as it is.
+            By default the decoder to read with is chosen, and `usual_decoders` are calibrated.
         advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
         on_fit: Told each calibration when it is fitted, and how well it fits.
 
@@ -85,20 +85,21 @@ def calibrate(
         if on_fit is not None:
             on_fit(fits[-1])
     calibrations = tuple(fit.calibration for fit in fits)
-    done = {type(known) for alike in calibrations for known in alike.decoders}
+    done = [decoder for alike in calibrations for decoder in alike.decoders]
     others = [without(known, done) for known in model.trust.calibrations if decoders]
-    rates = tuple(known for known in model.trust.error_rates if decoders and type(known.decoder) not in done)
+    rates = tuple(known for known in model.trust.error_rates if decoders and not any(map(known.decoder.akin, done)))
     unlike_training = model.trust.unlike_training
-    if turns := turns_of(len(chosen)):
+    turns = turns_of(len(chosen))
+    if turns and not (decoders and knows_writing(model, chosen[0].line())):
         looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in turns])
         unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
     kept = tuple(known for known in others if known.decoders)
     return replace(model, trust=Trust((*kept, *calibrations), unlike_training, rates, decoder))
 
 
-def without(calibration: Calibration, done: Collection[type[Decoder]]) -> Calibration:
+def without(calibration: Calibration, done: Collection[Decoder]) -> Calibration:
     """The same, for those of its decoders that are not done anew."""
-    return replace(calibration, decoders=tuple(d for d in calibration.decoders if type(d) not in done))
+    return replace(calibration, decoders=tuple(d for d in calibration.decoders if not any(map(d.akin, done))))
 
 
 def usual_decoders(model: Model) -> tuple[Decoders, ...]:
@@ -155,6 +156,12 @@ TURNS: tuple[Turn, ...] = (upright, upside_down, mirrored)
 def turns_of(lines: int) -> tuple[Turn, ...]:
     """How so many lines are turned to learn what their writing looks like; in no way, if they are too few for it."""
     return TURNS if lines >= TO_KNOW_WRITING else ()
+
+
+def knows_writing(model: Model, line: Line) -> bool:
+    """Whether the model has learned what its writing looks like, from what this version sees in a line."""
+    known = model.trust.unlike_training
+    return known is not None and len(known.alike.weights) == Recognizer(model).impressions([line]).shape[1]
 
 
 def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:

@@ -40,17 +40,17 @@ class Trust:
     def calibrated(self, reading: Reading, decoder: Decoder) -> Reading:
         """The reading with confidences that are probabilities, or as it is if this decoder was not calibrated."""
         for calibration in self.calibrations:
-            if any(type(known) is type(decoder) for known in calibration.decoders):
+            if any(known.akin(decoder) for known in calibration.decoders):
                 return calibration(reading)
         return reading
 
     def error_rate(self, decoder: Decoder) -> ErrorRate | None:
         """How to expect the error rate of lines read by this decoder, if it was learned."""
-        return next((known for known in self.error_rates if type(known.decoder) is type(decoder)), None)
+        return next((known for known in self.error_rates if known.decoder.akin(decoder)), None)
 
     def with_error_rate(self, learned: ErrorRate) -> "Trust":
         """The same, with what was learned of one more decoder."""
-        others = (known for known in self.error_rates if type(known.decoder) is not type(learned.decoder))
+        others = (known for known in self.error_rates if not known.decoder.akin(learned.decoder))
         return replace(self, error_rates=(*others, learned))
 
     def flags(self, seen: Observation) -> tuple[Flag, ...]:
