@@ -128,6 +128,19 @@ def test_an_adapter_with_changes_of_any_shape_is_refused(part, shape, adapter, t
         load_adapted(adapter, [tiny_path])
 
 
+def test_an_adapter_with_changes_that_are_no_numbers_is_refused(adapter, adapter_path):
+    adapter.changes["to_logits" + UP][0, 0] = torch.inf
+    save_adapter(adapter, adapter_path)
+    with pytest.raises(CheckpointError, match=r"small\.safetensors: to_logits\.up and 0 more weights are not all num"):
+        Recognizer.load(adapter_path)
+
+
+def test_an_adapter_whose_changes_are_too_large_is_refused(adapter, tiny_path):
+    large = {name: torch.full_like(change.float(), 1e30) for name, change in adapter.changes.items()}
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors with the adapter's changes: .* are not all numbers"):
+        load_adapted(replace(adapter, changes=large), [tiny_path])
+
+
 def test_a_damaged_adapter_is_refused(adapter_path):
     adapter_path.write_bytes(adapter_path.read_bytes()[:-50])
     with pytest.raises(CheckpointError, match="not a whole safetensors file"):

@@ -58,6 +58,26 @@ def test_trust_that_is_not_understood_is_refused(tiny_path) -> None:
         load_model(tiny_path)
 
 
+LOGISTIC = {"kind": "Logistic", "bias": 0.0, "weights": [1.0]}
+RATE = {"decoder": {"kind": "Greedy"}, "factor": 1.0, "spread": 0.1, "noise": 1.0, "sets": 3}
+SENSELESS_TRUST = [
+    {"unlike_training": {"alike": LOGISTIC | {"weights": [float("nan")]}, "least": 0.0}},
+    {"unlike_training": {"alike": LOGISTIC | {"bias": float("inf")}, "least": 0.0}},
+    {"unlike_training": {"alike": LOGISTIC, "least": float("nan")}},
+    *({"error_rates": [RATE | {name: -0.1}]} for name in ("factor", "spread", "noise")),
+    {"error_rates": [RATE | {"factor": 0.0}]},
+    {"error_rates": [RATE | {"noise": float("nan")}]},
+]
+
+
+@pytest.mark.parametrize("trust", SENSELESS_TRUST, ids=str)
+def test_trust_that_makes_no_sense_is_refused(trust, tiny_path) -> None:
+    """Else all would be flagged, or reading would break off."""
+    rewritten(tiny_path, trust=trust)
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: .*(finite|an error rate has)"):
+        load_model(tiny_path)
+
+
 def test_other_version_is_refused(tiny_path) -> None:
     rewritten(tiny_path, format=999)
     with pytest.raises(CheckpointError, match="format 999"):

@@ -191,8 +191,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
             )
         trust = config.from_dict(Trust, header.get("trust", {}))  # models of earlier versions have none
         whole = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
-        if strange := [name for name, tensor in whole.items() if not tensor.isfinite().all()]:
-            raise CheckpointError(f"{path}: {strange[0]} and {len(strange) - 1} more weights are not all numbers")
+        check_finite(whole, str(path))
         model.network.load_state_dict(whole, assign=True)
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
@@ -201,6 +200,16 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
     model.network.to(device).eval()
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
     return replace(model, trust=trust)
+
+
+def check_finite(tensors: Mapping[str, Tensor], where: str) -> None:
+    """Refuse weights that are no numbers in float32: they would read as silence.
+
+    Raises:
+        CheckpointError: naming the first of them.
+    """
+    if strange := [name for name, tensor in tensors.items() if not tensor.float().isfinite().all()]:
+        raise CheckpointError(f"{where}: {strange[0]} and {len(strange) - 1} more weights are not all numbers")
 
 
 @dataclass(frozen=True)
@@ -259,6 +268,7 @@ def load_adapter(path: Path) -> Adapter:
     if ADAPTER not in metadata:
         raise CheckpointError(f"{path}: not an adapter")
     header = parse_header(path, metadata, ADAPTER)
+    check_finite(tensors, str(path))
     try:
         trust = config.from_dict(Trust, header["trust"])
         base, beside = str(header["base"]), Path(str(header["beside"])).name
@@ -279,6 +289,7 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path], device: torch.device |
             model = load_model(path, device)
             if weights_hash(model) == adapter.base:
                 apply_changes(model.network, adapter.changes)
+                check_finite(model.network.state_dict(), f"{path} with the adapter's changes")
                 return replace(model, card=adapter.card, trust=adapter.trust)
             tried.append(str(path))
     raise CheckpointError(

@@ -65,6 +65,12 @@ def test_the_same_image_in_two_splits(draw, tmp_path):
         check_apart({"train": train, "test": [Sample(path, "another text", key="second a")]})
 
 
+def test_an_image_file_that_is_gone_is_named(tmp_path):
+    (tmp_path / "a.png").symlink_to(tmp_path / "gone.png")
+    with pytest.raises(DataError, match=r"^lines.tsv line 3: .*a.png cannot be read: No such file"):
+        check_apart({"train": [Sample(tmp_path / "a.png", "a", key="lines.tsv line 3")]})
+
+
 def test_the_same_pixels_in_two_splits():
     line = np.full((16, 40), 255, np.uint8)
     check_apart({"train": [Sample(line, "a")], "test": [Sample(line.reshape(40, 16), "a")]})

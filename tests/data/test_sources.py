@@ -125,6 +125,13 @@ def test_folder_that_cannot_be_used(tmp_path, files, message):
         open_samples(tmp_path)
 
 
+def test_a_text_that_is_gone_is_named(tmp_path):
+    (tmp_path / "a.png").touch()
+    (tmp_path / "a.gt.txt").symlink_to(tmp_path / "gone.txt")
+    with pytest.raises(DataError, match=r"a\.gt\.txt: cannot be read: No such file"):
+        open_samples(tmp_path)
+
+
 @pytest.mark.parametrize("header", ["", "file\ttext\n"])
 def test_tsv_beside_its_images(draw, tmp_path, header):
     (tmp_path / "images").mkdir()
@@ -229,6 +236,12 @@ def described(tmp_path):
 def test_lines_of_a_page_that_have_a_text(described):
     for path in (described, described / "a.xml"):
         assert [(s.text, s.page) for s in open_samples(path)] == [("été", "a"), ("zwei", "a")]
+
+
+def test_pages_without_any_text_are_said_to_be(tmp_path):
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["", ""])
+    with pytest.raises(DataError, match="no line of its 1 PAGE or ALTO files has a text; transcribe them first"):
+        open_samples(tmp_path)
 
 
 def test_documents_of_an_export_are_sets_of_their_own(tmp_path):

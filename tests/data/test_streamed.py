@@ -74,6 +74,16 @@ def test_streamed_lines_in_a_mixture(pattern):
     assert len(list(mixture.texts())) == 2 * len(mixture.real_samples())
 
 
+def test_every_pattern_matches_files_of_its_own(pattern):
+    """A line of two patterns would come twice in a round."""
+    for paths, message in (
+        ((pattern, pattern.replace("*", "gone")), r"gone\.parquet: matches no file"),
+        ((pattern, pattern.replace("*", "a")), r"a\.parquet is already matched by another pattern"),
+    ):
+        with pytest.raises(DataError, match=message):
+            Streamed(paths=paths).open()
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

@@ -51,6 +51,13 @@ def test_who_has_one_reader_has_no_choice(tiny_model, samples):
     assert best_decoder(tiny_model, samples) is None
 
 
+def test_lines_read_in_pieces_tell_nothing_of_decoders(tiny_model, samples, monkeypatch):
+    monkeypatch.setattr("drethtr.recognizer.MAX_COLUMNS", 40)
+    assert best_decoder(tiny_model, samples) is None
+    monkeypatch.undo()
+    assert best_decoder(tiny_model, samples) is not None
+
+
 def test_a_calibrated_model_is_read_with_what_was_chosen(tiny_model, samples, tmp_path):
     save_model(calibrate(tiny_model, samples), tmp_path / "model.safetensors")
     model = load_model(tmp_path / "model.safetensors")

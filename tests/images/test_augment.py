@@ -10,7 +10,7 @@ from drethtr.config import from_dict, to_dict
 from drethtr.errors import ConfigError
 from drethtr.images import fields
 from drethtr.images.augment import PAPER, SCANS
-from drethtr.images.distort import PadVertically, Stretch, Thicken
+from drethtr.images.distort import PadVertically, Stretch, Thicken, Zoom
 from drethtr.images.random_step import RandomStep, Sometimes, augment, ink_of, lay_ink, paper_grey
 
 STEPS = [step.step for step in PAPER + SCANS]
@@ -55,6 +55,12 @@ def test_any_line_survives(step, height, width, grey, seed):
     line = chance.integers(0, 256, (height, width)).astype(np.uint8) if grey is None else np.full((height, width), grey)
     changed = step(line.astype(np.uint8), chance)
     assert changed.dtype == np.uint8 and changed.ndim == 2 and changed.size > 0
+
+
+@pytest.mark.parametrize(("step", "settings"), [(Thicken, {"sides": (0, 2)}), (Zoom, {"scale": (0, 0)})])
+def test_nothing_is_drawn_that_leaves_no_line(step, settings):
+    with pytest.raises(ConfigError, match=r"must be \(low, high\) above 0, not \(0, "):
+        step(**settings)
 
 
 @augmentations

@@ -98,3 +98,8 @@ def test_lines_that_are_made_need_an_alphabet(data, monkeypatch):
 def test_patience_is_at_least_one():
     with pytest.raises(ConfigError, match="patience must be at least 1"):
         RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1, patience=0)
+
+
+def test_a_seed_is_not_negative():
+    with pytest.raises(ConfigError, match="seed must be at least 0, not -1"):
+        RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1, seed=-1)

@@ -93,9 +93,25 @@ def page_of(sample: Sample) -> str:
 
 
 def fingerprint(sample: Sample) -> bytes:
-    """Digest of the image as it is stored: the same bytes give the same digest, wherever they lie."""
+    """Digest of the image as it is stored: the same bytes give the same digest, wherever they lie.
+
+    Raises:
+        DataError: naming the sample, if its file cannot be read.
+    """
     if isinstance(sample.image, bytes):
         return blake2b(sample.image, digest_size=16).digest()
     if isinstance(sample.image, Path):
-        return blake2b(sample.image.read_bytes(), digest_size=16).digest()
+        return blake2b(content_of(sample.image, sample.key), digest_size=16).digest()
     return blake2b(repr(sample.image.shape).encode() + sample.image.tobytes(), digest_size=16).digest()
+
+
+def content_of(image: Path, key: str) -> bytes:
+    """The encoded image in a sample's file.
+
+    Raises:
+        DataError: naming the sample, if it cannot be read.
+    """
+    try:
+        return image.read_bytes()
+    except OSError as error:
+        raise DataError(f"{key or 'sample'}: {image} cannot be read: {error.strerror}") from error

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.data.sample import Sample
-from drethtr.data.sources import matching
+from drethtr.data.sources import all_matching
 from drethtr.data.sources.parquet import columns_of, open_parquet, sample_of
 from drethtr.data.supply import FromFiles, Supply
 from drethtr.errors import DataError
@@ -47,9 +47,9 @@ class Streamed(FromFiles):
         """One supply; all texts are looked at, but no image.
 
         Raises:
-            DataError: if a file cannot be used, or no line is left.
+            DataError: if files are not found or match twice, one cannot be used, or no line is left.
         """
-        blocks = tuple(block for pattern in self.paths for file in matching(pattern) for block in self.blocks(file))
+        blocks = tuple(block for file in all_matching(self.paths) for block in self.blocks(file))
         used = tuple(block for block in blocks if block.rows.size)
         if not used:
             raise DataError(f"no line to train on is left of {', '.join(self.paths)}")

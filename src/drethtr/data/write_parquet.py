@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from PIL import Image
 
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, content_of
 from drethtr.errors import DataError, MissingExtraError
 
 ROWS_TOGETHER = 500
@@ -118,10 +118,7 @@ def encoded(sample: Sample) -> tuple[bytes, str]:
     if isinstance(sample.image, bytes):
         return sample.image, ending_of(sample.image)
     if isinstance(sample.image, Path):
-        try:
-            return sample.image.read_bytes(), sample.image.suffix
-        except OSError as error:
-            raise DataError(f"{sample.key}: {sample.image} cannot be read: {error.strerror}") from error
+        return content_of(sample.image, sample.key), sample.image.suffix
     return png_of(sample), ".png"
 
 

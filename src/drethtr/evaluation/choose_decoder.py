@@ -43,10 +43,14 @@ class Proposals(NamedTuple):
 
 
 def best_decoder(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> Decoder | None:
-    """The decoder with the fewest errors; None, the network's own choice, if it has but one reader."""
+    """The decoder with the fewest errors; None, the network's own choice, if it has but one reader.
+
+    None as well if all lines are read in pieces: then nothing is known of any decoder.
+    """
     if model.network.ctc is None:
         return None
-    return try_decoders(model, samples, advance)[0].decoder
+    best = try_decoders(model, samples, advance)[0]
+    return best.decoder if best.counts.lines else None
 
 
 def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> list[Tried]:

@@ -6,6 +6,7 @@ at its own size. Source: paper, Sec. 5.3, for the first six.
 
 from dataclasses import dataclass
 from math import atan, ceil, degrees, radians, sin
+from typing import ClassVar
 
 import numpy as np
 from PIL import Image
@@ -58,6 +59,7 @@ class Thicken(RandomStep):
     `strength` is the share of the change that is made.
     """
 
+    above_zero: ClassVar[tuple[str, ...]] = ("sides",)
     sides: tuple[int, int] = (2, 4)
     strength: tuple[float, float] = (1.0, 1.0)
 
@@ -122,6 +124,7 @@ class Rotate(RandomStep):
 class Zoom(RandomStep):
     """Make the writing smaller or larger and put it anywhere in the strip where all its rows fit."""
 
+    above_zero: ClassVar[tuple[str, ...]] = ("scale",)
     scale: tuple[float, float] = (0.7, 1.15)
 
     def __call__(self, line: Line, chance: np.random.Generator) -> Line:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,14 +14,19 @@ from drethtr.images.line import Line
 class RandomStep(ABC):
     """Draws what it does from `chance`, and from nothing else; returns a new line, or the given one untouched.
 
-    A step is a dataclass. Its pairs are ranges, low and high, to draw from; its numbers are sizes, above 0.
+    A step is a dataclass. Its pairs are ranges, low and high, to draw from, and may begin at 0 unless they are among
+    `above_zero`; its numbers are sizes, above 0.
     """
+
+    above_zero: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, tuple):
-                if len(value) != 2 or not 0 <= value[0] <= value[1]:
-                    raise ConfigError(f"{type(self).__name__}.{name} must be (low, high) from 0 up, not {value}")
+                positive = name in self.above_zero
+                if len(value) != 2 or not 0 <= value[0] <= value[1] or (positive and value[0] == 0):
+                    least = "above 0" if positive else "from 0 up"
+                    raise ConfigError(f"{type(self).__name__}.{name} must be (low, high) {least}, not {value}")
             elif not isinstance(value, bool) and value <= 0:
                 raise ConfigError(f"{type(self).__name__}.{name} must be above 0, not {value}")
 

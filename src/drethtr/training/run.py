@@ -64,6 +64,8 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         check_positive(self, "samples", "batches_per_step", "minimum_count", "save_every", "patience")
+        if self.seed < 0:
+            raise ConfigError(f"seed must be at least 0, not {self.seed}")
 
 
 def check_positive(settings: object, *names: str, room: str = "") -> None:

@@ -8,13 +8,14 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil
+from math import ceil, isfinite
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.errors import ConfigError
 from drethtr.reading import Character, Flag
 from drethtr.trust.ink import Mask
 from drethtr.trust.logistic import Logistic
@@ -161,6 +162,10 @@ class UnlikeTraining(Check):
     alike: Logistic
     least: float
     kind: ClassVar[str] = "unlike-training"
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.least):
+            raise ConfigError(f"the least log-odds of lines like those of training must be finite, not {self.least}")
 
     def __call__(self, seen: Observation) -> Flag | None:
         if self.alike.score(seen.impression[None])[0] >= self.least:

@@ -9,7 +9,7 @@ The interval has two parts: how much that factor differs between sets, and the c
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, isfinite, log, sqrt
 from typing import NamedTuple
 
 from drethtr.decoding.strategies import Decoder
@@ -61,6 +61,9 @@ class ErrorRate:
     def __post_init__(self) -> None:
         if self.sets < 2:
             raise ConfigError(f"an error rate is learned from 2 sets or more, not {self.sets}")
+        learned = self.factor, self.spread, self.noise
+        if not all(map(isfinite, learned)) or self.factor <= 0 or min(learned) < 0:
+            raise ConfigError(f"an error rate has a factor above 0, spread and noise from 0 up, not {learned}")
 
     def __call__(self, read: Doubt) -> Expected:
         """The error rate to expect of some lines; 0 to 1 where nothing was read.

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.errors import DataError
+from drethtr.errors import ConfigError, DataError
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +23,10 @@ class Logistic:
 
     bias: float
     weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not all(map(isfinite, (self.bias, *self.weights))):
+            raise ConfigError("a probability cannot be had from a bias or weights that are not finite")
 
     def score(self, features: Floats) -> Floats:
         """Log-odds (N,) of features (N, F)."""

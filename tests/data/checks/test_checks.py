@@ -5,7 +5,10 @@ import pytest
 
 from drethtr.data.checks import check
 from drethtr.data.checks.finding import Severity
+from drethtr.data.checks.open import open_splits
 from drethtr.data.sample import Sample
+from drethtr.data.write_parquet import store_parquet
+from drethtr.errors import DataError
 
 
 def line(text, number, page=None, **known):
@@ -128,6 +131,18 @@ def test_images_that_cannot_be_used():
     assert [(s, r) for s, _, r in found(splits, "unreadable image")] == [("error", ["broken"])]
     assert [r for _, _, r in found(splits, "low image")] == [["low"]]
     assert [r for _, _, r in found(splits, "blank image")] == [["blank"]]
+
+
+def test_an_image_file_that_is_gone_is_unreadable(tmp_path):
+    gone = Sample(tmp_path / "gone.png", "a", key="gone")
+    assert [(s, r) for s, _, r in found({"all": [gone]}, "unreadable image")] == [("error", ["gone"])]
+
+
+def test_a_file_of_two_patterns_is_refused(tmp_path):
+    """All its lines would be duplicates."""
+    store_parquet(SOUND["val"], tmp_path / "a.val.parquet")
+    with pytest.raises(DataError, match=r"a\.val\.parquet is already matched by another pattern"):
+        open_splits([str(tmp_path / "*.parquet"), str(tmp_path / "a.val.parquet")])
 
 
 def test_sentences_that_training_has_too():

@@ -9,7 +9,8 @@ import pytest
 from drethtr.data.importers import IMPORTERS, importer_for, importer_named
 from drethtr.data.importers.importer import Found, checked
 from drethtr.data.importers.pages import Pages
-from drethtr.data.sample import LeftOut
+from drethtr.data.sample import LeftOut, Sample
+from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import ConfigError, DataError
 
 
@@ -128,6 +129,13 @@ def test_teklia_sets(draw, tmp_path):
     assert lines[1].sample.image == draw("train", "JPEG") and lines[1].sample.set == "IAM-line"
 
 
+def test_what_drethtr_wrote_keeps_its_sets_and_doubts(draw, tmp_path):
+    own = [Sample(draw("a"), "a", set="letters", clean=False), Sample(draw("b"), "b", set="diary")]
+    store_parquet(own, tmp_path / "mine.train.parquet")
+    lines, _ = found(tmp_path / "mine.train.parquet", "hugging-face")
+    assert [(line.sample.set, line.sample.clean) for line in lines] == [("letters", False), ("diary", True)]
+
+
 def test_catmus_modern(draw, tmp_path):
     columns = {
         "im": [{"bytes": draw("a"), "path": "a.png"}, {"bytes": draw("b"), "path": "b.png"}, None],
@@ -233,6 +241,13 @@ def test_tables_of_files_and_texts(put, draw):
     lines, left_out = found(source, "table")
     assert texts(lines) == [("", "Herr ¬")]
     assert left_out == ["no image", "no tab in the row", "empty transcription"]
+
+
+def test_the_header_of_a_table_is_no_line(put, draw):
+    put("a.png", draw("a"))
+    source = put("lines.tsv", "file\ttext\r\na.png\ta\r\n")
+    lines, left_out = found(source, "table")
+    assert texts(lines) == [("", "a")] and left_out == []
 
 
 def test_an_image_that_is_none_is_left_out(put):

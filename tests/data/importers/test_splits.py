@@ -31,10 +31,37 @@ def test_lists_give_lines_and_pages_their_split(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        ("lines/a01.jpg", "lines/a01.jpg"),
+        ("a01.TIF", "lines/a01.tif"),
+        ("a01", "lines/a01.JPEG"),
+        ("p.1.line.2", "p.1.line.2.png"),
+        ("page/0001.xml", "page/0001.xml line r1l2"),
+        ("Seite 1.jpg ", "Seite 1.jpg"),
+        ("Seite 1", "Seite 1.png"),
+        ("Seite 1\tein Text", "Seite 1.png"),
+        ("a01.png ein Text", "a01.png"),
+    ],
+)
+def test_a_list_may_name_a_line_with_or_without_the_ending_of_its_file(row, key, tmp_path):
+    (tmp_path / "train.txt").write_text("Seite 2\n")
+    (tmp_path / "test.txt").write_text(row + "\n")
+    entry = Found("", Sample(b"", "x", key=key))
+    assert list(by_lists([entry], read_lists(tmp_path))) == [entry._replace(split="test")]
+
+
 def test_a_name_in_two_splits_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a\nb\n")
     (tmp_path / "test.txt").write_text("b\n")
     with pytest.raises(DataError, match=r"train\.txt line 2: b is in test and in train"):
+        read_lists(tmp_path)
+
+
+def test_a_list_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "train.txt").symlink_to(tmp_path / "gone.txt")
+    with pytest.raises(DataError, match=r"train\.txt: cannot be read: No such file"):
         read_lists(tmp_path)
 
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from drethtr.data.sample import Sample
-from drethtr.data.sources import matching, open_samples
+from drethtr.data.sources import all_matching, open_samples
 from drethtr.data.split_names import split_named
-from drethtr.errors import DataError
 from drethtr.text.normalize import as_written
 
 
@@ -17,13 +16,9 @@ def open_splits(patterns: Sequence[str]) -> dict[str, list[Sample]]:
     `x.train.parquet` is of `train`; names without such a word are of `all`.
 
     Raises:
-        DataError: if nothing matches a pattern, or a file cannot be opened at all.
+        DataError: if nothing matches a pattern, two match the same file, or one cannot be opened at all.
     """
     splits: dict[str, list[Sample]] = defaultdict(list)
-    for pattern in patterns:
-        paths = matching(pattern)
-        if not paths:
-            raise DataError(f"{pattern}: matches no file or folder")
-        for path in paths:
-            splits[split_named(Path(path).name) or "all"] += open_samples(path, as_written)
+    for path in all_matching(patterns):
+        splits[split_named(Path(path).name) or "all"] += open_samples(path, as_written)
     return dict(splits)

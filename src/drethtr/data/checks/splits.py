@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from drethtr.data.checks.finding import Finding, Row, Severity, Splits, finding_if
 from drethtr.data.sample import Sample, fingerprint, page_of
+from drethtr.errors import DataError
 from drethtr.text.normalize import for_scoring
 
 SENTENCE = 20
@@ -38,7 +39,7 @@ def of_image(sample: Sample) -> bytes | None:
     """What equal images share."""
     try:
         return fingerprint(sample)
-    except OSError:
+    except DataError:
         return None
 
 

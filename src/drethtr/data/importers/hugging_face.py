@@ -25,6 +25,8 @@ COLUMNS = {
     "page": ("page",),
     "hand": ("hand", "shelfmark"),
     "kind": ("writing_type",),
+    "set": ("set",),
+    "clean": ("clean",),
 }
 """What a column may be called. A shelfmark stands for a hand: it is the nearest that CATMuS tells."""
 
@@ -96,7 +98,7 @@ def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
         return LeftOut(key, "no image bytes")
     if not isinstance(row["text"], str):
         return LeftOut(key, "no text")
-    kind = word(row.get("kind"))
+    name, kind = word(row.get("set")) or name, word(row.get("kind"))
     sample = Sample(
         image,
         nfc(row["text"]),
@@ -104,6 +106,7 @@ def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
         word(row.get("language")),
         word(row.get("page")),
         word(row.get("hand")),
+        clean=row.get("clean") is not False,
         key=key,
     )
     return Found(split, sample)

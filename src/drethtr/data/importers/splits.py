@@ -1,5 +1,6 @@
 """Which split a file, folder or line belongs to, by its name or by lists of names."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -7,9 +8,13 @@ from drethtr.data.importers.importer import Entry
 from drethtr.data.sample import LeftOut
 from drethtr.data.sources.table import rows_of
 from drethtr.data.split_names import split_named
+from drethtr.documents.beside import IMAGES
 from drethtr.errors import DataError
 
 LISTS = (".uttlist", ".lst", ".ln", ".txt")
+
+BEHIND_NAME = re.compile(rf"(?:{'|'.join(map(re.escape, (*IMAGES, '.xml')))})(?!\S)|\t", re.IGNORECASE)
+"""What ends the name of a line or page, which may hold spaces and dots: the ending of its file, or a tab."""
 
 
 def split_of_path(path: Path, source: Path) -> str:
@@ -32,7 +37,7 @@ def read_lists(folder: Path) -> dict[str, str]:
         if path.suffix not in LISTS or not split:
             continue
         for number, row in rows_of(path):
-            name = Path(row.split()[0]).name.removesuffix(".png").removesuffix(".xml")
+            name = name_of(row)
             if (before := found.setdefault(name, split)) != split:
                 raise DataError(f"{path} line {number}: {name} is in {before} and in {split}; keep it in one of them")
     if not found:
@@ -47,11 +52,10 @@ def by_lists(entries: Iterable[Entry], lists: Mapping[str, str]) -> Iterator[Ent
             yield entry
             continue
         sample = entry.sample
-        page = sample.page or ""
-        split = lists.get(line_name(sample.key)) or lists.get(page) or lists.get(Path(page).name)
+        split = lists.get(name_of(sample.key)) or lists.get(name_of(sample.page or ""))
         yield entry._replace(split=split) if split else LeftOut(sample.key, "on none of the lists of splits")
 
 
-def line_name(key: str) -> str:
-    """The name by which lists know a line: that of its image file, without folder and ending."""
-    return Path(key).stem
+def name_of(row: str) -> str:
+    """The name by which lists know a line or page: that of its file, without folder and ending."""
+    return Path(BEHIND_NAME.split(row, maxsplit=1)[0].strip()).name

@@ -1,7 +1,7 @@
 """Tables that name an image and its text in each row: Loghi, TrOCR tutorials, the DRetHTR authors' sets.
 
-Rows are `file<TAB>text`; files lie beside the table or in image/, images/ or lines/. In a folder of tables their names
-say the split.
+Rows are `file<TAB>text`, a first one that says just that is a header; files lie beside the table or in image/, images/
+or lines/. In a folder of tables their names say the split.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from drethtr.data.importers.importer import Entry, Found, Importer
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.data.sources.table import rows_of
+from drethtr.data.sources.table import tsv_rows_of
 from drethtr.data.split_names import set_named, split_named
 from drethtr.documents.beside import IMAGES
 from drethtr.errors import DataError
@@ -37,7 +37,7 @@ class Table(Importer):
         for table in tables:
             split = split_named(table.stem)
             name = source.resolve().name if source.is_dir() else set_named(source)
-            for number, row in rows_of(table):
+            for number, row in tsv_rows_of(table):
                 yield entry(row, table.parent, split, name, f"{table} line {number}")
 
 
@@ -50,7 +50,7 @@ def tables_of(source: Path) -> list[Path]:
 def is_table(path: Path) -> bool:
     """Whether the first row looks like one of a table."""
     try:
-        file, tab, _ = next((row for _, row in rows_of(path)), "").partition("\t")
+        file, tab, _ = next((row for _, row in tsv_rows_of(path)), "").partition("\t")
     except DataError:  # no text of ours, such as a readme in another encoding
         return False
     return bool(tab) and Path(file).suffix.lower() in IMAGES

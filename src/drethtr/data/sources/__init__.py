@@ -35,8 +35,8 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
             )
         if tables:
             return open_samples(tables[0], spelling)
-        pages = [sample for page in page_files(path) for sample in read_page_lines(page, spelling)]
-        return pages or read_folder(path, spelling)
+        pages = page_files(path)
+        return read_pages(path, pages, spelling) if pages else read_folder(path, spelling)
     if not path.is_file():
         raise DataError(f"{path}: no such file or folder")
     if path.suffix not in READERS:
@@ -51,11 +51,32 @@ def read_url(url: str, spelling: Spelling) -> list[Sample]:
     return read_parquet(url, spelling)
 
 
+def read_pages(folder: Path, pages: Sequence[Path], spelling: Spelling) -> list[Sample]:
+    """All samples of the pages of a folder.
+
+    Raises:
+        DataError: if none of them has a text.
+    """
+    samples = [sample for page in pages for sample in read_page_lines(page, spelling)]
+    if not samples:
+        raise DataError(f"{folder}: no line of its {len(pages)} PAGE or ALTO files has a text; transcribe them first")
+    return samples
+
+
 def open_all(patterns: Sequence[str]) -> list[Sample]:
     """The samples of every path that matches one of the patterns (`lines/*.train.parquet`), sorted within each.
 
     Raises:
         DataError: also if nothing matches a pattern, or two patterns match the same path.
+    """
+    return [sample for path in all_matching(patterns) for sample in open_samples(path)]
+
+
+def all_matching(patterns: Sequence[str]) -> list[str]:
+    """The paths or URLs that match one of the patterns, sorted within each.
+
+    Raises:
+        DataError: if nothing matches a pattern, or two patterns match the same path.
     """
     paths: list[str] = []
     for pattern in patterns:
@@ -65,7 +86,7 @@ def open_all(patterns: Sequence[str]) -> list[Sample]:
         if twice := set(paths).intersection(matches):
             raise DataError(f"{pattern}: {min(twice)} is already matched by another pattern")
         paths += matches
-    return [sample for path in paths for sample in open_samples(path)]
+    return paths
 
 
 def matching(pattern: str) -> list[str]:

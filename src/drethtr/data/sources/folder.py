@@ -42,12 +42,14 @@ def read_transcription(path: Path, spelling: Spelling = nfc) -> str:
     """The one line of a text file, without its line end.
 
     Raises:
-        DataError: if it is not UTF-8 or has more than one line.
+        DataError: if it cannot be read, is not UTF-8 or has more than one line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig").rstrip("\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8: {error}") from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if "\n" in text:
         raise DataError(f"{path}: holds {text.count(chr(10)) + 1} lines; the text of one line image is one line")
     return spelling(text)

@@ -20,6 +20,7 @@ TYPES: dict[str, type] = {
     "clean": bool,
 }
 REQUIRED = ("file", "text")
+HEADER = "\t".join(REQUIRED)
 
 
 def read_tsv(path: Path, spelling: Spelling = nfc) -> list[Sample]:
@@ -31,12 +32,10 @@ def read_tsv(path: Path, spelling: Spelling = nfc) -> list[Sample]:
         DataError: naming the row, if it has no tab or its image does not exist.
     """
     samples = []
-    for number, row in rows_of(path):
+    for number, row in tsv_rows_of(path):
         file, tab, text = row.partition("\t")
         if not tab:
             raise DataError(f"{path} line {number}: no tab; expected file<TAB>text")
-        if number == 1 and (file, text) == REQUIRED:
-            continue
         samples.append(sample_of({"file": file, "text": text}, path, number, spelling))
     return samples
 
@@ -62,7 +61,11 @@ def read_jsonl(path: Path, spelling: Spelling = nfc) -> list[Sample]:
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The rows of a text file that are not blank, counted from 1."""
+    """The rows of a text file that are not blank, counted from 1.
+
+    Raises:
+        DataError: if it cannot be read, or is not UTF-8.
+    """
     try:
         with path.open(encoding="utf-8-sig") as rows:  # no `splitlines`: U+2028 in a text is no end of a row
             for number, row in enumerate(rows, start=1):
@@ -70,6 +73,13 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
                     yield number, row.rstrip("\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8: {error}") from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def tsv_rows_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The same without the header that a TSV may have."""
+    return (found for found in rows_of(path) if found != (1, HEADER))
 
 
 def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spelling) -> Sample:
