@@ -14,6 +14,13 @@ def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path):
+    path = tmp_path / ("n" * 255)
+    with atomic_write(path) as unfinished:
+        unfinished.write_text("whole")
+    assert path.read_text() == "whole"
+
+
 def test_after_an_error_the_old_file_is_there(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")

@@ -120,6 +120,11 @@ def test_missing_file_is_named(tmp_path) -> None:
         load_model(tmp_path / "nothing.safetensors")
 
 
+def test_a_folder_is_called_one(tmp_path) -> None:
+    with pytest.raises(CheckpointError, match=r"is a folder; name the model file in it, such as .*model\.safetensors"):
+        load_model(tmp_path)
+
+
 def test_a_file_of_other_tensors_is_refused(tmp_path) -> None:
     save_file({"x": torch.zeros(1)}, tmp_path / "x.safetensors")
     with pytest.raises(CheckpointError, match="header is missing"):

@@ -18,7 +18,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         OSError: if it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{uuid4().hex}.unfinished")  # another process may write the same file
+    unfinished = path.with_name(f".{uuid4().hex}.unfinished")  # another process may write the same file
     try:
         unfinished.touch()
         mode = S_IMODE((path if path.exists() else unfinished).stat().st_mode)

@@ -137,6 +137,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     Raises:
         CheckpointError: if it is missing, truncated or no safetensors file.
     """
+    if path.is_dir():
+        raise CheckpointError(f"{path}: is a folder; name the model file in it, such as {path / 'model.safetensors'}")
     if not path.is_file():
         raise CheckpointError(f"{path}: no such model file")
     try:

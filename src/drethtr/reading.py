@@ -89,6 +89,12 @@ class Reading:
         )
 
 
+def is_doubtful(word: Reading, line: Reading) -> bool:
+    """Whether a word of a line is rather wrong than right, or stands where there is a doubt about the line."""
+    left, right = word.characters[0].left, word.characters[-1].right
+    return word.confidence < DOUBTFUL or any(flag.left < right and flag.right > left for flag in line.flags)
+
+
 def word_groups(characters: tuple[Character, ...]) -> list[tuple[Character, ...]]:
     """The characters of each word."""
     return [characters[first:last] for first, last in word_places(characters)]

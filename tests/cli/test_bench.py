@@ -82,7 +82,9 @@ def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
         (["peers", "nothing.parquet", "--decoders", "bean"], "nothing.parquet"),
         (["decoding", "--json", "gone/a.json"], "there is no folder gone"),
         (["memory", "--plot", "gone/a.svg"], "there is no folder gone"),
-        (["length", "--plot", "precious.txt"], "precious.txt exists and is no earlier result"),
+        (["length", "--plot", "precious.txt"], "pictures are written here as .svg; name it precious.svg"),
+        (["peers", "nothing.parquet", "--kraken-model", "gone.mlmodel"], "gone.mlmodel: no such file"),
+        (["peers", "nothing.parquet", "--kraken-model", "precious.txt"], "pip install kraken"),
         (["strategies", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
         (["peers", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
         (["training", "--json", "gone/a.json"], "there is no folder gone"),
@@ -94,6 +96,7 @@ def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
 )
 def test_says_what_is_wrong(drethtr, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "precious.txt").touch()
     outcome = drethtr("bench", *arguments)
     assert outcome.code == 2 and outcome.err.count("\n") == 1 and message in outcome.err

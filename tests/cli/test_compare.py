@@ -3,10 +3,12 @@ from html.parser import HTMLParser
 
 import pytest
 
+from drethtr import Recognizer
 from drethtr.checkpoint import load_model
 from drethtr.cli.compare import system
 from drethtr.decoding.strategies import CTC, Beam
 from drethtr.errors import CheckpointError, ConfigError
+from drethtr.model.precision import Precision
 
 
 class Page(HTMLParser):
@@ -45,6 +47,14 @@ def test_a_model_against_itself_differs_nowhere(drethtr, lines, tiny_path, tmp_p
     page = tmp_path / "c.html"
     assert drethtr("compare", tiny_path, tiny_path, lines, "--html", page).code == 0
     assert Page(page.read_text(encoding="utf-8")).pictures == []
+
+
+def test_both_read_in_the_precision_that_is_asked_for(drethtr, lines, tiny_path, monkeypatch):
+    asked = []
+    load = Recognizer.load
+    monkeypatch.setattr(Recognizer, "load", lambda *a, **given: asked.append(given["precision"]) or load(*a, **given))
+    assert drethtr("compare", tiny_path, tiny_path, lines, "--precision", "bfloat16").code == 0
+    assert asked == [Precision.BFLOAT16] * 2
 
 
 def test_texts_and_pictures_are_not_replaced(drethtr, lines, tiny_path):

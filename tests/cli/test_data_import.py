@@ -33,6 +33,15 @@ def test_splits_go_to_files_of_their_own_and_images_keep_their_bytes(drethtr, le
     assert set(report["left_out"]) == {"empty transcription", "no image beside it"}
 
 
+def test_a_new_import_leaves_nothing_of_the_one_it_replaces(drethtr, letters, tmp_path):
+    """An old test file would hold lines that are in training now."""
+    drethtr("data", "import", letters, tmp_path / "out.parquet")
+    (letters / "test").rename(letters / "train" / "more")
+    outcome = drethtr("data", "import", letters, tmp_path / "out.parquet", "--force")
+    assert outcome.code == 0 and "out.test.parquet: removed" in outcome.out
+    assert [path.name for path in tmp_path.glob("out.*")] == ["out.train.parquet"]
+
+
 def test_lists_split_what_has_no_splits(drethtr, lines, tmp_path):
     (tmp_path / "train.txt").write_text("one\n")
     (tmp_path / "val.txt").write_text("two\n")

@@ -52,6 +52,14 @@ def test_a_page_is_no_line(drethtr, tiny_path, tmp_path):
     assert f"{tmp_path / 'letter.png'} is a page, not a line" in outcome.err
 
 
+def test_images_may_be_read_in_bfloat16_and_endings_be_in_capitals(drethtr, lines, tiny_path, tmp_path):
+    picture = tmp_path / "why.SVG"
+    outcome = drethtr(
+        "explain", lines / "one.png", "--output", picture, "--model", tiny_path, "--precision", "bfloat16"
+    )
+    assert outcome.code == 0 and picture.read_text(encoding="utf-8").startswith("<svg")
+
+
 def test_other_kinds_of_pictures_are_refused_at_once(drethtr, lines, tmp_path):
     outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "picture.gif")
     assert outcome.code == 2 and ".svg or .png" in outcome.err

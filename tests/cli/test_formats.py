@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from page_examples import PROVENANCE
 
-from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry
+from drethtr.cli.doubts import Doubts
+from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry, with_doubts
 from drethtr.reading import Alternative, Character, Flag, Reading
 
 CHARACTERS = tuple(Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("an old ox"))
@@ -23,6 +25,21 @@ def test_doubts_are_marked_in_text_where_asked():
     assert TEXT_WITH_DOUBTS.file(ENTRY) == marked + "\n"
     assert TEXT_WITH_DOUBTS.row(ENTRY) == f"a.png\t{marked.replace(chr(9), ' ')}\n"
     assert FORMATS["txt"].file(ENTRY) == "an old ox\n"
+
+
+def test_a_sure_word_is_doubtful_where_a_flag_stands():
+    """As it is on a page."""
+    reading = replace(READING, flags=(Flag("uncovered", "ink", 75, 85),))
+    assert with_doubts(reading) == "an [old?] [ox?] [!uncovered: ink]"
+    doubts = Doubts()
+    doubts.see_line(reading)
+    assert str(doubts).startswith("2 of 3 words doubtful")
+
+
+def test_a_name_does_not_break_its_row():
+    odd = ENTRY._replace(path=Path("a\tb\nc.png"))
+    for format in (FORMATS["txt"], FORMATS["tsv"], TEXT_WITH_DOUBTS):
+        assert format.row(odd).startswith("a b c.png\tan ")
 
 
 def test_a_line_without_doubts_is_its_text():

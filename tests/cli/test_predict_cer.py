@@ -63,7 +63,13 @@ def test_lines_of_pages_are_read(drethtr, taught, tmp_path):
 
 def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path):
     put_page(tmp_path / "scans" / "1.png", tmp_path / "scans" / "1.xml", ["abc def", "", "a cabbage"])
-    for name, lines in ((tmp_path / "scans" / "1.xml", 3), (tmp_path / "scans" / "*.xml", 3), (sets / "*.parquet", 16)):
+    put_page(tmp_path / "old" / "2.png", tmp_path / "old" / "2.XML", ["abc def", "jam"])
+    for name, lines in (
+        (tmp_path / "scans" / "1.xml", 3),
+        (tmp_path / "old" / "2.XML", 2),
+        (tmp_path / "scans" / "*.xml", 3),
+        (sets / "*.parquet", 16),
+    ):
         outcome = drethtr("predict-cer", name, "--model", taught, "--json", tmp_path / "p.json")
         assert outcome.code == 0, outcome.err
         assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["overall"]["lines"] == lines

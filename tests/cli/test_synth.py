@@ -71,3 +71,5 @@ def test_a_folder_is_replaced_whole(synth, options, tmp_path):
 def test_other_kinds_of_files_are_refused(synth, options, tmp_path):
     options[0] = tmp_path / "lines.tsv"
     assert "must end in .parquet" in synth(*options).err and not (tmp_path / "lines.tsv").exists()
+    options[0] = tmp_path / "out.parquet"
+    assert f"name it {tmp_path / 'sheet.png'}" in synth(*options, "--sheet", tmp_path / "sheet.jpg").err

@@ -58,6 +58,7 @@ def test_a_name_that_is_no_utf_8(drethtr, lines, tiny_path, tmp_path):
 
 
 def test_doubts_are_told_at_the_end(lines, tiny_path, capsys, monkeypatch):
+    """Every word of a blank line is one."""
     Image.fromarray(np.full((40, 300), 220, np.uint8)).save(lines / "blank.png")
     arguments = ["drethtr", "transcribe", str(lines), "--model", str(tiny_path), "--format", "json"]
     monkeypatch.setattr("sys.argv", arguments)
@@ -65,8 +66,8 @@ def test_doubts_are_told_at_the_end(lines, tiny_path, capsys, monkeypatch):
         main()
     out, err = capsys.readouterr()
     read = [json.loads(row) for row in out.splitlines()]
-    doubtful = [word["confidence"] < DOUBTFUL for reading in read for word in reading["words"]]
-    assert f"{sum(doubtful)} of {len(doubtful)} words doubtful, 1 of 3 lines flagged (blank 1)" in err
+    doubtful = [reading["flags"] or word["confidence"] < DOUBTFUL for reading in read for word in reading["words"]]
+    assert f"{sum(map(bool, doubtful))} of {len(doubtful)} words doubtful, 1 of 3 lines flagged (blank 1)" in err
 
 
 def test_a_single_line_prints_its_text_alone(drethtr, lines, tiny_path):
@@ -238,6 +239,30 @@ def test_inputs_without_images(drethtr, tiny_path, tmp_path, given):
 def test_unknown_format_is_answered_with_the_nearest(drethtr, lines):
     outcome = drethtr("transcribe", lines, "--format", "jsno")
     assert outcome.code == 2 and "did you mean 'json'?" in outcome.err
+
+
+def test_a_result_that_cannot_be_written_is_named_and_the_rest_is_read(drethtr, lines, tiny_path, tmp_path):
+    out = tmp_path / "out"
+    (out / "one.txt").mkdir(parents=True)
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--output", out, "--force")
+    assert outcome.code == 1 and outcome.err.startswith(f"drethtr: cannot write {out / 'one.txt'}: ")
+    assert outcome.err.count("\n") == 1 and (out / "two.txt").is_file()
+
+
+def test_a_name_too_long_for_its_result_stops_no_other(drethtr, lines, tiny_path, tmp_path):
+    (lines / "one.png").rename(lines / f"{'n' * 251}.png")
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--output", tmp_path / "out", "--format", "json")
+    assert outcome.code == 1 and "cannot write" in outcome.err and (tmp_path / "out" / "two.json").is_file()
+
+
+def test_a_place_where_no_results_can_go_is_refused_before_the_model_is_loaded(drethtr, lines):
+    outcome = drethtr("transcribe", lines, "--model", "nowhere", "--output", lines / "one.gt.txt" / "out")
+    assert outcome.code == 2 and "cannot make the folder" in outcome.err
+
+
+def test_a_name_that_no_file_can_have_is_one_clear_line(drethtr):
+    outcome = drethtr("transcribe", "x" * 300)
+    assert outcome.code == 2 and outcome.err.startswith("drethtr: xxx") and outcome.err.count("\n") == 1
 
 
 def test_output_that_is_a_file(drethtr, lines):

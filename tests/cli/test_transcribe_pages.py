@@ -2,6 +2,7 @@ import csv
 import json
 import re
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pikepdf
@@ -11,6 +12,7 @@ from made_pages import TEXTS, blank, letter, write
 from PIL import Image
 from printed_pages import put_page
 
+from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.transcription.source import open_originals
@@ -407,6 +409,16 @@ def test_update_writes_into_the_file_and_keeps_what_is_there(drethtr, export, ti
     assert read_page(path).lines[0].text != "abc"
 
 
+def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, capsys):
+    """The first run finds one line without text, the second none."""
+    arguments = ["drethtr", "transcribe", str(export / "page" / "a.xml"), "--model", str(tiny_path), "--update"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    for said in ("of 1 lines flagged", "no line was read\n"):
+        with suppress(SystemExit):
+            main()
+        assert said in capsys.readouterr().err
+
+
 def test_update_of_a_copy(drethtr, export, tiny_path, tmp_path):
     path = export / "page" / "a.xml"
     before = path.read_bytes()
@@ -499,4 +511,5 @@ def test_misspelt_choices(drethtr, scans, tiny_path, arguments, message):
 def test_an_empty_page_is_read_as_one(transcribe, tmp_path):
     Image.fromarray(np.full((600, 500), 220, np.uint8)).save(tmp_path / "blank.png")
     outcome = transcribe(tmp_path / "blank.png", "--format", ALL, "--output", tmp_path / "out")
-    assert outcome == (0, "", "") and (tmp_path / "out" / "blank.txt").read_text() == ""
+    assert outcome == (0, "", f"{tmp_path / 'blank.png'}: no lines found\n")
+    assert (tmp_path / "out" / "blank.txt").read_text() == ""

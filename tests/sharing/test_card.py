@@ -11,7 +11,7 @@ from sharing_examples import CARD, RATES, complete
 from drethtr.checkpoint import SHIPPED, load_model
 from drethtr.errors import DataError
 from drethtr.evaluation.metrics import FEWEST
-from drethtr.sharing.card import ENOUGH, figures_of, gaps, read_additions, refuse_foreign, with_entries
+from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own, read_additions, refuse_foreign, with_entries
 from drethtr.trust.trust import Trust
 
 
@@ -54,6 +54,18 @@ LACKING = {
 
 def test_a_complete_card_lacks_nothing(tiny_model):
     assert gaps(complete(tiny_model)) == []
+
+
+def test_figures_of_another_model_are_none_of_its_own(tiny_model):
+    card = CARD | {"evaluation": CARD["evaluation"] | {"made_by": {"model": "kin 0123456789ab"}}}
+    [gap] = gaps(replace(complete(tiny_model), card=card))
+    assert "of kin 0123456789ab, not of" in gap.what
+
+
+def test_the_figures_of_the_shipped_model_are_its_own():
+    """Also after a change of defaults, which the hash leaves out."""
+    shipped = load_model(SHIPPED)
+    assert is_own(shipped.card["evaluation"], shipped)
 
 
 @pytest.mark.parametrize(("card", "what"), LACKING.values(), ids=LACKING)

@@ -22,7 +22,7 @@ from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.benchmarks.report import Report
 from drethtr.benchmarks.strategies import in_groups, prepare_reading
 from drethtr.decoding.strategies import Decoder
-from drethtr.errors import MissingExtraError
+from drethtr.errors import ConfigError, DataError, MissingExtraError
 from drethtr.images.line import Line
 from drethtr.model.precision import Precision
 
@@ -223,6 +223,19 @@ def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
     return run
 
 
+def check_kraken(model: Path) -> None:
+    """Refuse to go on where kraken is wanted and cannot run.
+
+    Raises:
+        DataError: if there is no such model.
+        ConfigError: if kraken is not installed.
+    """
+    if not model.is_file():
+        raise DataError(f"{model}: no such file; name the model that kraken is to read with")
+    if shutil.which("kraken") is None:
+        raise ConfigError("there is no command kraken to read with this model; run: pip install kraken")
+
+
 def command_contenders(files: Sequence[Path], kraken_model: Path | None) -> list[Contender]:
     """Recognizers that are commands; kraken has no model of its own, so it needs one.
 
@@ -234,7 +247,7 @@ def command_contenders(files: Sequence[Path], kraken_model: Path | None) -> list
         listed.write_text("\n".join(map(str, files)))
         command = ["tesseract", str(listed), str(files[0].with_name("tesseract")), "--psm", "7"]
         found.append(Contender("tesseract", partial(prepare_command, command)))
-    if shutil.which("kraken") and kraken_model is not None:
+    if kraken_model is not None:
         pattern = str(files[0].with_name("*.png"))
         command = ["kraken", "-r", "--threads", str(torch.get_num_threads()), "-I", pattern, "-o", ".kraken"]
         command += ["ocr", "-m", str(kraken_model), "--no-segmentation"]

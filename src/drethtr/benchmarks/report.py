@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import torch
 
 import drethtr
+from drethtr.benchmarks.markdown import markdown_table
 from drethtr.benchmarks.race import Race, Spread
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
 
@@ -60,13 +61,7 @@ class Report:
         """All figures in Markdown: median [least, greatest], and the ratio to the first contender of each race."""
         head = ("work", "", "median [range]", "ratio [range]")
         rows = [row for race in self.races for row in rows_of(race)]
-        widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-        rule = ["-" * width for width in widths]
-        lines = [
-            "| " + " | ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)) + " |"
-            for row in [head, rule, *rows]
-        ]
-        return "\n".join([f"## {self.title}", "", *(f"{note}\n" for note in self.notes), *lines])
+        return "\n".join([f"## {self.title}", "", *(f"{note}\n" for note in self.notes), markdown_table(head, rows)])
 
     def to_json(self) -> dict[str, Any]:
         """Everything, single figures and the machine included."""

@@ -83,8 +83,8 @@ class Output:
     def write(self, content: bytes, *names: str) -> None:
         """Write a file in one step; of two that write the same one at a time, one succeeds after the other."""
         system, path = self.at(*names)
-        folder, _, name = path.rpartition("/")
-        unfinished = f"{folder}/.{name}.{uuid4().hex}.unfinished"
+        folder = path.rpartition("/")[0]
+        unfinished = f"{folder}/.{uuid4().hex}.unfinished"
         try:
             system.makedirs(folder, exist_ok=True)
             system.pipe_file(unfinished, content)

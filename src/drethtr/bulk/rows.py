@@ -80,7 +80,8 @@ class ParquetRows(Rows):
         wanted = range(self.first, self.first + self.count)
         with open_parquet(self.file) as file:
             for number, group in groups(file, wanted):
-                for batch in file.iter_batches(FETCHED, row_groups=[group], columns=[self.column, *self.carry]):
+                wanted_columns = [self.column, *self.carry]
+                for batch in file.iter_batches(FETCHED, [group], wanted_columns, use_threads=False):
                     for place in range(batch.num_rows):
                         if number + place in wanted:
                             yield self.row(number + place, batch.slice(place, 1))

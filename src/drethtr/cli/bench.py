@@ -134,9 +134,11 @@ def peers(
     device: DeviceName = "auto",
 ) -> Any:
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
-    from drethtr.benchmarks.peers import measure
+    from drethtr.benchmarks.peers import check_kraken, measure
 
     refuse_others(data, json=json_file, svg=plot_file)
+    if kraken_model is not None:
+        check_kraken(kraken_model)
     known = read_lines(data, 2 if quick else lines)
     report = measure(
         known,

@@ -5,8 +5,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from drethtr.cli.choices import DeviceName, JSONFile, Limit, Seed, decoder_named, device_named
+from drethtr.cli.choices import (
+    DeviceName,
+    JSONFile,
+    Limit,
+    PrecisionName,
+    Seed,
+    decoder_named,
+    device_named,
+    precision_named,
+)
 from drethtr.cli.files import refuse_others, write_json, write_text
+from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import CheckpointError
 
@@ -40,6 +50,7 @@ def compare(
     ] = None,
     lines_shown: Annotated[int, typer.Option("--lines", min=1, help="How many lines the report shows.")] = 60,
     json_file: JSONFile = None,
+    precision: PrecisionName = "float32",
     device: DeviceName = "auto",
 ) -> None:
     """Say which of two reads the same lines better, where, and how sure that is."""
@@ -54,8 +65,11 @@ def compare(
     refuse_others(data, html=html_file, json=json_file)
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
-    readers = [Recognizer.load(which.model, decoder=which.decoder, device=device_named(device)) for which in systems]
-    sides = [read(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
+    place, exactness = device_named(device), precision_named(precision)
+    readers = [
+        Recognizer.load(which.model, decoder=which.decoder, device=place, precision=exactness) for which in systems
+    ]
+    sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=lines_shown))
@@ -80,13 +94,9 @@ def system(spec: str) -> System:
     raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
 
 
-def read(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
-    """Let one of the two read, showing how far it is."""
-    from tqdm import tqdm
-
+def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
+    """Let one of the two read."""
     from drethtr.cli.compare_report import Side
-    from drethtr.evaluation.evaluate import read_lines
 
-    with tqdm(total=len(samples), unit="line", desc=name, disable=None) as bar:
-        found = read_lines(recognizer, samples, bar.update)
+    found = read_with_bar(recognizer, samples, name)
     return Side(name, provenance_of(recognizer), repr(recognizer.decoder), found)

@@ -62,6 +62,10 @@ def import_lines(
     if not tally.lines:
         raise DataError(f"{source}: no line could be imported{reasons(tally)}")
     typer.echo(summary(importer, tally, output))
+    for split in SPLITS:
+        if split not in tally.lines and (earlier := file_of(output, split)).exists():
+            earlier.unlink()
+            typer.echo(f"{earlier}: removed; it was of the import that this one replaces")
     if json_file is not None:
         report = {"layout": importer.name, "convention": importer.convention, **vars(tally)}
         write_json(json_file, report)
@@ -117,7 +121,9 @@ def reasons(tally: "Tally") -> str:
 
 @app.command()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="Parquet, TSV, JSONL, folders, patterns.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILES...", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
+    ],
     read: Annotated[
         int, typer.Option(min=0, metavar="N", help="Read so many lines of each set to find misaligned ones; 0: none.")
     ] = 200,

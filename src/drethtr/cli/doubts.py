@@ -1,10 +1,11 @@
 """What there is to doubt in what was read, said in one sentence at the end."""
 
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from drethtr.reading import DOUBTFUL
+from drethtr.reading import is_doubtful
 
 if TYPE_CHECKING:
     from drethtr.documents.page import Page
@@ -31,12 +32,12 @@ class Doubts:
 
     def see_line(self, reading: "Reading") -> None:
         """Count the reading of a line."""
-        self.see([word.confidence < DOUBTFUL for word in reading.words()], {flag.kind for flag in reading.flags})
+        self.see([is_doubtful(word, reading) for word in reading.words()], {flag.kind for flag in reading.flags})
 
-    def see_page(self, page: "Page") -> None:
-        """Count the lines of a page that were read."""
+    def see_page(self, page: "Page", kept: Set[str]) -> None:
+        """Count the lines of a page that were read; those with the ids `kept` had their text before."""
         for line in page.lines:
-            if line.transcription is not None:
+            if line.transcription is not None and line.id not in kept:
                 kinds = {flag.partition(":")[0] for flag in line.transcription.flags}
                 self.see([word.doubtful for word in line.words], kinds)
 

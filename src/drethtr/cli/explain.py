@@ -5,13 +5,10 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, load_recognizer
-from drethtr.cli.files import refuse_existing, refuse_places
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
+from drethtr.cli.files import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.formats import with_doubts
 from drethtr.cli.unlabelled import refuse_page
-from drethtr.errors import DataError
-
-SUFFIXES = (".svg", ".png")
 
 
 def explain(
@@ -19,6 +16,7 @@ def explain(
     output: Annotated[Path, typer.Option(help="The picture to write, .svg or .png.")],
     model: ModelFile = None,
     decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
 ) -> None:
@@ -31,12 +29,11 @@ def explain(
     from drethtr.pictures.explanation import draw
     from drethtr.pictures.explanation import explain as told
 
-    if output.suffix not in SUFFIXES:
-        raise DataError(f"{output}: the picture must be named {' or '.join(SUFFIXES)}")
     refuse_places(output)
+    refuse_ending(output, ".svg", ".png")
     refuse_existing(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = load_line(line)
-    explanation = told(load_recognizer(model, decoder, device), pixels)
+    explanation = told(load_recognizer(model, decoder, device, precision), pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {with_doubts(explanation.reading)}")

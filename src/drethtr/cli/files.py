@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence, Set
 from io import BytesIO
+from os import W_OK, X_OK, access
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.atomic import atomic_write
-from drethtr.errors import DataError
+from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -18,6 +19,9 @@ DESCRIPTION, PDF = ".xml", ".pdf"
 FIGURES = "drethtr figures 1"
 OUR_FIGURES = re.compile(rb'\{\s*"format": "drethtr figures ')
 """What every JSON file of figures says first, and how it begins."""
+
+PICTURES = frozenset({"svg", "png"})
+"""Kinds of results that are pictures, by their endings."""
 
 HEAD = 4096
 ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
@@ -46,8 +50,16 @@ def images_of(name: str, output: Path | None = None, endings: Sequence[str] = ()
     """The files of one file, folder or pattern, sorted; see `find_images`.
 
     Raises:
-        DataError: if there are none.
+        DataError: if there are none, or the system does not let them be seen.
     """
+    try:
+        return named_files(name, output, endings)
+    except OSError as error:
+        raise DataError(f"{error.filename or name}: cannot be looked at: {error.strerror}") from error
+
+
+def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[Path]:
+    """The same, with the errors of the system."""
     from glob import glob, has_magic
 
     path = Path(name)
@@ -170,6 +182,13 @@ def refuse_places(*paths: Path | None) -> None:
             raise DataError(f"{path} is a folder; name the file to write")
 
 
+def refuse_ending(picture: Path | None, *endings: str) -> None:
+    """Refuse a name that says another kind of picture than those that can be written."""
+    if picture is not None and picture.suffix.lower() not in endings:
+        names = " or ".join(str(picture.with_suffix(ending)) for ending in endings)
+        raise ConfigError(f"{picture}: pictures are written here as {' or '.join(endings)}; name it {names}")
+
+
 def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
     """Refuse to replace what is there, unless a person says --force; inputs are never replaced."""
     for path in filter(None, paths):
@@ -183,9 +202,11 @@ def refuse_others(inputs: Sequence[str], **results: Path | None) -> None:
     """Refuse places for results where no file can be written, or where one is that is no earlier result.
 
     Such are figures that begin as `write_json` writes them, and other files than inputs whose names end in the kind of
-    the result, which is its name here.
+    the result, which is its name here. Pictures must end in it, too.
     """
     refuse_places(*results.values())
+    for kind in PICTURES & results.keys():
+        refuse_ending(results[kind], f".{kind}")
     for kind, path in results.items():
         if path is None or not path.exists():
             continue
@@ -212,23 +233,33 @@ def is_input(path: Path, inputs: Sequence[str]) -> bool:
     return place in found or (path.suffix.lower() in IMAGES and not found.isdisjoint(place.parents))
 
 
+def is_there(path: Path) -> bool:
+    """Whether something has this name; what the system does not let be seen is not there, and fails when written."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def refuse_file(folder: Path) -> None:
     """Refuse a file where a folder for outputs is wanted."""
-    if folder.exists() and not folder.is_dir():
+    if is_there(folder) and not folder.is_dir():
         raise DataError(f"{folder} is a file; name the folder to write to")
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for outputs, if it is not there.
+    """Make a folder for outputs, if it is not there, and see that files can be written to it.
 
     Raises:
-        DataError: if it cannot be made, or a file is in its place.
+        DataError: if it cannot be made or written to, or a file is in its place.
     """
     refuse_file(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
+    if not access(folder, W_OK | X_OK):
+        raise DataError(f"no files can be written to the folder {folder}; change its rights, or name another one")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from drethtr.reading import DOUBTFUL
+from drethtr.reading import is_doubtful
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance
@@ -35,7 +35,7 @@ class Format(NamedTuple):
 
 def text_row(entry: Entry) -> str:
     """`file<TAB>text`."""
-    return f"{entry.path}\t{one_line(entry.reading.text)}\n"
+    return f"{one_line(str(entry.path))}\t{one_line(entry.reading.text)}\n"
 
 
 def text_file(entry: Entry) -> str:
@@ -45,7 +45,7 @@ def text_file(entry: Entry) -> str:
 
 def doubts_row(entry: Entry) -> str:
     """`file<TAB>text`, doubts marked."""
-    return f"{entry.path}\t{one_line(with_doubts(entry.reading))}\n"
+    return f"{one_line(str(entry.path))}\t{one_line(with_doubts(entry.reading))}\n"
 
 
 def doubts_file(entry: Entry) -> str:
@@ -54,8 +54,8 @@ def doubts_file(entry: Entry) -> str:
 
 
 def with_doubts(reading: "Reading") -> str:
-    """The text with words that are rather wrong than right as `[word?]`, and what is odd about the line behind it."""
-    words = (f"[{word.text}?]" if word.confidence < DOUBTFUL else word.text for word in reading.words())
+    """The text with doubtful words as `[word?]`, and what is odd about the line behind it."""
+    words = (f"[{word.text}?]" if is_doubtful(word, reading) else word.text for word in reading.words())
     return " ".join([*words, *(f"[!{flag.kind}: {flag.reason}]" for flag in reading.flags)])
 
 
@@ -63,7 +63,8 @@ def table_row(entry: Entry) -> str:
     """As `TABLE` names the cells."""
     path, reading, made_by = entry
     flags = "; ".join(f"{flag.kind}: {flag.reason}" for flag in reading.flags)
-    return f"{path}\t{one_line(reading.text)}\t{reading.confidence:.4f}\t{one_line(flags)}\t{made_by}\n"
+    cells = one_line(str(path)), one_line(reading.text), f"{reading.confidence:.4f}", one_line(flags), str(made_by)
+    return "\t".join(cells) + "\n"
 
 
 def json_row(entry: Entry) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from drethtr.cli.files import claim, refuse_file, stem_of, write_bytes
+from drethtr.cli.files import claim, is_there, refuse_file, stem_of, write_bytes
 from drethtr.cli.formats import one_line
 from drethtr.errors import DataError
 
@@ -54,7 +54,7 @@ class Work:
     @property
     def done(self) -> bool:
         """Whether all there is to write is there and has all pages."""
-        there = all(target.exists() and not self.lacking(target) for target in self.wanted)
+        there = all(is_there(target) and not self.lacking(target) for target in self.wanted)
         return bool(self.wanted) and not self.in_place and there
 
     @property
@@ -70,7 +70,7 @@ class Work:
 
     def lacking(self, target: Path) -> frozenset[str]:
         """The numbers of the pages that `target` was written without."""
-        if self.shelf is None or not (note := note_on(target, self.shelf)).exists():
+        if self.shelf is None or not is_there(note := note_on(target, self.shelf)):
             return frozenset()
         return frozenset(note.read_text(encoding="utf-8").split())
 
@@ -156,7 +156,7 @@ def shelved(original: "Original", read: ReadPage, reader: str, provenance: "Prov
         raise DataError(f"{original.name}: cannot be read: {error.strerror}") from error
     mark = blake2b(f"{reader} {file.st_size} {file.st_mtime_ns}".encode(), digest_size=8).hexdigest()
     place = shelf / f"{original.source.number:04}.{mark}.json"
-    if place.exists():
+    if is_there(place):
         return read_page(place)
     page = read(original)
     write_bytes(place, write_json(Document((Sheet(page, original.scan()),), provenance)))
@@ -195,7 +195,7 @@ def write_all(
             parts = [(path, Document((sheet,), provenance)) for path, sheet in zip(known, shown, strict=True)]
         lacking = missing if formats[name].together else frozenset()
         for path, document in parts:
-            if force or not path.exists() or lacking < work.lacking(path):
+            if force or not is_there(path) or lacking < work.lacking(path):
                 write_noted(path, formats[name].write(document), lacking, work.shelf)
     if work.shelf is not None and not missing and not any(work.shelf.glob(f"*{LACKS}")):
         shutil.rmtree(work.shelf, ignore_errors=True)
@@ -245,6 +245,6 @@ def on_screen(
     document = Document(tuple(map(with_doubts, sheets) if doubts else sheets), provenance)
     if format.ending == ".txt" and not alone:
         lines = (line.text for page in document.pages for line in page.lines if line.transcription is not None)
-        return "".join(f"{work.path}\t{one_line(text)}\n" for text in lines)
+        return "".join(f"{one_line(str(work.path))}\t{one_line(text)}\n" for text in lines)
     parts = (document,) if format.together else document.apart()
     return "".join(format.write(part).decode() for part in parts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from drethtr.cli.doubts import Doubts
-from drethtr.cli.files import write_bytes
+from drethtr.cli.files import is_there, write_bytes
 from drethtr.cli.page_work import (
     ReadPage,
     Work,
@@ -72,6 +72,11 @@ class PageOptions:
             format.refuse_missing()
 
     @property
+    def keep(self) -> bool:
+        """Whether given lines that have text are left as they are."""
+        return self.update and not self.force
+
+    @property
     def formats(self) -> "Mapping[str, Format]":
         """How to write each of the formats."""
         from drethtr.documents.formats import FORMATS
@@ -129,10 +134,10 @@ def transcribe_pages(
             sheets = read_sheets(work, read, way, provenance, report_beside_bar)
             bad = sheets.count(None)
             failed += bad
-            for sheet in sheets:
-                if sheet is not None:
-                    doubts.see_page(sheet.page)
             try:
+                for original, sheet in zip(work.originals, sheets, strict=True):
+                    if sheet is not None:
+                        doubts.see_page(sheet.page, kept_lines(original, options))
                 if bad < len(sheets):
                     finish(work, sheets, provenance, options, alone=alone)
                     done += 1
@@ -174,9 +179,11 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
         if options.lines not in (AUTO, GIVEN):
             original = without_lines(original)
         try:
-            page = transcribe(original, recognizer, finder, keep=options.update and not options.force)
+            page = transcribe(original, recognizer, finder, keep=options.keep)
         finally:
             advance()
+        if not page.lines:
+            tqdm.write(f"{original.name}: no lines found", file=sys.stderr)
         if unread := lines_unread(original, page):
             tqdm.write(unread, file=sys.stderr)
         if options.verbose:
@@ -184,6 +191,17 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
         return page
 
     return read
+
+
+def kept_lines(original: "Original", options: PageOptions) -> frozenset[str]:
+    """The ids of the given lines that are not read, as they have text.
+
+    Raises:
+        DataError: if their description cannot be read any more.
+    """
+    given = original.given() if options.keep else None
+    lines = given.lines if given is not None else ()
+    return frozenset(line.id for line in lines if line.transcription is not None)
 
 
 def lines_unread(original: "Original", page: "Page") -> str:
@@ -237,7 +255,7 @@ def finish(
         DataError: if something cannot be written.
     """
     there = [sheet for sheet in sheets if sheet is not None]
-    if work.updated is not None and (options.force or work.in_place or not work.updated.exists()):
+    if work.updated is not None and (options.force or work.in_place or not is_there(work.updated)):
         update_description(work, work.updated, there[0].page, provenance, replace=options.force)
     if options.output is not None:
         write_all(work, sheets, provenance, options.formats, force=options.force, doubts=options.doubts)

@@ -5,8 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, JSONFile, Limit, ModelFile, Seed, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    JSONFile,
+    Limit,
+    ModelFile,
+    PrecisionName,
+    Seed,
+    load_recognizer,
+)
 from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
+from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of
 from drethtr.errors import ConfigError, DataError
 
@@ -32,6 +42,7 @@ def predict_cer(
     ],
     model: ModelFile = None,
     decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
     truth: Annotated[bool, typer.Option("--truth", help="Compare with the known texts of data files.")] = False,
@@ -59,7 +70,7 @@ def predict_cer(
     refuse_existing(learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
-    recognizer = load_recognizer(model, decoder, device)
+    recognizer = load_recognizer(model, decoder, device, precision)
     if learn is not None:
         samples = to_read(open_all(inputs), limit, seed)
         check_sets(samples)
@@ -77,13 +88,8 @@ def predict_cer(
 
 
 def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
-    """The lines with what is read on them, showing how far it is."""
-    from tqdm import tqdm
-
-    from drethtr.evaluation.evaluate import read_lines
-
-    with tqdm(total=len(samples), unit="line", disable=None) as bar:
-        return list(zip(samples, read_lines(recognizer, samples, bar.update), strict=True))
+    """The lines with what is read on them."""
+    return list(zip(samples, read_with_bar(recognizer, samples), strict=True))
 
 
 def known_rate(recognizer: "Recognizer") -> "ErrorRate":

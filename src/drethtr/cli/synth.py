@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_existing, refuse_places, write_png
+from drethtr.cli.files import refuse_ending, refuse_existing, refuse_places, write_png
 from drethtr.errors import DataError
 
 SHOWN = 40  # lines on the contact sheet
@@ -36,6 +36,7 @@ def synth(
     if output.suffix and not (as_parquet or output.is_dir()):
         raise DataError(f"{output}: must end in .parquet, or be a folder, whose name has no ending")
     refuse_places(sheet, output if as_parquet else None)
+    refuse_ending(sheet, ".png")
     refuse_existing(output, sheet, force=force)
     config = Synthetic(fonts=str(fonts), texts=tuple(map(str, text)), alphabet=alphabet, height=height)
     synthesizer = config.build()

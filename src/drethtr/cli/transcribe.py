@@ -16,7 +16,7 @@ from drethtr.cli.choices import (
     precision_named,
 )
 from drethtr.cli.doubts import Doubts
-from drethtr.cli.files import find_images
+from drethtr.cli.files import find_images, make_folder
 from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry
 from drethtr.cli.line_images import Show, plan_lines, read_all, to_files, to_screen
 from drethtr.cli.page_work import left_to_do
@@ -57,9 +57,7 @@ def transcribe(
     update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
     doubts: Annotated[
         bool,
-        typer.Option(
-            "--doubts", help="Mark doubtful words as \\[word?], behind odd line images \\[!kind: reason]; for txt."
-        ),
+        typer.Option("--doubts", help="Mark doubtful words as \\[word?], behind odd lines \\[!kind: reason]; for txt."),
     ] = False,
     alternatives: Annotated[
         int, typer.Option(min=0, max=99, help="Give so many other texts of each line, behind the one read; for json.")
@@ -90,6 +88,8 @@ def transcribe(
     def load() -> "Recognizer":
         from drethtr.recognizer import Recognizer
 
+        if output is not None:
+            make_folder(output)
         return Recognizer.load(
             model,
             decoder=chosen,
@@ -202,12 +202,15 @@ def transcribe_lines(images: Sequence[Path], load: "Callable[[], Recognizer]", s
     recognizer, done, doubts = load(), 0, Doubts()
     made_by = provenance_of(recognizer)
     for image, result in read_all(recognizer, images):
-        if isinstance(result, DataError):
-            report(result)
-        else:
+        try:
+            if isinstance(result, DataError):
+                raise result
             if verbose:
                 typer.echo(as_one_line(str(image)), err=True)
             show(Entry(image, result, made_by))
+        except DataError as error:
+            report(error)
+        else:
             doubts.see_line(result)
             done += 1
     if done:

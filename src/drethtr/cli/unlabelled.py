@@ -29,9 +29,9 @@ def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
     found: list[Sample] = []
     for name in inputs:
         path = Path(name)
-        if path.suffix == DESCRIPTION:
+        if path.suffix.lower() == DESCRIPTION:
             found += [line for page in images_of(name) for line in lines_on_pages(page)]
-        elif path.suffix in READERS:
+        elif path.suffix.lower() in READERS:
             found += open_all([name])
         elif Pages().recognizes(path):
             found += lines_on_pages(path)

@@ -67,7 +67,7 @@ class Streamed(FromFiles):
                         f"{file}: a row group has {count:,} rows, too many to stream; write it anew with row groups "
                         f"of 500, as pyarrow.parquet.write_table does with row_group_size=500"
                     )
-                rows = opened.read_row_group(group, wanted).to_pylist()
+                rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
                 yield Block(file, group, first, np.flatnonzero([self.accepts(row) for row in rows]).astype(np.int16))
                 first += count
 
@@ -108,7 +108,7 @@ class StreamedLines(Supply):
         for file, blocks in groupby(self.blocks, lambda block: block.file):
             with open_parquet(file) as opened:
                 for block in blocks:
-                    column = opened.read_row_group(block.group, ["text"])["text"]
+                    column = opened.read_row_group(block.group, ["text"], use_threads=False)["text"]
                     yield from (nfc(column[row].as_py()) for row in block.rows.tolist())
 
     def describe(self) -> str:
@@ -144,5 +144,6 @@ def line_of(group: list[Block], number: int) -> Sample:
 def rows_of(file: str, group: int) -> list[dict[str, Any]]:
     """The rows of a block; those that were needed last stay in memory."""
     with open_parquet(file) as opened:
-        rows: list[dict[str, Any]] = opened.read_row_group(group, columns_of(opened, file)).to_pylist()
+        table = opened.read_row_group(group, columns_of(opened, file), use_threads=False)
+    rows: list[dict[str, Any]] = table.to_pylist()
     return rows

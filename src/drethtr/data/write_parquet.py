@@ -35,7 +35,7 @@ class ParquetStore:
         fields = [("image", image), *((name, pa.string()) for name in STRINGS), ("clean", pa.bool_())]
         self.schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features()}})})
         self.path = path
-        self.unfinished = path.with_name(f".{path.name}.{uuid4().hex}.unfinished")
+        self.unfinished = path.with_name(f".{uuid4().hex}.unfinished")
         self.rows: list[dict[str, Any]] = []
         self.lines = 0
         try:

@@ -6,6 +6,7 @@ from html import escape
 from statistics import mean, stdev
 from typing import NamedTuple
 
+from drethtr.benchmarks.markdown import markdown_table
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, bootstrap
 from drethtr.experiments.result import CER, LINES, MEASURES, NATS, PARAMETERS, ReadLine, Result
@@ -70,14 +71,9 @@ class Sheet:
     notes: Sequence[str]
 
     def markdown(self) -> str:
-        """With columns that stand under each other."""
-        widths = [max(3, *(len(row[column]) for row in [self.head, *self.rows])) for column in range(len(self.head))]
-        rule = ["-" * width for width in widths]
-        lines = [
-            "| " + " | ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)) + " |"
-            for row in [self.head, rule, *self.rows]
-        ]
-        return "\n".join([f"## {self.title}", "", *lines, *(f"\n{note}" for note in self.notes)])
+        """As part of a text."""
+        table = markdown_table(self.head, self.rows)
+        return "\n".join([f"## {self.title}", "", table, *(f"\n{note}" for note in self.notes)])
 
     def html(self) -> str:
         """As part of a page."""

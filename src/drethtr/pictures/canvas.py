@@ -112,11 +112,12 @@ class Canvas:
         Raises:
             DataError: for any other name, or if it cannot be written.
         """
-        if path.suffix not in (".svg", ".png"):
+        ending = path.suffix.lower()
+        if ending not in (".svg", ".png"):
             raise DataError(f"{path}: pictures are written as .svg or .png")
         try:
             with atomic_write(path) as unfinished:
-                if path.suffix == ".svg":
+                if ending == ".svg":
                     unfinished.write_text(self.to_svg(), encoding="utf-8")
                 else:
                     self.to_image().save(unfinished, "PNG", optimize=True)

@@ -96,6 +96,8 @@ def of_rates(model: Model) -> Iterator[Gap]:
         yield Gap(f"a character error rate on at least {least}", remedy)
     elif not isinstance(overall, Mapping) or rate_of(overall) is None:
         yield Gap("a character error rate with its interval", remedy)
+    elif maker_of(evaluation) is not None and not is_own(evaluation, model):
+        yield Gap(f"its own error rate: the figures are of {maker_of(evaluation)}, not of {model.identity}", remedy)
 
 
 def of_confidences(model: Model) -> Iterator[Gap]:
@@ -193,10 +195,20 @@ def refuse_foreign(evaluation: Any, model: Model) -> None:
     Raises:
         DataError: naming both.
     """
-    made_by = evaluation.get("made_by") if isinstance(evaluation, Mapping) else None
-    maker = str(made_by.get("model")) if isinstance(made_by, Mapping) else "a model that is not named"
-    if not maker.endswith(model.hash[:12]):
+    if not is_own(evaluation, model):
+        maker = maker_of(evaluation) or "a model that is not named"
         raise DataError(f"figures of {maker} are not those of {model.identity}: measure it with drethtr evaluate")
+
+
+def maker_of(evaluation: Any) -> str | None:
+    """The name and hash of the model that was measured, if they are told."""
+    made_by = evaluation.get("made_by") if isinstance(evaluation, Mapping) else None
+    return str(made_by.get("model")) if isinstance(made_by, Mapping) else None
+
+
+def is_own(evaluation: Any, model: Model) -> bool:
+    """Whether figures say that this very model made them."""
+    return (maker_of(evaluation) or "").endswith(model.hash[:12])
 
 
 def entries_of(text: str) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from drethtr.documents.page import Points, Transcription, Word, box_around
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats
-from drethtr.reading import DOUBTFUL, Reading
+from drethtr.reading import Reading, is_doubtful
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
@@ -19,12 +19,11 @@ def transcription_of(reading: Reading, strip: Strip, width: int, height: int) ->
 
 
 def word_of(word: Reading, line: Reading, strip: Strip, width: int, height: int) -> Word:
-    """A word of a line: doubtful if it is not sure, or if a doubt about the line stands there."""
+    """A word of a line, with its place on a page of this size."""
     left, right = word.characters[0].left, word.characters[-1].right
-    flagged = any(flag.left < right and flag.right > left for flag in line.flags)
     polygon = on_page(strip.outline(left, right), width, height)
     place = polygon if (box := box_around(polygon)) is not None and box.width and box.height else None
-    return Word(word.text, word.confidence, place, flagged or word.confidence < DOUBTFUL)
+    return Word(word.text, word.confidence, place, is_doubtful(word, line))
 
 
 def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:

@@ -10,6 +10,7 @@ from drethtr.data.importers import importer_for
 from drethtr.data.importers.importer import Found, checked
 from drethtr.data.importers.pages import Pages
 from drethtr.data.sample import LeftOut
+from drethtr.data.sources import open_samples
 from drethtr.errors import DataError
 
 
@@ -30,6 +31,25 @@ def test_transkribus_export(tmp_path):
     assert [(line.sample.set, line.sample.page) for line in lines] == [("letters", "0001")] * 2
     assert lines[0].sample.key.endswith("0001.xml line l0")
     assert [entry.reason for entry in left_out] == ["not a page", "empty transcription"]
+
+
+def test_a_page_that_is_described_twice_counts_once(tmp_path):
+    """Other XML of the same name describes nothing."""
+    for folder in ("alto", "page"):
+        put_page(tmp_path / "0001.png", tmp_path / folder / "0001.xml", ["eins"])
+    (tmp_path / "0001.xml").write_text("<mets/>")
+    _, lines, left_out = found(tmp_path)
+    assert len(lines) == 1
+    assert [entry.reason for entry in left_out if "page/" in entry.key] == [
+        "its page is described by alto/0001.xml already"
+    ]
+
+
+def test_two_descriptions_of_a_page_beside_each_other_are_refused(tmp_path):
+    for dialect in ("alto", "page"):
+        put_page(tmp_path / "p.png", tmp_path / f"p.{dialect}.xml", ["eins"])
+    with pytest.raises(DataError, match=r"p\.alto\.xml and p\.page\.xml describe the same page"):
+        open_samples(tmp_path)
 
 
 def test_a_folder_of_xml_has_the_name_of_its_document(tmp_path):

@@ -72,7 +72,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
             raise DataError(f"{path}: no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}")
         chosen = {name: column for name, column in named.items() if column is not None}
         classes = class_names(file.schema_arrow.metadata or {})
-        for batch in file.iter_batches(ROWS_TOGETHER, columns=list(chosen.values())):
+        for batch in file.iter_batches(ROWS_TOGETHER, columns=list(chosen.values()), use_threads=False):
             for row in batch.to_pylist():
                 yield {name: named_class(row[column], classes.get(column, ())) for name, column in chosen.items()}
 

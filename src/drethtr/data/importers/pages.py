@@ -28,21 +28,30 @@ class Pages(Importer):
     language: ClassVar[str | None] = None
 
     def recognizes(self, source: Path) -> bool:
-        return source.is_dir() and any(is_page(path) for path in sorted(source.rglob("*.xml")))
+        return source.is_dir() and any(map(is_page, descriptions(source)))
 
     def entries(self, source: Path) -> Iterator[Entry]:
-        files = sorted(source.rglob("*.xml")) if source.is_dir() else [source]
+        files = descriptions(source) if source.is_dir() else [source]
         if not files:
             raise DataError(f"{source}: holds no .xml file")
+        described: dict[str, Path] = {}
         for path in files:
             split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
             name, page = self.set_name or document_name(source), page_name(path, source)
+            if is_page(path) and (first := described.setdefault(page, path)) != path:
+                yield LeftOut(str(path), f"its page is described by {first.relative_to(source)} already")
+                continue
             for found in lines_of(path):
                 if isinstance(found, LeftOut):
                     yield found
                 else:
                     sample = replace(found, text=nfc(found.text), set=name, language=self.language, page=page)
                     yield Found(split, sample)
+
+
+def descriptions(folder: Path) -> list[Path]:
+    """The XML files in a folder, at any depth."""
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
 
 
 @dataclass(frozen=True)

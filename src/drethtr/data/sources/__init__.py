@@ -39,9 +39,9 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
         return read_pages(path, pages, spelling) if pages else read_folder(path, spelling)
     if not path.is_file():
         raise DataError(f"{path}: no such file or folder")
-    if path.suffix not in READERS:
+    if path.suffix.lower() not in READERS:
         raise DataError(f"{path}: unknown form {path.suffix!r}; known: {', '.join(READERS)} and folders")
-    return READERS[path.suffix](path, spelling)
+    return READERS[path.suffix.lower()](path, spelling)
 
 
 def read_url(url: str, spelling: Spelling) -> list[Sample]:

@@ -36,8 +36,17 @@ def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
 
 
 def page_files(folder: Path) -> list[Path]:
-    """The PAGE and ALTO files of a folder, sorted."""
-    return [path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml" and is_page(path)]
+    """The PAGE and ALTO files of a folder, sorted.
+
+    Raises:
+        DataError: if two of them describe the same page.
+    """
+    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml" and is_page(path)]
+    first: dict[str, Path] = {}
+    for path in found:
+        if (other := first.setdefault(page_stem(path), path)) != path:
+            raise DataError(f"{folder}: {other.name} and {path.name} describe the same page; name one of them")
+    return found
 
 
 def is_page(path: Path) -> bool:

@@ -34,13 +34,15 @@ def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
     """
     name = str(path)
     with open_parquet(name) as file:
-        rows = file.read(columns_of(file, name)).to_pylist()
+        rows = file.read(columns_of(file, name), use_threads=False).to_pylist()
     return [sample_of(row, name, number, spelling) for number, row in enumerate(rows)]
 
 
 @contextmanager
 def open_parquet(name: str) -> Iterator["ParquetFile"]:
     """A Parquet file at a path or URL; whatever goes wrong while it is read is said in a `DataError`.
+
+    Read it with `use_threads=False`: beside torch, a process that ends soon after arrow's threads can end in an abort.
 
     Raises:
         MissingExtraError: without pyarrow.
