@@ -1,11 +1,11 @@
-"""Put a trained model into the package: half precision, calibrated, with its card.
+"""Put a trained model into the package: half precision, calibrated, with its card; then it is measured as it is shipped.
 
 drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
-drethtr evaluate 'lines/*.test.parquet' --model runs/compact/best.safetensors --json evaluation.json
-python recipes/ship.py runs/compact/best.safetensors evaluation.json
+python recipes/ship.py runs/compact/best.safetensors
+drethtr evaluate 'lines/*.test.parquet' --json evaluation.json
+drethtr info src/drethtr/models/compact.safetensors --add evaluation.json
 """
 
-import json
 import sys
 import tomllib
 from dataclasses import replace
@@ -14,16 +14,15 @@ from pathlib import Path
 from drethtr.checkpoint import SHIPPED, load_model, save_model
 
 
-def ship(model_path: Path, evaluation_path: Path) -> None:
+def ship(model_path: Path) -> None:
     """Write the shipped model and say how large it is."""
     model = load_model(model_path)
     if not model.trust.calibrations:
         sys.exit(f"{model_path} does not know when to believe it; run `drethtr calibrate --force` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
-    evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
-    save_model(replace(model, card={**card, **model.card, "evaluation": evaluation}), SHIPPED, half=True)
+    save_model(replace(model, card={**card, **model.card}), SHIPPED, half=True)
     print(f"{SHIPPED}: {SHIPPED.stat().st_size / 1e6:.1f} MB")  # noqa: T201
 
 
 if __name__ == "__main__":
-    ship(Path(sys.argv[1]), Path(sys.argv[2]))
+    ship(Path(sys.argv[1]))

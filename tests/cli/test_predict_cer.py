@@ -124,3 +124,5 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     for model in (tiny_path, taught):
         assert "exists; name another output or give --force" in drethtr(*learn, model).err
     assert "cannot be written over" in drethtr(*learn, sets / "a.val.parquet", "--force").err
+    outcome = drethtr("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force")
+    assert outcome.code == 2 and f"add --model {taught}" in outcome.err

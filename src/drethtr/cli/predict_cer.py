@@ -72,6 +72,7 @@ def predict_cer(
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
     recognizer = load_recognizer(model, decoder, device, precision)
     if learn is not None:
+        refuse_other_weights(learn, recognizer)
         samples = to_read(open_all(inputs), limit, seed)
         check_sets(samples)
         text, report = learned(recognizer, read(recognizer, samples), model or SHIPPED, learn)
@@ -85,6 +86,20 @@ def predict_cer(
         report |= {"made_by": provenance_of(recognizer).to_json()}
         write_json(json_file, report)
     typer.echo(text)
+
+
+def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
+    """Refuse to replace a model by another one, even if it may be replaced: only what it knows of itself should change.
+
+    Raises:
+        ConfigError: saying how to teach that model.
+    """
+    from drethtr.checkpoint import load_model, weights_hash
+
+    if target.exists() and weights_hash(load_model(target)) != weights_hash(recognizer.model):
+        raise ConfigError(
+            f"{target} is another model than {recognizer.model.identity}, which reads; to teach it, add --model {target}"
+        )
 
 
 def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
@@ -102,7 +117,7 @@ def known_rate(recognizer: "Recognizer") -> "ErrorRate":
     if rate is None:
         raise ConfigError(
             f"this model has not learned to tell its error rate with {recognizer.decoder!r}; teach it with lines of "
-            "several sets that it was not trained on: drethtr predict-cer 'lines/*.val.parquet' --learn MODEL"
+            "several sets that it was not trained on: drethtr predict-cer 'lines/*.val.parquet' --model MODEL --learn NEW"
         )
     return rate
 
