@@ -1,4 +1,4 @@
-"""Put a trained model into the package: half precision, calibrated, with its card; then it is measured as it is shipped.
+"""Put a trained model into the package: half precision, calibrated, with its card; then measured as it is shipped.
 
 drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 python recipes/ship.py runs/compact/best.safetensors

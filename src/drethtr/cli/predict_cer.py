@@ -98,7 +98,8 @@ def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
 
     if target.exists() and weights_hash(load_model(target)) != weights_hash(recognizer.model):
         raise ConfigError(
-            f"{target} is another model than {recognizer.model.identity}, which reads; to teach it, add --model {target}"
+            f"{target} is another model than {recognizer.model.identity}, which reads; "
+            f"to teach it, add --model {target}"
         )
 
 
@@ -117,7 +118,7 @@ def known_rate(recognizer: "Recognizer") -> "ErrorRate":
     if rate is None:
         raise ConfigError(
             f"this model has not learned to tell its error rate with {recognizer.decoder!r}; teach it with lines of "
-            "several sets that it was not trained on: drethtr predict-cer 'lines/*.val.parquet' --model MODEL --learn NEW"
+            "several sets that it was not trained on: drethtr predict-cer 'lines/*.val.parquet' --model OLD --learn NEW"
         )
     return rate
 
