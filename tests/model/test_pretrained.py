@@ -46,7 +46,7 @@ def test_logits_are_those_of_the_published_graph(pretrained, network, original, 
         logits = torch.nn.functional.linear(neck, pretrained.head_weight, pretrained.head_bias)
     assert features.counts.tolist() == [expected.shape[1]]
     assert logits.shape == expected.shape
-    assert np.abs(logits.numpy() - expected).max() < 1e-4
+    assert np.abs(logits.numpy() - expected).max() < 1e-3  # of logits up to 20; processors add up in different orders
     assert torch.allclose(logits.softmax(-1), torch.from_numpy(expected).softmax(-1), atol=1e-4)
 
 
