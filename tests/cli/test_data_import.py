@@ -42,6 +42,14 @@ def test_a_new_import_leaves_nothing_of_the_one_it_replaces(drethtr, letters, tm
     assert [path.name for path in tmp_path.glob("out.*")] == ["out.train.parquet"]
 
 
+def test_what_is_imported_is_neither_replaced_nor_removed(drethtr, letters, tmp_path):
+    drethtr("data", "import", letters, tmp_path / "out.parquet")
+    content = (tmp_path / "out.test.parquet").read_bytes()
+    outcome = drethtr("data", "import", tmp_path / "out.test.parquet", tmp_path / "out.parquet", "--force")
+    assert outcome.code == 2 and "cannot be written over" in outcome.err
+    assert (tmp_path / "out.test.parquet").read_bytes() == content
+
+
 def test_lists_split_what_has_no_splits(drethtr, lines, tmp_path):
     (tmp_path / "train.txt").write_text("one\n")
     (tmp_path / "val.txt").write_text("two\n")

@@ -73,7 +73,7 @@ SURROUNDINGS = {
 }
 every_mixer = pytest.mark.parametrize("mixer", MIXERS.values(), ids=MIXERS.keys())
 in_both_precisions = pytest.mark.parametrize(
-    ("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-3)], ids=str
+    ("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=str
 )
 everywhere = pytest.mark.parametrize("around", SURROUNDINGS.values(), ids=SURROUNDINGS.keys())
 WIDTHS = (41, 3, 24)
@@ -108,6 +108,7 @@ def draw(widths=WIDTHS, height=4, dtype=torch.float64, tokens=TEXT):
 def test_writing_in_any_pieces_equals_writing_at_once(mixer, around, dtype, tolerance):
     network, (images, widths, texts) = tiny(mixer, around, dtype), draw(dtype=dtype)
     at_once, _ = network(images, widths, texts)
+    rounding = tolerance * float(at_once.abs().max())
     memory = network.encode_image(images, widths)
     for cut in ([1] * TEXT, [1, TEXT - 1], [3, 4], [2, 1, 4], [TEXT]):
         state, pieces = network.initial_state(memory), []
@@ -115,7 +116,7 @@ def test_writing_in_any_pieces_equals_writing_at_once(mixer, around, dtype, tole
             logits, state = network.decode_text(piece, memory, state)
             pieces.append(logits)
         assert state.length == TEXT
-        torch.testing.assert_close(torch.cat(pieces, dim=1), at_once, rtol=tolerance, atol=tolerance)
+        torch.testing.assert_close(torch.cat(pieces, dim=1), at_once, rtol=0, atol=rounding)
 
 
 @every_mixer

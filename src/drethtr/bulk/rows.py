@@ -77,11 +77,10 @@ class ParquetRows(Rows):
     first: int = 0
 
     def read(self) -> Iterator[Row]:
-        wanted = range(self.first, self.first + self.count)
+        wanted, columns = range(self.first, self.first + self.count), [self.column, *self.carry]
         with open_parquet(self.file) as file:
             for number, group in groups(file, wanted):
-                wanted_columns = [self.column, *self.carry]
-                for batch in file.iter_batches(FETCHED, [group], wanted_columns, use_threads=False):
+                for batch in file.iter_batches(FETCHED, [group], columns, use_threads=False):
                     for place in range(batch.num_rows):
                         if number + place in wanted:
                             yield self.row(number + place, batch.slice(place, 1))

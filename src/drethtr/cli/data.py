@@ -49,7 +49,7 @@ def import_lines(
     refuse_others([str(source)], json=json_file)
     outputs = [file_of(output, split) for split in SPLITS]
     refuse_places(*outputs)
-    refuse_existing(*outputs, force=force)
+    refuse_existing(*outputs, force=force, inputs=[str(source)])
     importer = importer_for(source, layout)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")

@@ -38,13 +38,14 @@ class Pages(Importer):
         for path in files:
             split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
             name, page = self.set_name or document_name(source), page_name(path, source)
-            if is_page(path) and (first := described.setdefault(page, path)) != path:
-                yield LeftOut(str(path), f"its page is described by {first.relative_to(source)} already")
+            if page in described and is_page(path):
+                yield LeftOut(str(path), f"its page is described by {described[page].relative_to(source)} already")
                 continue
             for found in lines_of(path):
                 if isinstance(found, LeftOut):
                     yield found
                 else:
+                    described[page] = path
                     sample = replace(found, text=nfc(found.text), set=name, language=self.language, page=page)
                     yield Found(split, sample)
 
