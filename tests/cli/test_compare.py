@@ -3,12 +3,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from drethtr import Recognizer
 from drethtr.checkpoint import load_model
 from drethtr.cli.compare import system
 from drethtr.decoding.strategies import CTC, Beam
 from drethtr.errors import CheckpointError, ConfigError
-from drethtr.model.precision import Precision
 
 
 class Page(HTMLParser):
@@ -49,12 +47,11 @@ def test_a_model_against_itself_differs_nowhere(drethtr, lines, tiny_path, tmp_p
     assert Page(page.read_text(encoding="utf-8")).pictures == []
 
 
-def test_both_read_in_the_precision_that_is_asked_for(drethtr, lines, tiny_path, monkeypatch):
-    asked = []
-    load = Recognizer.load
-    monkeypatch.setattr(Recognizer, "load", lambda *a, **given: asked.append(given["precision"]) or load(*a, **given))
-    assert drethtr("compare", tiny_path, tiny_path, lines, "--precision", "bfloat16").code == 0
-    assert asked == [Precision.BFLOAT16] * 2
+def test_both_read_in_the_precision_that_is_asked_for(drethtr, lines, tiny_path, tmp_path):
+    figures = tmp_path / "c.json"
+    said = drethtr("compare", tiny_path, tiny_path, lines, "--precision", "bfloat16", "--json", figures).out
+    made_by = json.loads(figures.read_text(encoding="utf-8"))["made_by"]
+    assert [made_by[side]["precision"] for side in "ab"] == ["bfloat16"] * 2 and said.count(", bfloat16)") == 2
 
 
 def test_texts_and_pictures_are_not_replaced(drethtr, lines, tiny_path):

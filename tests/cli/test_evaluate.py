@@ -49,8 +49,8 @@ def test_figures_say_what_was_measured(drethtr, lines, tiny_path, tmp_path):
     said = drethtr("evaluate", lines, "--model", tiny_path, "--json", figures, "--decoder", "beam:2").out
     found, model = json.loads(figures.read_text(encoding="utf-8")), load_model(tiny_path).identity
     assert (found["made_by"]["model"], found["made_by"]["drethtr"]) == (model, __version__)
-    assert found["decoder"].startswith("Beam(2") or found["decoder"].startswith("Beam(beams=2")
-    assert f"Read by drethtr {__version__}, model {model}, decoder {found['decoder']}." in said
+    assert found["decoder"].startswith("Beam(beams=2") and found["precision"] == "float32"
+    assert f"Read by drethtr {__version__}, model {model}, decoder {found['decoder']}, float32." in said
 
 
 def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tmp_path, monkeypatch):

@@ -116,7 +116,7 @@ def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_par
         "model": recognizer.model.hash,
         "drethtr": drethtr.__version__,
         "decoder": config.to_dict(recognizer.decoder),
-        "precision": recognizer.precision.name.lower(),
+        "precision": recognizer.precision.label,
         "rows_per_part": rows_per_part,
         "carry": list(which.carry),
         "inputs": [rows.identity() for rows in plan.inputs],

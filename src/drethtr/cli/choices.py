@@ -81,7 +81,7 @@ def precision_named(text: str) -> "Precision":
     """
     from drethtr.model.precision import Precision
 
-    known = {precision.name.lower(): precision for precision in Precision}
+    known = {precision.label: precision for precision in Precision}
     return named("precision", text, known)
 
 

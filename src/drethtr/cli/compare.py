@@ -17,7 +17,7 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.files import refuse_others, write_json, write_text
 from drethtr.cli.progress import read_with_bar
-from drethtr.cli.provenance import provenance_of
+from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -99,4 +99,4 @@ def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") ->
     from drethtr.cli.compare_report import Side
 
     found = read_with_bar(recognizer, samples, name)
-    return Side(name, provenance_of(recognizer), repr(recognizer.decoder), found)
+    return Side(name, provenance_of(recognizer), way_of(recognizer), found)

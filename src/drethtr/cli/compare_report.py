@@ -1,6 +1,6 @@
 """What `drethtr compare` prints, and writes for programs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from typing import Any, NamedTuple
@@ -20,15 +20,15 @@ CONFUSIONS_SHOWN = 12
 
 
 class Side(NamedTuple):
-    """A or B when it has read: its name, what it turned out to be, and its readings."""
+    """A or B when it has read: its name, what it turned out to be and how it read, and its readings."""
 
     name: str
     made_by: Provenance
-    decoder: str
+    way: Mapping[str, str]
     readings: list[Reading]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.made_by}, {self.decoder})"
+        return f"{self.name} ({self.made_by}, {', '.join(self.way.values())})"
 
 
 def summary(found: Comparison, a: Side, b: Side) -> str:
@@ -93,5 +93,5 @@ def plain(found: Comparison, a: Side, b: Side) -> dict[str, Any]:
             name: [asdict(row) for row in getattr(found, name)]
             for name in ("sets", "lengths", "confidences_a", "confidences_b", "confusions")
         },
-        "made_by": {name: side.made_by.to_json() | {"decoder": side.decoder} for name, side in (("a", a), ("b", b))},
+        "made_by": {name: {**side.made_by.to_json(), **side.way} for name, side in (("a", a), ("b", b))},
     }

@@ -19,7 +19,7 @@ from drethtr.cli.choices import (
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.files import refuse_others, write_json
 from drethtr.cli.pages import AUTO, refuse_lines
-from drethtr.cli.provenance import provenance_of
+from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
 from drethtr.errors import ConfigError
@@ -86,8 +86,7 @@ def evaluate(
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
     """Write figures for programs, with what read, if that is wanted, and show them to people."""
     if json_file is not None:
-        figures = {**figures, "made_by": provenance_of(recognizer).to_json(), "decoder": repr(recognizer.decoder)}
-        write_json(json_file, figures)
+        write_json(json_file, {**figures, "made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)})
     typer.echo(text)
 
 
@@ -95,7 +94,7 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
     """What was measured, for people."""
     found = scores.to_json()
     parts = [table_of(found), "", found["convention"], found["customs_convention"]]
-    parts.append(f"Read by {provenance_of(recognizer)}, decoder {recognizer.decoder!r}.")
+    parts.append(f"Read by {provenance_of(recognizer)}, decoder {recognizer.decoder!r}, {recognizer.precision.label}.")
     if scores.left_out:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")

@@ -112,8 +112,8 @@ def description(model: "Model", path: Path) -> list[str]:
 
 def measured(evaluation: Mapping[str, Any]) -> str:
     """What figures rest on, as far as they say; whether the model learned from these lines, they do not."""
-    decoder = f", decoder {evaluation['decoder']}" if "decoder" in evaluation else ""
-    return f"measured on {evaluation['overall']['lines']:,} lines{decoder}:"
+    way = "".join(f", {key} {evaluation[key]}" for key in ("decoder", "precision") if key in evaluation)
+    return f"measured on {evaluation['overall']['lines']:,} lines{way}:"
 
 
 def percentages(value: Any) -> dict[str, str]:

@@ -83,7 +83,7 @@ def predict_cer(
         rate, found = known_rate(recognizer), lines_of(inputs)
         text, report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
     if json_file is not None:
-        report |= {"made_by": provenance_of(recognizer).to_json()}
+        report |= {"made_by": provenance_of(recognizer).to_json(), "precision": recognizer.precision.label}
         write_json(json_file, report)
     typer.echo(text)
 

@@ -1,4 +1,4 @@
-"""Who made an output: what every file that a command writes says of its maker."""
+"""Who made an output, and how: what every file that a command writes says of its maker."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,3 +15,8 @@ def provenance_of(recognizer: "Recognizer") -> "Provenance":
     from drethtr.documents.document import Provenance
 
     return Provenance(drethtr.__version__, recognizer.model.identity, datetime.now(UTC))
+
+
+def way_of(recognizer: "Recognizer") -> dict[str, str]:
+    """How a recognizer reads with its model; figures are told with it."""
+    return {"decoder": repr(recognizer.decoder), "precision": recognizer.precision.label}

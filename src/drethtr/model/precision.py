@@ -39,6 +39,11 @@ class Precision(Enum):
     FLOAT32 = torch.float32
     BFLOAT16 = torch.bfloat16
 
+    @property
+    def label(self) -> str:
+        """What people call it, on the command line and in figures."""
+        return self.name.lower()
+
     def prepare(self, network: DRetHTR, *, stepwise: bool = True) -> Networks:
         """The network itself, or a copy in bfloat16; a narrow network writes `stepwise`, token by token, in float32."""
         if self is Precision.FLOAT32:

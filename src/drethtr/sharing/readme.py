@@ -98,10 +98,10 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def confidences(model: Model) -> list[str]:
     """For which decoders confidences are probabilities."""
-    names = [type(decoder).__name__ for known in model.trust.calibrations for decoder in known.decoders]
-    if not names:
+    known = [f"`{decoder!r}`" for found in model.trust.calibrations for decoder in found.decoders]
+    if not known:
         return ["Its confidences are not calibrated: they are the network's own opinion of itself."]
-    return [f"Confidences are calibrated: they are probabilities to be right, with the decoders {', '.join(names)}."]
+    return [f"Confidences are calibrated: they are probabilities to be right, with the decoders {', '.join(known)}."]
 
 
 def data(entries: Any) -> list[str]:
