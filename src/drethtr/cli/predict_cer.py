@@ -77,10 +77,10 @@ def predict_cer(
         check_sets(samples)
         text, report = learned(recognizer, read(recognizer, samples), model or SHIPPED, learn)
     elif truth:
-        rate = known_rate(recognizer)
+        rate = known_rate(recognizer, decoder)
         text, report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
     else:
-        rate, found = known_rate(recognizer), lines_of(inputs)
+        rate, found = known_rate(recognizer, decoder), lines_of(inputs)
         text, report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
     if json_file is not None:
         report |= {"made_by": provenance_of(recognizer).to_json(), "precision": recognizer.precision.label}
@@ -108,17 +108,19 @@ def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
     return list(zip(samples, read_with_bar(recognizer, samples), strict=True))
 
 
-def known_rate(recognizer: "Recognizer") -> "ErrorRate":
-    """What the model learned about its own error rate.
+def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
+    """What the model learned about its own error rate with a decoder, called so by the person who asks.
 
     Raises:
         ConfigError: if it did not.
     """
     rate = recognizer.model.trust.error_rate(recognizer.decoder)
     if rate is None:
+        asked = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
             f"this model has not learned to tell its error rate with {recognizer.decoder!r}; teach it with lines of "
-            "several sets that it was not trained on: drethtr predict-cer 'lines/*.val.parquet' --model OLD --learn NEW"
+            "several sets that it was not trained on: "
+            f"drethtr predict-cer 'lines/*.val.parquet'{asked} --model OLD --learn NEW"
         )
     return rate
 

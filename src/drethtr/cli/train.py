@@ -26,4 +26,9 @@ def train(
 
     wanted = config.load(RunConfig, run, settings or ())
     best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
-    typer.echo(f"the best model so far: {best}" if best.exists() else "stopped before the first validation")
+    if best.exists():
+        typer.echo(
+            f"the best model so far: {best}; calibrate it before others use it: drethtr calibrate {best} DATA --force"
+        )
+    else:
+        typer.echo("stopped before the first validation")

@@ -82,6 +82,8 @@ def transcribe(
         )
     chosen = decoder_named(decoder) if decoder is not None else None
     exactness, drifts = precision_named(precision), [0.0]
+    if output is not None:
+        refuse_name_of_file(output, names)
     files, errors = find_images(inputs, output, endings_of(names))
     alone = len(files) + len(errors) == 1
 
@@ -112,7 +114,7 @@ def transcribe(
         count = read._replace(done=read.done + len(works) - len(waiting))
     else:
         if alternatives:
-            raise ConfigError("--alternatives are given for images of single lines, not for pages")
+            raise ConfigError("--alternatives are given for images of single lines, with --format json alone")
         options = PageOptions(names, output, lines, update=update, doubts=doubts, force=force, verbose=verbose)
         report_all(errors)
         count = transcribe_pages(files, load, options, report, alone=alone)
@@ -139,6 +141,17 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
             f"--doubts marks words in txt; {', '.join(names) or 'PAGE or ALTO'} has the confidences as it is"
         )
     return names
+
+
+def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
+    """Refuse to make a folder `out.txt` for a person who means a file.
+
+    Raises:
+        ConfigError: saying what the folder is for.
+    """
+    endings = {f".{ending.rpartition('.')[2]}" for ending in (*names, *endings_of(names))}
+    if output.suffix.lower() in endings and not output.exists():
+        raise ConfigError(f"--output {output}: results are named after their images; give the folder they should be in")
 
 
 def endings_of(names: Sequence[str]) -> list[str]:

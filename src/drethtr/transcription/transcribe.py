@@ -54,7 +54,10 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
     """
     original, *others = open_originals(path)
     if others:
-        raise DataError(f"{path}: holds {len(others) + 1} pages; read them one by one with `open_originals`")
+        raise DataError(
+            f"{path}: holds {len(others) + 1} pages; drethtr.transcription.source.open_originals gives each of them, "
+            "and `transcribe` beside this function reads it"
+        )
     return transcribe(original, recognizer, finder or RapidDetector())
 
 
