@@ -21,6 +21,7 @@ from drethtr.data.sources import open_all
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import evaluate
+from drethtr.experiments.material import content
 from drethtr.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
 from drethtr.training.finetuning.parts import in_chance_order, joined
@@ -63,24 +64,35 @@ def learned(model: Path, folder: Path, result: Path, name: str, lines: int, way:
     return measured(recognizer, folder, name, lines, way)
 
 
-def kept(path: Path, measure: Callable[[], Row]) -> Row:
-    """What was measured, from its file if it was before."""
+def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
+    """What was measured, from its file if it was before.
+
+    Raises:
+        DataError: if it was of other files than these.
+    """
+    of = [content(str(file)) for file in files]
     if not path.exists():
-        text = json.dumps(asdict(measure()))
+        text = json.dumps({"of": of} | asdict(measure()))
         with atomic_write(path) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
-    return Row(**json.loads(path.read_text(encoding="utf-8")))
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found.pop("of", None) != of:
+        names = ", ".join(map(str, files))
+        raise DataError(f"{path}: not known to be of {names} as they are now; choose another OUT")
+    return Row(**found)
 
 
 def rows(model: Path, folder: Path, out: Path, names: Sequence[str], amounts: Sequence[int]) -> Iterator[Row]:
     """All that is measured: before, then whole models, then adapters."""
+    files = {name: [model, *(folder / f"{name}.{part}.parquet" for part in ("train", "test"))] for name in names}
     for name in names:
-        yield kept(out / f"{name}_0.json", partial(measured, Recognizer.load(model), folder, name))
+        yield kept(out / f"{name}_0.json", files[name], partial(measured, Recognizer.load(model), folder, name))
     for way, ending in ((WHOLE, ""), (ADAPTER, "_adapter")):
         for name in names:
             for lines in amounts:
                 result = out / f"{name}_{lines}{ending}.safetensors"
-                yield kept(result.with_suffix(".json"), partial(learned, model, folder, result, name, lines, way))
+                learn = partial(learned, model, folder, result, name, lines, way)
+                yield kept(result.with_suffix(".json"), files[name], learn)
 
 
 def table(found: Sequence[Row]) -> str:

@@ -99,7 +99,8 @@ def main() -> None:
     for name in wanted.sets:
         for lines in wanted.lines:
             train = partial(learned, wanted.programs, wanted.folder, wanted.out, name, lines)
-            found.append(kept(wanted.out / f"kraken_{name}_{lines}.json", train))
+            files = wanted.out / f"{name}_{lines}.parquet", wanted.folder / f"{name}.test.parquet"
+            found.append(kept(wanted.out / f"kraken_{name}_{lines}.json", files, train))
             (wanted.out / "kraken.md").write_text(table(found), encoding="utf-8")
     print(table(found))  # noqa: T201
 

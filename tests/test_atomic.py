@@ -55,3 +55,16 @@ def test_a_file_keeps_its_mode(tmp_path):
         unfinished.unlink()
         unfinished.touch(0o600)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_its_file_is_written(there, tmp_path):
+    (tmp_path / "links").mkdir()
+    link, file = tmp_path / "links" / "link", tmp_path / "file"
+    link.symlink_to("../file")
+    if there:
+        file.write_text("old")
+    with atomic_write(link) as unfinished:
+        unfinished.write_text("new")
+    assert link.is_symlink() and file.read_text() == "new"
+    assert sorted(tmp_path.rglob("*")) == [file, link.parent, link]

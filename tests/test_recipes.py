@@ -1,5 +1,6 @@
 """Every recipe is a run, and the published ones are what was published."""
 
+import importlib
 from dataclasses import replace
 from math import isinf
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from drethtr import config
 from drethtr.conversion import PRESETS
+from drethtr.errors import DataError
 from drethtr.images.augment import PAPER
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
@@ -64,3 +66,18 @@ def test_the_described_rate_restarts_every_30_epochs():
 
 def test_a_gradient_that_may_be_as_long_as_it_likes_is_left_alone():
     assert isinf(recipe("published_as_run").optimizer.clip)
+
+
+@pytest.mark.parametrize("changed", ["model", "test"])
+def test_a_figure_is_not_told_for_other_files(changed, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    curve = importlib.import_module("finetune_curve")
+    files = [tmp_path / "model", tmp_path / "test"]
+    for file in files:
+        file.write_text("before")
+    row = curve.Row("hooker_en", 0, "before", 0.1, 0.05, 0.2, 0.0)
+    for better in (row, replace(row, cer=0.05)):  # kept, and not measured again
+        assert curve.kept(tmp_path / "out.json", files, lambda found=better: found) == row
+    (tmp_path / changed).write_text("after")
+    with pytest.raises(DataError, match=r"out\.json: not known to be of .*model, .*test as they are now"):
+        curve.kept(tmp_path / "out.json", files, lambda: row)

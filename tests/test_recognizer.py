@@ -1,11 +1,15 @@
 """What users rely on when they read lines."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from conftest import written
 
 from drethtr import recognizer as module
+from drethtr.checkpoint import build_model
+from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import TOLERANCE
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError, DataError
@@ -41,6 +45,16 @@ def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model)
         assert edges == sorted(edges)
         assert all(0 <= edge <= line.shape[1] for edge in edges)
         assert all(0 <= character.confidence <= 1 for character in reading.characters)
+
+
+def test_without_ctc_head_characters_share_the_line(tiny_model) -> None:
+    """However much the decoder sees beyond its end: models with a canvas see all of that."""
+    model = build_model(replace(tiny_model.network.config, ctc=None), tiny_model.tokenizer, tiny_model.preparation)
+    recognizer = Recognizer(model, Greedy())
+    [part] = recognizer.prepare(0, LINES[0])
+    decoded = Decoded((4, 5), (0.5, 0.5), ((0.0, 200.0), (200.0, 400.0)))
+    width = LINES[0].shape[1]
+    assert [(c.left, c.right) for c in recognizer.characters(decoded, part)] == [(0, width / 2), (width / 2, width)]
 
 
 @pytest.mark.parametrize("decoder", [CTC(), THREE_WIDTHS], ids=repr)

@@ -62,8 +62,8 @@ class Reading:
     confidence        expected share of right characters: the mean of theirs; 0.0 where nothing was read
     flags             doubts about the line, none if it looks as lines should
     word_confidences  probability of each word, between white space, to be right; none if the model is not calibrated
-    alternatives      this text, then as many others as the recognizer was asked for, the best of them first; empty if
-                      it was asked for none, and where the line was read in pieces
+    alternatives      this text, then at most as many others as the recognizer was asked for, the best of them first;
+                      empty if it was asked for none, and where the line was read in pieces
     """
 
     text: str

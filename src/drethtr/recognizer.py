@@ -149,7 +149,11 @@ class Recognizer:
         return cls.load(locate(source, revision), decoder=decoder, device=device, precision=precision)
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write into a folder what `push_to_hub` uploads: the model, and a README made from its card."""
+        """Write into a folder what `push_to_hub` uploads: the model, and a README made from its card.
+
+        Raises:
+            DataError: if the folder has a README of something else.
+        """
         write_folder(self.model, Path(folder))
 
     def push_to_hub(self, repository: str, *, private: bool = False) -> str:
@@ -263,6 +267,8 @@ class Recognizer:
         """Tokens with their places on the image tokens, as characters with their edges on the line."""
         width = part.piece.right - part.piece.left
         scale = width / part.prepared.shape[1] * self.model.network.backbone.columns_per_token
+        if self.model.network.ctc is None and decoded.spans:
+            scale = width / decoded.spans[-1][1]  # spread over all that the decoder sees, also a canvas around the line
         characters = []
         for place, token in enumerate(decoded.tokens):
             text, (left, right) = self.model.tokenizer.decode([token]), decoded.spans[place]

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -123,6 +124,68 @@ def test_columns_are_carried_as_they_are(read, tmp_path):
     assert carried.equals(pq.read_table(path, columns=["number", "time"]))
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([[1], None, [], [2, None]]),
+        pa.array([[[1], None], None, [], [[]]]),
+        pa.array([[("a", 1)], None, [], [("b", None)]], pa.map_(pa.string(), pa.int64())),
+        pa.array([{"a": [1]}, {"a": None}, None, {"a": []}]),
+        pa.array(["x", None, "y", "x"]).dictionary_encode(),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_carried_columns_may_be_of_any_type(read, tmp_path, monkeypatch, values):
+    monkeypatch.setattr(rows, "FETCHED", 3)
+    path = write_shard(tmp_path / "a.parquet", range(4), {1: None}, values=values)
+    [outcome] = read(path, carry=("values", "number"))
+    assert (outcome.rows, outcome.failure) == (4, "")
+    carried = pq.read_table(tmp_path / "out").select(["values", "number"])
+    assert carried.schema.field("values").type == values.type
+    assert carried.to_pylist() == pq.read_table(path, columns=["values", "number"]).to_pylist()
+
+
+def test_a_path_that_is_none_spoils_only_its_row(read, tmp_path):
+    """Too long, or in another encoding."""
+    (tmp_path / "ok.png").write_bytes(line(1))
+    names = [b"ok.png", b"x" * 300, b"caf\xe9.png"]
+    ends = np.cumsum([0, *map(len, names)], dtype=np.int32)
+    paths = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(ends), pa.py_buffer(b"".join(names))])
+    pq.write_table(pa.table({"path": paths}), tmp_path / "a.parquet")
+    [outcome] = read(tmp_path / "a.parquet")
+    assert (outcome.rows, outcome.bad) == (3, 2)
+    assert ["too long" in row["error"] for row in table(tmp_path / "out")[1:]] == [True, False]
+    assert "a.parquet row 2: the path of the image is not UTF-8" in table(tmp_path / "out")[2]["error"]
+
+
+def test_a_second_run_of_a_job_leaves_the_first_its_files(tiny_path, tmp_path):
+    """What is unfinished goes when all parts are there; what a person calls so stays."""
+    path, out = write_shard(tmp_path / "a.parquet", range(8)), tmp_path / "out"
+    load = partial(Recognizer.load, tiny_path)
+    job, again = (open_job([path], str(out), load(), Columns(), rows_per_part=4) for _ in range(2))
+    running = job.run(Here(), load)
+    next(running)
+    unfinished, own = out / f".{'0f' * 16}.unfinished", out / "thesis.unfinished"
+    for file in (unfinished, own):
+        file.write_bytes(b"half")
+    open_job([path], str(out), load(), Columns(), rows_per_part=4)
+    assert unfinished.exists()
+    assert [outcome.failure for outcome in again.run(Here(), load)] == ["", ""]
+    assert not unfinished.exists() and own.exists()
+    assert [outcome.failure for outcome in running] == [""]
+
+
+def test_a_list_of_bad_rows_goes_with_them(read, tmp_path):
+    """A worker may be killed between the list and the part, and the images mended meanwhile."""
+    path = write_shard(tmp_path / "a.parquet", range(2), {1: {"bytes": None, "path": "1.png"}})
+    read(path)
+    assert len(quarantine(tmp_path / "out")) == 1
+    (tmp_path / "out" / "part-000000.parquet").unlink()
+    (tmp_path / "1.png").write_bytes(line(1))
+    [outcome] = read(path)
+    assert outcome.bad == 0 and quarantine(tmp_path / "out") == []
+
+
 def test_a_stopped_job_goes_on(read, tiny_path, tmp_path, monkeypatch):
     """Parts that are there stay as they are, what a killed worker left goes, and at the end every row is there once."""
     path = write_shard(tmp_path / "a.parquet", range(20))
@@ -130,7 +193,7 @@ def test_a_stopped_job_goes_on(read, tiny_path, tmp_path, monkeypatch):
     out = tmp_path / "out"
     whole, kept = table(out), (out / "part-000000.parquet").stat().st_ino
     (out / "part-000001.parquet").unlink()
-    (out / ".part-000001.parquet.0.unfinished").write_bytes(b"half")
+    (out / f".{'0' * 32}.unfinished").write_bytes(b"half")
     assert [outcome.number for outcome in read(path, rows_per_part=6)] == [1]
     assert table(out) == whole and (out / "part-000000.parquet").stat().st_ino == kept
     assert sorted(file.name for file in out.iterdir()) == ["_job.json", *(f"part-00000{n}.parquet" for n in range(4))]
@@ -216,6 +279,7 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
         (["a.parquet"], {"column": "imag"}, "no column 'imag'; did you mean 'image'"),
         (["a.parquet"], {"column": "number"}, "column 'number' is int64; expected images or their paths"),
         (["a.parquet"], {"carry": ("hand",)}, "no column 'hand'.*; it has image, number"),
+        (["twice.parquet"], {"carry": ("number",)}, "twice.parquet: several columns are called 'number'"),
         (["a.parquet"], {"carry": ("row",)}, "'row' cannot be carried along"),
         (["a.parquet", "b.parquet"], {"carry": ("number",)}, "b.parquet: number are of other types"),
         (["a.parquet", "a.png"], {"carry": ("number",)}, "images have no columns such as 'number'"),
@@ -224,6 +288,8 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
 def test_inputs_that_cannot_be_used(read, tmp_path, inputs, columns, message):
     write_shard(tmp_path / "a.parquet", range(2))
     pq.write_table(pa.table({"image": [b""], "number": ["one"]}), tmp_path / "b.parquet")
+    twice = pa.table([[b""], [1], [2]], ["image", "number", "number"])
+    pq.write_table(twice, tmp_path / "twice.parquet")
     for name in ("broken.parquet", "a.txt", "a.png"):
         (tmp_path / name).write_bytes(b"")
     names = [tmp_path / name for name in inputs]
@@ -241,11 +307,22 @@ def test_an_image_that_was_replaced_is_another_input(read, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are UTF-8 elsewhere")
-def test_a_file_name_need_not_be_utf_8(read, tmp_path):
-    file = tmp_path / os.fsdecode(b"caf\xe9.png")
-    file.write_bytes(line(1))
-    read(file)
-    assert [row["input"] for row in table(tmp_path / "out")] == [str(tmp_path / "caf\ufffd.png")]
+@pytest.mark.parametrize("ending", [b".png", b".parquet"])
+def test_a_file_name_need_not_be_utf_8(read, tmp_path, ending):
+    """Nor that of a folder, which is in the reasons of bad rows."""
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    good, bad = (folder / os.fsdecode(name + b"\xe9" + ending) for name in (b"a", b"b"))
+    if ending == b".png":
+        good.write_bytes(line(1))
+        bad.write_bytes(b"")
+    else:
+        for file, cell in ((good, {"bytes": line(1), "path": None}), (bad, {"bytes": None, "path": "gone.png"})):
+            Path(write_shard(tmp_path / "a.parquet", [1], {1: cell})).rename(file)
+    assert [(outcome.bad, outcome.failure) for outcome in read(good, bad, rows_per_part=1)] == [(0, ""), (1, "")]
+    found = table(tmp_path / "out")
+    assert [row["input"] for row in found] == [f"{tmp_path}/caf\ufffd/{n}\ufffd{ending.decode()}" for n in "ab"]
+    assert f"{tmp_path}/caf\ufffd/" in found[1]["error"] and len(quarantine(tmp_path / "out")) == 1
 
 
 def test_settings_are_written_down(read, tiny_path, tmp_path):

@@ -4,6 +4,7 @@ import struct
 import sys
 import zlib
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from PIL import Image
 
 from drethtr import Recognizer, __version__
 from drethtr.checkpoint import load_model
+from drethtr.cli.line_images import together
 from drethtr.cli.main import main
+from drethtr.errors import DataError
 from drethtr.reading import DOUBTFUL
 
 
@@ -155,6 +158,13 @@ def test_an_image_is_not_overwritten_by_what_it_says(drethtr, lines, tiny_path):
     before = image.read_bytes()
     outcome = drethtr("transcribe", image, "--model", tiny_path, "--output", lines, "--force")
     assert outcome.code == 2 and "would be overwritten" in outcome.err and image.read_bytes() == before
+
+
+def test_large_images_are_not_all_in_memory_together():
+    large, small = (np.broadcast_to(np.uint8(255), shape) for shape in ((10_000, 6_000), (60, 600)))
+    given = [large, small, large, small, DataError("damaged"), small]
+    groups = [list(group.values()) for group in together((Path(str(n)), line) for n, line in enumerate(given))]
+    assert [len(group) for group in groups] == [3, 3] and groups[0] + groups[1] == given
 
 
 @pytest.mark.parametrize("ending", ["jp2", "j2k", "ppm", "pgm", "pbm", "pnm"])

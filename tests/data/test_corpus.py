@@ -6,7 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drethtr.data.corpus import LONGEST_WORD, Corpus, Wording, cut_line, language_of, sample_blocks
+from drethtr.data.corpus import (
+    BLOCK_BYTES,
+    LONGEST_WORD,
+    Corpus,
+    Wording,
+    cut_line,
+    language_of,
+    read_blocks,
+    sample_blocks,
+)
 from drethtr.data.fragments import KINDS, LANGUAGES
 from drethtr.errors import ConfigError, DataError
 
@@ -115,6 +124,15 @@ def test_a_long_file_is_sampled_from_all_over():
     kept = [int(number) for number in sample_blocks(iter(blocks), 100).split()]
     assert len(set(kept)) == 100 and 200 < np.mean(kept) < 300
     assert sample_blocks(iter(blocks), 500) == b"".join(blocks)
+
+
+@pytest.mark.parametrize("name", ["a_en.txt", "a_en.txt.xz"])
+@pytest.mark.parametrize("text", [" ".join(f"w{number:06}" for number in range(60_000)), "字é" * 100_000])
+def test_a_paragraph_without_end_is_cut_between_words_or_characters(text, name, write_text):
+    blocks = list(read_blocks(write_text(text, name)))
+    assert max(map(len, blocks)) < 1.1 * BLOCK_BYTES
+    pieces = [line.decode() for block in blocks for line in block.splitlines()]
+    assert "".join(pieces) == text and " ".join(pieces).split() == (text.split() if " " in text else pieces)
 
 
 def test_unreadable_files_are_named(write_text, tmp_path):

@@ -3,7 +3,7 @@ import pickle
 import pytest
 from real_data import FONTS, needs_fonts
 
-from drethtr.data.fonts import Face, FontFolder
+from drethtr.data.fonts import Face, FontFolder, mask_of, open_font
 from drethtr.errors import DataError
 
 
@@ -68,6 +68,26 @@ def test_what_is_no_font_is_named(tmp_path):
 def test_a_font_without_letters_is_refused(make_font):
     with pytest.raises(DataError, match="draws no ink"):
         _ = Face(make_font(drawn_as={"x": ""})).x_height
+
+
+def test_a_font_without_tall_letters_is_refused(make_font):
+    with pytest.raises(DataError, match=r"boxes\.ttf draws no ink above the baseline in 'bdhkl'; leave it out"):
+        _ = Face(make_font(drawn_as=dict.fromkeys("bdhkl", ""))).ascent
+
+
+def test_a_font_of_huge_letters_is_refused(make_font):
+    ttlib = pytest.importorskip("fontTools.ttLib")
+    path = make_font()
+    font = ttlib.TTFont(path)
+    font["head"].unitsPerEm = 16
+    font.save(path)
+    with pytest.raises(DataError, match=r"boxes\.ttf' cannot draw 'b' .*; leave it out of the folder"):
+        Face(path).draws("b")
+
+
+def test_a_drawing_without_measure_is_refused(make_font):
+    with pytest.raises(DataError, match=r"boxes\.ttf' cannot draw 'bbb.* exceeds limit .*; leave it out"):
+        mask_of(open_font(make_font(), 4000), "b" * 100)
 
 
 @needs_fonts

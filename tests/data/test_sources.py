@@ -1,16 +1,26 @@
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from printed_pages import put_page
 from real_data import LINES, needs_lines
 
+from drethtr.data.importers.hugging_face import HuggingFace
 from drethtr.data.sample import check_apart
 from drethtr.data.sources import open_all, open_samples
+from drethtr.data.streamed import Streamed
+from drethtr.data.supply import Real
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 from drethtr.text.normalize import as_written
+
+
+def as_written_in(*texts):
+    """A column of texts in some encoding or other."""
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(texts), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))])
 
 
 @pytest.fixture
@@ -77,11 +87,37 @@ def test_whole_numbers_are_written_as_such_where_others_are_missing(draw, write_
         ({"image": [b"", None], "text": ["a", "b"]}, "row 1: no image"),
         ({"image": [b""], "text": pa.array([None], pa.string())}, "row 0: text is None"),
         ({"image": [{"bytes": None, "path": "gone.png"}], "text": ["a"]}, "row 0: image .*gone.png does not exist"),
+        ({"image": ["x" * 300], "text": ["a"]}, "row 0: image .*x cannot be read: File name too long"),
+        ({"image": [b""], "text": [12]}, "row 0: text is 12, not a string"),
+        ({"image": [b""], "text": as_written_in(b"caf\xe9")}, "lines.parquet: has text that is not UTF-8"),
+        ({"image": [b""], "text": ["a"], "clean": ["false"]}, "row 0: clean is 'false'; expected true or false"),
+        ({"image": [b""], "text": ["a"], "clean": [2]}, "row 0: clean is 2; expected true or false"),
     ],
 )
 def test_parquet_that_cannot_be_used(write_parquet, columns, message):
+    path = write_parquet(columns)
     with pytest.raises(DataError, match=message):
-        open_samples(write_parquet(columns))
+        open_samples(path)
+
+
+@pytest.mark.parametrize("columns", [{"text": [12]}, {"text": as_written_in(b"caf\xe9")}, {"clean": ["false"]}])
+def test_parquet_is_refused_alike_in_memory_and_streamed(write_parquet, columns):
+    path = write_parquet({"image": [b""], "text": ["a"], **columns})
+    errors = []
+    for source in (Real(paths=(str(path),)), Streamed(paths=(str(path),))):
+        with pytest.raises(DataError) as error:
+            source.open()
+        errors.append(str(error.value))
+    assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize("clean", [pa.array([0, 1, None], pa.int8()), pa.array([False, True, None]), [0.0, 1.0, None]])
+def test_clean_is_a_yes_or_no_for_every_reader(draw, write_parquet, clean):
+    path = write_parquet({"image": [draw(n) for n in "abc"], "text": list("abc"), "clean": clean})
+    [(_, streamed)] = Streamed(paths=(str(path),)).open()
+    assert [sample.clean for sample in open_samples(path)] == [False, True, True]
+    assert [entry.sample.clean for entry in HuggingFace().entries(path)] == [False, True, True]
+    assert list(streamed.texts()) == ["b", "c"]
 
 
 def test_what_only_claims_to_be_parquet(tmp_path):
@@ -168,6 +204,10 @@ def test_jsonl_beside_its_images(draw, tmp_path):
         ("gt.jsonl", '{"name": "a.png"}', "line 1: no file and no text"),
         ("gt.jsonl", '{"file": "a.png", "text": 7}', "line 1: text is 7, expected str"),
         ("gt.jsonl", '{"file": "gone.png", "text": ""}', "line 1: image .*gone.png does not exist"),
+        ("gt.jsonl", '{"file": "a.png", "text": "a\\ud800b"}', r"line 1: text has half of a character, 'a\\ud800b'"),
+        ("gt.jsonl", '{"file": "a.png", "text": ' + "[" * 100_000, "line 1: not JSON that can be read: .*recursion"),
+        ("gt.jsonl", '{"file": "a.png", "text": ' + "1" * 5000 + "}", "line 1: not JSON that can be read: .*digits"),
+        pytest.param("gt.tsv", "a" * 5000 + "\ta", "line 1: image .*aa does not exist", id="a long name"),
         ("gt.csv", "", "unknown form '.csv'; known: .parquet, .tsv, .jsonl, .xml and folders"),
     ],
 )

@@ -9,6 +9,7 @@ from drethtr import config
 from drethtr.data import streamed
 from drethtr.data.mixture import Mixture
 from drethtr.data.sources import open_all
+from drethtr.data.sources.parquet import open_parquet
 from drethtr.data.streamed import Streamed
 from drethtr.data.supply import Real, Source
 from drethtr.errors import DataError
@@ -61,10 +62,24 @@ def test_every_round_has_another_order(pattern, monkeypatch):
 def test_few_blocks_are_read_for_lines_that_come_together(pattern, monkeypatch):
     """Otherwise a whole row group would be read for every line."""
     monkeypatch.setattr(streamed, "TOGETHER", 3)
-    streamed.rows_of.cache_clear()
     [(_, supply)] = Streamed(paths=(pattern,)).open()
     lines(supply, range(20))
-    assert streamed.rows_of.cache_info().misses <= 9
+    assert supply.rows.cache_info().misses <= 9
+    assert "rows" not in vars(pickle.loads(pickle.dumps(supply))), "blocks travel to other processes"
+
+
+def test_a_source_does_not_take_the_memory_of_others(draw, tmp_path, monkeypatch):
+    """Of one cache for all sources of a mixture, each would drop the blocks that the next one needs."""
+    image, supplies, opened = draw("a"), [], []
+    for number in range(6):
+        path = tmp_path / f"{number}.parquet"
+        pq.write_table(pa.table({"image": [image] * 80, "text": ["a"] * 80}), path, row_group_size=4)
+        supplies += [supply for _, supply in Streamed(paths=(str(path),)).open()]
+    monkeypatch.setattr(streamed, "open_parquet", lambda file: opened.append(file) or open_parquet(file))
+    for number in range(64):
+        for supply in supplies:
+            supply.sample(number, 1)
+    assert len(opened) == 6 * 16
 
 
 def test_streamed_lines_in_a_mixture(pattern):

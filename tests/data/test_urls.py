@@ -4,13 +4,15 @@ from functools import partial
 
 import fsspec
 import pytest
-from bulk_runs import Here, line, write_shard
+from bulk_runs import Here, line, table, write_shard
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
+from fsspec.registry import _registry
 
 from drethtr import Recognizer
 from drethtr.bulk.job import open_job
-from drethtr.bulk.plan import Columns
-from drethtr.data.sources import open_all, open_samples
-from drethtr.data.urls import beside, find_files
+from drethtr.bulk.plan import Columns, files_of
+from drethtr.data.sources import all_matching, open_all, open_samples, parquet
+from drethtr.data.urls import beside, find_files, identity
 from drethtr.errors import DataError
 
 
@@ -80,6 +82,111 @@ def test_files_keep_the_form_of_the_name(memory, tmp_path, monkeypatch):
     assert find_files("memory://scans/b") == ["memory:///scans/b/2.png"]
     assert find_files("memory://scans/*.png") == ["memory:///scans/a.png"]
     assert find_files((tmp_path / "b").as_uri()) == [(tmp_path / "b" / "2.png").as_uri()]
+
+
+class AnswerError(Exception):
+    """A web server's answer that is no page, as aiohttp has it: no `OSError`."""
+
+    def __init__(self, status):
+        super().__init__(f"{status}, message='as it is today'")
+        self.status = status
+
+
+class CutOff(MemoryFile):
+    """A page that ends early."""
+
+    def read(self, size=-1):
+        raise AnswerError(200)
+
+
+class Web(MemoryFileSystem):
+    """Pages at http://STATUS/..., whose errors are those of fsspec: every page that fails is said to be missing."""
+
+    protocol = ("http",)
+    cachable = False
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return path
+
+    def _open(self, path, *arguments, **options):
+        status = int(path.split("/")[2])
+        if status == 200:
+            return CutOff(self, path, b"")
+        try:
+            raise AnswerError(status) if status else ConnectionRefusedError("nobody listens")
+        except Exception as error:
+            raise FileNotFoundError(path) from error
+
+    def find(self, path, **options):
+        raise AnswerError(int(path.split("/")[2]))
+
+
+@pytest.fixture
+def web(monkeypatch):
+    monkeypatch.setitem(_registry, "http", Web)
+
+
+@pytest.mark.usefixtures("web")
+@pytest.mark.parametrize("status", [0, 200, 403, 429, 503])
+def test_an_image_that_cannot_be_fetched_now_is_waited_for(tiny_path, tmp_path, status):
+    """Written down as missing, the row would be bad for good."""
+    load, out = partial(Recognizer.load, tiny_path), tmp_path / "out"
+    cells = {1: {"bytes": None, "path": f"http://{status}/1.png"}}
+    path = write_shard(tmp_path / "a.parquet", range(2), cells, text=["a", "b"])
+    [outcome] = open_job([path], str(out), load(), Columns()).run(Here(), load)
+    assert f"a.parquet row 1: image http://{status}/1.png cannot be read now: " in outcome.failure
+    assert "cannot be read as Parquet" not in outcome.failure
+    assert [file.name for file in out.iterdir()] == ["_job.json"]
+    with pytest.raises(DataError, match=f"row 1: image http://{status}/1.png cannot be read now"):
+        open_samples(path)
+
+
+@pytest.mark.usefixtures("web")
+@pytest.mark.parametrize("status", [404, 410])
+def test_an_image_that_is_gone_from_the_web_is_a_bad_row(tiny_path, tmp_path, status):
+    load = partial(Recognizer.load, tiny_path)
+    path = write_shard(tmp_path / "a.parquet", [1], {1: {"bytes": None, "path": f"http://{status}/1.png"}})
+    [outcome] = open_job([path], str(tmp_path / "out"), load(), Columns()).run(Here(), load)
+    assert (outcome.rows, outcome.bad) == (1, 1)
+    assert f"image http://{status}/1.png does not exist" in table(tmp_path / "out")[0]["error"]
+
+
+@pytest.mark.usefixtures("web")
+def test_urls_that_cannot_be_reached_are_said_to_be():
+    with pytest.raises(DataError, match=r"http://503/a.parquet: cannot be listed: .*503"):
+        find_files("http://503/a.parquet")
+    with pytest.raises(DataError, match=r"http://503/a.parquet: cannot be read as Parquet: 503"):
+        open_samples("http://503/a.parquet")
+
+
+def test_an_image_without_end_is_not_fetched(stored, memory, monkeypatch):
+    """Such as file:///dev/zero."""
+    stored("memory://lines/train.parquet")
+    size = len(line(2))
+    monkeypatch.setattr(parquet, "READ_AHEAD", 100)
+    monkeypatch.setattr(parquet, "LARGEST_IMAGE", size)
+    assert open_samples("memory://lines/train.parquet")[2].image == line(2)
+    monkeypatch.setattr(parquet, "LARGEST_IMAGE", size - 1)
+    with pytest.raises(DataError, match=rf"row 2: memory://lines/images/2.png has more than {size - 1:,} bytes"):
+        open_samples("memory://lines/train.parquet")
+
+
+def test_a_file_is_the_same_however_it_is_spelt(memory, tmp_path, monkeypatch):
+    """Links are names of their own: stores lend one file to several."""
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.png").write_bytes(b"")
+    (tmp_path / "link.png").symlink_to(tmp_path / "a.png")
+    monkeypatch.chdir(tmp_path)
+    spellings = ["a.png", "./a.png", "b/../a.png", str(tmp_path / "a.png")]
+    assert {identity(name) for name in spellings} == {str(tmp_path / "a.png")}
+    for other in spellings[1:]:
+        with pytest.raises(DataError, match=f"{other} is already matched by another pattern"):
+            all_matching(["a.png", other])
+        with pytest.raises(DataError, match=f"{other} is meant by a.png and by {other}"):
+            files_of(["a.png", other])
+    assert all_matching(["./a.png", "link.png"]) == files_of(["./a.png", "link.png"]) == ["./a.png", "link.png"]
+    assert identity("memory://a/../b") == "memory://a/../b"
 
 
 def test_reading_in_bulk_from_one_store_to_another(stored, memory, tiny_path, tmp_path):

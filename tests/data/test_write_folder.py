@@ -19,3 +19,16 @@ def test_a_file_in_the_way_is_named(make_samples, tmp_path):
     (tmp_path / "lines").write_text("precious")
     with pytest.raises(DataError, match="lines"):
         store_folder(make_samples("a", 1), tmp_path / "lines")
+
+
+def test_what_fails_at_once_removes_nothing(make_samples, tmp_path):
+    def fails():
+        raise DataError("cannot open the font")
+        yield
+
+    store_folder(make_samples("a", 2), tmp_path)
+    with pytest.raises(DataError, match="cannot open the font"):
+        store_folder(fails(), tmp_path)
+    assert len(read_folder(tmp_path)) == 2
+    store_folder(make_samples("b", 1), tmp_path)
+    assert [sample.text for sample in read_folder(tmp_path)] == ["b0"]

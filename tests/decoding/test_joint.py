@@ -155,6 +155,7 @@ def test_a_line_must_be_shown_at_every_width(made):
 
 def test_confidences_of_other_widths_mean_something_else():
     assert Joint().akin(Joint(candidates=8)) and not Joint().akin(Joint(widths=(1.0, 0.8)))
+    assert Joint(widths=[1.0, 0.8]).akin(Joint(widths=(1.0, 0.8)))
     assert Beam(3).akin(Beam(5)) and not Beam().akin(Greedy())
 
 
@@ -316,6 +317,7 @@ SENSELESS = [
     (Joint(), {"widths": (1.0,) * 11}),
     (Beam(), {"beams": 0}),
     (Beam(), {"length_exponent": -0.5}),
+    (Beam(), {"length_exponent": 250.0}),
     (Beam(), {"length_exponent": nan}),
 ]
 

@@ -49,3 +49,9 @@ def test_a_resized_page_comes_back():
 def test_a_page_of_unknown_size_takes_the_size_of_its_image():
     page = Page("p.jpg", 0, 0, (Region("r", (line_of("eins"),)),))
     assert page.resized(800, 600) == Page("p.jpg", 800, 600, page.regions)
+
+
+def test_what_was_off_a_page_of_unknown_size_is_at_its_edge():
+    far = TextLine("l", ((0, 0), (10**6, 0), (10**6, 10**6)), ((0, 5), (10**6, 5)))
+    [line] = Page("p.jpg", 0, 0, (Region("r", (far,)),)).resized(800, 600).lines
+    assert line == TextLine("l", ((0, 0), (800, 0), (800, 600)), ((0, 5), (800, 5)))

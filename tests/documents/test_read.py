@@ -1,4 +1,5 @@
 import json
+from io import BytesIO
 
 import pytest
 from page_examples import document_of, letter_page
@@ -7,6 +8,8 @@ from real_data import PAGES, needs_pages
 
 from drethtr.documents import FORMATS, Page, image_beside, read_page
 from drethtr.errors import DataError
+from drethtr.images.line import load_line
+from drethtr.images.page import open_pages
 
 
 def test_an_image_is_a_page_without_lines(tmp_path):
@@ -20,6 +23,26 @@ def test_a_turned_image_has_the_size_that_people_see(tmp_path):
     exif[0x0112] = 6
     image.save(tmp_path / "a.jpg", exif=exif)
     assert read_page(tmp_path / "a.jpg") == Page("a.jpg", 20, 30)
+
+
+@pytest.mark.parametrize("ending", ["jpg", "webp"])
+def test_other_metadata_turn_an_image_as_well(tmp_path, ending):
+    tag = '<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="6"/>'
+    Image.new("RGB", (30, 20)).save(tmp_path / f"a.{ending}", xmp=tag.encode())
+    [source] = open_pages(tmp_path / f"a.{ending}")
+    page = read_page(tmp_path / f"a.{ending}")
+    assert (page.width, page.height) == source.size() == source.grey().shape[::-1] == (20, 30)
+
+
+def test_an_image_that_claims_to_be_endless_is_damaged(tmp_path):
+    file = BytesIO()
+    Image.new("L", (40, 30)).save(file, "JPEG2000")
+    before, after = file.getvalue().split(b"jp2h")
+    endless = before[:-4] + b"\0\0\0\1jp2h" + (2**62).to_bytes(8, "big") + after
+    (tmp_path / "a.jp2").write_bytes(endless)
+    for read in (read_page, open_pages, load_line):
+        with pytest.raises(DataError, match=r"a\.jp2: cannot be read as an image"):
+            read(tmp_path / "a.jp2")
 
 
 @pytest.mark.parametrize("ending", ["png", "tif"])

@@ -93,6 +93,28 @@ def test_words_that_somebody_marked_out_stay(blank):
     assert update(data.encode(), with_text(data.encode(), "marked"), PROVENANCE).decode() == expected
 
 
+GLYPHS = '<pc:Glyph id="g"><pc:Coords points="0,50 4,50 4,60"/>GLYPH</pc:Glyph>'.replace(
+    "GLYPH", "<pc:TextEquiv><pc:Unicode>h</pc:Unicode></pc:TextEquiv>"
+)
+
+
+def test_letters_that_somebody_marked_out_stay():
+    """A word may have its text in its letters alone."""
+    data = PAGE.replace("ENCODING", "utf-8").replace('9,60"/></pc:Word>', f'9,60"/>{GLYPHS}</pc:Word>').encode()
+    updated = update(data, with_text(data, "marked"), PROVENANCE).decode()
+    assert GLYPHS in updated and page_of(updated.encode()).lines[2].text == NEW.text
+
+
+def test_of_several_texts_an_empty_one_is_none():
+    texts = ["<pc:TextEquiv index='0'><pc:Unicode/></pc:TextEquiv>", "<pc:TextEquiv index='1'>TEXT</pc:TextEquiv>"]
+    texts[1] = texts[1].replace("TEXT", "<pc:Unicode/><pc:PlainText>mein Text</pc:PlainText>")
+    data = (
+        PAGE.replace("ENCODING", "utf-8").replace('id="bare"/>', f'id="bare">{"".join(texts)}</pc:TextLine>').encode()
+    )
+    assert page_of(data).lines[3].text == "mein Text"
+    assert update(data, with_text(data, "bare"), PROVENANCE) == data
+
+
 def test_text_that_is_there_stays_unless_it_is_to_be_replaced():
     data = PAGE.replace("ENCODING", "utf-8").encode()
     page = with_text(data, "read")

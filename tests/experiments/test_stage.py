@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from drethtr.data.synthetic import Synthetic
 from drethtr.errors import ConfigError, DataError
 from drethtr.experiments.made_lines import SPLITS, STEM
 from drethtr.experiments.material import Lines, Material
@@ -76,6 +77,18 @@ def test_other_lines_under_the_same_name_are_other_data(split, conditions, tmp_p
     Path(file).write_bytes(Path(file).read_bytes()[::-1])
     assert row.fingerprint(own, 0) != before[0]
     assert (row.stage(own, 0).fingerprint == before[1]) == (split == "test")
+
+
+@pytest.mark.parametrize("file", ["fonts/a.ttf", "text_en.txt"])
+def test_other_fonts_or_texts_make_another_training(file, conditions, tmp_path):
+    (tmp_path / "fonts").mkdir()
+    for name in ("fonts/a.ttf", "text_en.txt"):
+        (tmp_path / name).write_text("before")
+    synthetic = Synthetic(fonts=str(tmp_path / "fonts"), texts=(str(tmp_path / "text_en.txt"),))
+    own = replace(conditions, material=replace(conditions.material, synthetic=synthetic))
+    before = stage_of(PRETRAINING, 1, own).fingerprint
+    (tmp_path / file).write_text("after")
+    assert stage_of(PRETRAINING, 1, own).fingerprint != before
 
 
 def test_a_damaged_result_is_named(conditions):

@@ -82,11 +82,12 @@ def test_colored_float_array_is_weighed_like_an_image():
     assert load_line(red)[0, 0] == 255
 
 
-def test_exif_orientation_is_obeyed(tmp_path):
+@pytest.mark.parametrize("ending", ["png", "tif"])
+def test_exif_orientation_is_obeyed(tmp_path, ending):
     exif = Image.Exif()
     exif[0x0112] = 6
-    Image.fromarray(np.rot90(written()).copy()).save(tmp_path / "turned.png", exif=exif)
-    np.testing.assert_array_equal(load_line(tmp_path / "turned.png"), written())
+    Image.fromarray(np.rot90(written()).copy()).save(tmp_path / f"turned.{ending}", exif=exif)
+    np.testing.assert_array_equal(load_line(tmp_path / f"turned.{ending}"), written())
 
 
 def test_given_array_is_not_shared():

@@ -67,10 +67,18 @@ def test_turned_as_its_exif_says(picture, tmp_path, ending):
     exif = Image.Exif()
     exif[0x0112] = 6  # held with its right side up
     path = tmp_path / f"scan.{ending}"
-    picture.save(path, exif=exif, **({"compression": "tiff_lzw"} if ending == "tif" else {}))
+    picture.save(path, exif=exif)
     [source] = open_pages(path)
     assert source.size() == source.image().size == (80, 120) and source.grey().shape == (120, 80)
     assert np.allclose(block(source.grey()), (50, 20, 70, 60), atol=1)
+
+
+@pytest.mark.parametrize("mode", ["I;16", "L", "LA", "RGBA", "CMYK"])
+def test_the_resolution_of_a_scan_is_kept(picture, mode, tmp_path):
+    deep = Image.fromarray(np.asarray(picture).astype(np.uint16) << 8)
+    (deep if mode == "I;16" else picture.convert(mode)).save(tmp_path / "scan.tif", dpi=(600, 600))
+    [source] = open_pages(tmp_path / "scan.tif")
+    assert source.image().info["dpi"] == (600, 600)
 
 
 def test_a_tiff_of_several_pages_and_a_thumbnail(picture, tmp_path):

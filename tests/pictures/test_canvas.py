@@ -28,6 +28,12 @@ def test_svg_holds_the_same_and_needs_no_other_file():
     assert root[1].get("href").startswith("data:image/png;base64,") and root[3].text == "a < b & c"
 
 
+def test_a_rectangle_that_ends_before_it_begins_is_not_seen():
+    narrow = Rectangle(20, 10, 18, 20, (255, 0, 0))
+    assert "width='0.0'" in narrow.svg()
+    assert (np.asarray(Canvas(60, 40, (narrow,)).to_image()) == 255).all()
+
+
 def test_saved_by_name(tmp_path):
     CANVAS.save(tmp_path / "a.svg")
     CANVAS.save(tmp_path / "a.png")

@@ -9,7 +9,7 @@ from sharing_examples import complete
 from drethtr import Recognizer
 from drethtr.checkpoint import load_model, save_model
 from drethtr.decoding.strategies import Greedy
-from drethtr.errors import CheckpointError
+from drethtr.errors import CheckpointError, DataError
 from drethtr.sharing.folder import MODEL, README, locate, write_folder
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -32,6 +32,20 @@ def test_weights_are_stored_in_half_where_that_loses_nothing(tiny_model, tmp_pat
     sizes = [(tmp_path / name / MODEL).stat().st_size for name in ("whole", "half")]
     assert sizes[1] < 0.7 * sizes[0]
     assert load_model(tmp_path / "half" / MODEL).hash == rounded.hash
+
+
+@pytest.mark.parametrize("text", ["# Letters\n", "---\nlicense: mit\n---\nlibrary_name: drethtr\n", "---\n\xe9"])
+def test_a_readme_of_something_else_stays(text, tiny_model, tmp_path):
+    (tmp_path / README).write_text(text, encoding="latin-1")
+    with pytest.raises(DataError, match=r"README\.md: is not that of a model of drethtr"):
+        write_folder(tiny_model, tmp_path)
+    assert [(path.name, path.read_text(encoding="latin-1")) for path in tmp_path.iterdir()] == [(README, text)]
+
+
+def test_a_readme_of_a_model_is_replaced(tiny_model, tmp_path):
+    for repository in ("ada/one", "ada/two"):
+        write_folder(complete(tiny_model), tmp_path, repository)
+    assert "ada/two" in (tmp_path / README).read_text(encoding="utf-8")
 
 
 def test_a_file_or_the_only_one_in_a_folder_is_the_model(tiny_path, tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import rank_norms
 import rank_shares
+import rank_waits
 import torch
 from safetensors.torch import load_file
 from training_runs import finish, launch, saved_at, start
@@ -40,6 +41,10 @@ def test_two_processes_train_like_one(data: Path) -> None:
 def test_batch_norms_know_what_all_processes_saw(tmp_path: Path) -> None:
     finish(launch(tmp_path, [rank_norms.__file__, str(tmp_path)], processes=2))
     assert [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)] == [[0.5], [0.5]]
+
+
+def test_while_one_reads_the_others_wait_for_as_long_as_it_takes(tmp_path: Path) -> None:
+    finish(launch(tmp_path, [rank_waits.__file__], processes=2))
 
 
 def test_processes_need_no_gradient_of_what_no_loss_teaches(data: Path) -> None:

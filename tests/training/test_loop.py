@@ -1,6 +1,7 @@
 """When a run begins, ends, and goes on."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from drethtr import config
 from drethtr.checkpoint import load_model, read_tensors, write_tensors
 from drethtr.errors import CheckpointError, ConfigError
-from drethtr.training.loop import LATEST, SNAPSHOT, train
+from drethtr.training.journal import Diary
+from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig, ValidationConfig
 
 FONTS = Path(__file__).parents[1] / "fonts"
@@ -53,6 +55,24 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(ending, data, monkeypatch
     }
     assert train(wanted, data / "out", resume=True, workers=0) == best and len(before) == 4
     assert {name: (data / "out" / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("there", [SNAPSHOT, LATEST, BEST])
+def test_models_of_another_run_are_not_replaced(there, data, monkeypatch):
+    (data / "out").mkdir()
+    (data / "out" / there).write_text("of another run")
+    way_on = "add --resume to go on with it, or " * (there == SNAPSHOT)
+    with pytest.raises(ConfigError, match=f"holds a run already; {way_on}choose another --output"):
+        train(run(data, monkeypatch), data / "out", workers=0)
+    assert (data / "out" / there).read_text() == "of another run"
+
+
+def test_half_a_record_is_no_record(data):
+    metrics = data / "metrics.jsonl"
+    metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')
+    with closing(Diary(data, total=8, seen=4)) as diary:
+        diary.record("validation", 8)
+    assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [4, 8]
 
 
 def test_a_gradient_that_is_no_number_spoils_nothing(data, monkeypatch):

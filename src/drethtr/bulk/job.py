@@ -55,10 +55,15 @@ class Job:
     def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[Outcome]:
         """Read what is left; `load` makes each worker's recognizer, like that of the job.
 
+        What killed workers left is removed at the end, if all parts are there: before, another run of the same job may
+        be writing.
+
         Raises:
             DrethtrError: if no worker can begin, or results cannot be written.
         """
-        return engine.run(self.left, Work(load, self.output, self.model, drethtr.__version__))
+        yield from engine.run(self.left, Work(load, self.output, self.model, drethtr.__version__))
+        if not self.missing():
+            self.output.clear(everything=False)
 
 
 def open_job(
@@ -98,7 +103,6 @@ def open_job(
     if force:
         folder.clear(everything=True)
     check_same(folder, settings)
-    folder.clear(everything=False)
     folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
     parts = tuple(plan.cut(rows_per_part))
     return Job(folder, parts, missing(parts, folder), recognizer.model.hash)

@@ -15,12 +15,15 @@ from drethtr.data.urls import Location, locate
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
-    from pyarrow import Schema
+    from pyarrow import Schema, Table
 
 JOB = "_job.json"
 QUARANTINE = "_quarantine"
 WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
 """What the files of parts are called, and those of their bad rows."""
+
+UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
+"""What a file is called until it is whole."""
 
 
 def columns(carried: "Schema") -> "Schema":
@@ -64,21 +67,32 @@ class Output:
         return Location(system, "/".join((path.rstrip("/"), *names)))
 
     def write_part(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write a part, what is bad first: where there is a part, all its bad rows are known.
+        """Write a part, what is bad first: where there is a part, all its bad rows are known, and no others.
 
         Raises:
             DataError: if it cannot be written.
         """
-        import pyarrow as pa
         from pyarrow.parquet import write_table
 
         table = BytesIO()
-        write_table(pa.Table.from_pylist(list(rows), self.schema), table)
+        write_table(self.table(rows), table)
         bad = [{"input": row["input"], "row": row["row"], "error": row["error"]} for row in rows if row["error"]]
         if bad:
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in bad)
             self.write(lines.encode(), QUARANTINE, f"{name}.jsonl")
+        else:
+            self.remove(QUARANTINE, f"{name}.jsonl")  # of a worker that was killed before the images were mended
         self.write(table.getvalue(), f"{name}.parquet")
+
+    def table(self, rows: Sequence[Mapping[str, Any]]) -> "Table":
+        """Rows as a table. Carried values are arrays of one: as scalars, pyarrow takes not all types, or not null."""
+        import pyarrow as pa
+
+        own = columns(pa.schema([]))
+        table = pa.Table.from_pylist(list(rows), own)
+        for carried in list(self.schema)[len(own) :]:
+            table = table.append_column(carried, pa.concat_arrays([row[carried.name] for row in rows]))
+        return table
 
     def write(self, content: bytes, *names: str) -> None:
         """Write a file in one step; of two that write the same one at a time, one succeeds after the other."""
@@ -91,6 +105,17 @@ class Output:
             system.mv(unfinished, path)
         except OSError as error:
             raise DataError(f"cannot write {path}: {error}") from error
+
+    def remove(self, *names: str) -> None:
+        """Remove a file, if it is there."""
+        system, path = self.at(*names)
+        try:
+            if system.exists(path):
+                system.rm_file(path)
+        except FileNotFoundError:
+            return  # somebody else was faster
+        except OSError as error:
+            raise DataError(f"cannot remove {path}: {error}") from error
 
     def names(self, *below: str) -> list[str]:
         """The names of the files in the folder, or in one of its own."""
@@ -132,11 +157,11 @@ class Output:
     def clear(self, *, everything: bool) -> None:
         """Remove what killed workers left, or `everything` that a job has written; nothing else.
 
-        What was asked for goes last: a removal that is interrupted leaves a job.
+        What a worker is writing looks like what a killed one left: nobody may be at work here. What was asked for goes
+        last: a removal that is interrupted leaves a job.
         """
         for below in ((QUARANTINE,), ()):
-            system, path = self.at(*below)
             for name in sorted(self.names(*below), key=lambda name: name == JOB):
                 written = name == JOB or WRITTEN.fullmatch(name)
-                if name.endswith(".unfinished") or (everything and written):
-                    system.rm_file(f"{path}/{name}")
+                if UNFINISHED.fullmatch(name) or (everything and written):
+                    self.remove(*below, name)

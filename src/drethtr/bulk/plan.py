@@ -9,7 +9,7 @@ from drethtr.bulk.output import JOB
 from drethtr.bulk.rows import ImageRows, ParquetRows, Rows
 from drethtr.config import hint
 from drethtr.data.sources.parquet import open_parquet
-from drethtr.data.urls import find_files
+from drethtr.data.urls import find_files, identity
 from drethtr.documents.beside import IMAGES
 from drethtr.errors import ConfigError, DataError
 
@@ -90,16 +90,18 @@ def files_of(names: Sequence[str]) -> list[str]:
     Raises:
         DataError: if there is nothing at a name, or nothing of a known kind, or a file is meant twice.
     """
-    found: dict[str, str] = {}
+    found: list[str] = []
+    meant: dict[str, str] = {}
     for name in names:
         files = without_results(find_files(name))
         usable = [file for file in files if is_image(file) or ending(file) == PARQUET]
         if not usable:
             raise DataError(f"{name}: neither Parquet files nor line images ({', '.join(sorted(IMAGES))})")
         for file in usable:
-            if (other := found.setdefault(file, name)) != name:
+            if (other := meant.setdefault(identity(file), name)) != name:
                 raise DataError(f"{file} is meant by {other} and by {name}; each row is read once")
-    return list(found)
+        found += usable
+    return list(dict.fromkeys(found))
 
 
 def without_results(files: Sequence[str]) -> list[str]:
@@ -130,6 +132,8 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
         if name not in schema.names:
             present = ", ".join(schema.names)
             raise DataError(f"{file}: no column {name!r}{hint(name, schema.names)}; it has {present}")
+        if schema.names.count(name) > 1:
+            raise DataError(f"{file}: several columns are called {name!r}; rename all but one of them")
     if not may_hold_images(schema.field(image).type):
         raise DataError(f"{file}: column {image!r} is {schema.field(image).type}; expected images or their paths")
     carried = pyarrow.schema([schema.field(name) for name in columns.carry])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import drethtr
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
-from drethtr.bulk.rows import Row
+from drethtr.bulk.rows import Row, printable
 from drethtr.errors import DataError, DrethtrError
 from drethtr.images.line import Line
 from drethtr.reading import Reading
@@ -122,7 +122,7 @@ def told(reading: Reading) -> dict[str, Any]:
 
 def refused(error: DataError) -> dict[str, Any]:
     """What is known of a line that could not be read."""
-    return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": str(error)}
+    return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": printable(str(error))}
 
 
 def together(

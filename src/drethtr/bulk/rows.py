@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from drethtr.data.sources.parquet import image_at, image_of, open_parquet
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
-    from pyarrow import RecordBatch
+    from pyarrow import Array, RecordBatch
     from pyarrow.parquet import ParquetFile
 
 FETCHED = 32
@@ -24,13 +24,13 @@ class Row(NamedTuple):
     input    the file it is in
     number   its place there, from 0
     image    an encoded image, an image file, or why there is neither
-    carried  values of other columns, as Arrow scalars
+    carried  values of other columns, as Arrow arrays of one value
     """
 
     input: str
     number: int
     image: bytes | Path | DataError
-    carried: Mapping[str, Any]
+    carried: "Mapping[str, Array]"
 
 
 class Rows(ABC):
@@ -44,6 +44,7 @@ class Rows(ABC):
 
         Raises:
             DataError: if the input cannot be read any more. A row without a usable image is no reason.
+            OSError: if an image cannot be read now.
         """
 
     @abstractmethod
@@ -87,22 +88,32 @@ class ParquetRows(Rows):
                     number += batch.num_rows
 
     def row(self, number: int, cells: "RecordBatch") -> Row:
-        """The row of this number."""
-        carried = {name: cells[name][0] for name in self.carry}
+        """The row of this number.
+
+        Raises:
+            DataError: if its image cannot be had now, so that the part has to wait.
+        """
+        name = printable(self.file)
+        key = f"{name} row {number}"
+        image: bytes | Path | DataError
         try:
-            image = image_of(cells[self.column][0].as_py(), self.file, f"{self.file} row {number}")
+            image = image_of(cells[self.column][0].as_py(), self.file, key)
+        except UnicodeDecodeError as error:
+            image = DataError(f"{key}: the path of the image is not UTF-8: {error}")
         except DataError as error:
-            return Row(self.file, number, error, carried)
-        return Row(self.file, number, image, carried)
+            image = error
+        except OSError as error:
+            raise DataError(str(error)) from error
+        return Row(name, number, image, {column: cells[column] for column in self.carry})
 
     def part(self, first: int, count: int) -> "ParquetRows":
         return replace(self, first=self.first + first, count=count)
 
     def describe(self) -> str:
-        return f"rows {self.first} to {self.first + self.count - 1} of {self.file}"
+        return f"rows {self.first} to {self.first + self.count - 1} of {printable(self.file)}"
 
     def identity(self) -> dict[str, object]:
-        return {"file": self.file, "column": self.column, "rows": self.count, "bytes": self.size}
+        return {"file": printable(self.file), "column": self.column, "rows": self.count, "bytes": self.size}
 
 
 def bytes_of(file: str) -> int | None:
@@ -147,7 +158,8 @@ class ImageRows(Rows):
         return ImageRows(self.files[first : first + count])
 
     def describe(self) -> str:
-        return f"{self.count} images from {self.files[0]} to {self.files[-1]}" if self.count > 1 else self.files[0]
+        first, last = printable(self.files[0]), printable(self.files[-1])
+        return f"{self.count} images from {first} to {last}" if self.count > 1 else first
 
     def identity(self) -> dict[str, object]:
         files = "\n".join(f"{bytes_of(file)} {file}" for file in self.files).encode("utf-8", "surrogateescape")

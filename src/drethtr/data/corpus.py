@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from drethtr.errors import ConfigError, DataError
 
 KEPT_BYTES = 16 << 20  # of one file in memory; of a longer one, blocks from all over it
 BLOCK_BYTES = 1 << 16
+LONGEST_LINE = BLOCK_BYTES + (1 << 10)  # a piece of a longer one is a block
+CONTINUATIONS = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 TRIES = 50
 LONGEST_WORD = 40
 """Text without a space for longer than this, as in scripts that have none, is cut anywhere."""
@@ -195,9 +197,27 @@ def read_text(file: Path) -> bytes:
 
 def read_blocks(file: Path) -> Iterator[bytes]:
     """A file in pieces of whole lines, about `BLOCK_BYTES` each."""
+    block = b""
     with lzma.open(file) if file.suffix == ".xz" else file.open("rb") as stream:
-        while lines := stream.readlines(BLOCK_BYTES):
-            yield b"".join(lines)
+        for line in read_lines(stream):
+            block += line
+            if len(block) > BLOCK_BYTES:
+                yield block
+                block = b""
+    if block:
+        yield block
+
+
+def read_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; one longer than `LONGEST_LINE` comes in pieces, lines of their own, that end at a space."""
+    rest = b""
+    while line := rest + stream.readline(LONGEST_LINE - len(rest)):
+        rest = b""
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            last = len(line.rstrip(CONTINUATIONS)) - 1  # where the last character begins, which may be incomplete
+            end = max(line.rfind(b" "), 0) or max(last, 0) or len(line)
+            line, rest = line[:end] + b"\n", line[end:]
+        yield line
 
 
 def sample_blocks(blocks: Iterator[bytes], most: int) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class Glyphs:
     """The ink of a short text, cut out; `top` and `bottom` in pixels above and below the baseline."""
 
     def __init__(self, font: FreeTypeFont, text: str) -> None:
-        mask, (_, above) = font.getmask2(text, mode="L", anchor="ls")
+        mask, (_, above) = mask_of(font, text)
         width, height = mask.size
         ink: NDArray[np.uint8] = np.frombuffer(bytes(mask), np.uint8).reshape(height, width)
         rows, columns = np.flatnonzero((ink > 96).any(axis=1)), np.flatnonzero((ink > 96).any(axis=0))
@@ -51,6 +52,18 @@ class Glyphs:
         small = [Image.fromarray(glyphs.ink).resize((24, 24), Image.Resampling.BOX) for glyphs in (self, other)]
         a, b = (np.asarray(picture, np.float64).ravel() for picture in small)
         return bool(np.corrcoef(a, b)[0, 1] > SAME_DRAWING)
+
+
+def mask_of(font: FreeTypeFont, text: str) -> tuple[Any, tuple[int, int]]:
+    """What a font draws for a text, and where it lies about the start of the baseline.
+
+    Raises:
+        DataError: if the font cannot draw it, or only without measure.
+    """
+    try:
+        return font.getmask2(text, mode="L", anchor="ls")
+    except (OSError, Image.DecompressionBombError) as error:
+        raise DataError(f"{font.path!r} cannot draw {text!r} ({error}); leave it out of the folder") from error
 
 
 def run_lengths(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -92,7 +105,10 @@ class Face:
     @cached_property
     def ascent(self) -> float:
         """Ink above the baseline in b, d, h, in ems."""
-        return float(np.median([Glyphs(self.reference, c).top for c in TALL])) / REFERENCE_SIZE
+        ascent = float(np.median([Glyphs(self.reference, c).top for c in TALL])) / REFERENCE_SIZE
+        if ascent <= 0:
+            raise DataError(f"{self.path} draws no ink above the baseline in {TALL!r}; leave it out of the folder")
+        return ascent
 
     @cached_property
     def descent(self) -> float:
@@ -180,6 +196,6 @@ def open_font(path: Path, pixels: int) -> FreeTypeFont:
         DataError: if the file is no font that FreeType can open.
     """
     try:
-        return ImageFont.truetype(path, pixels)
+        return ImageFont.truetype(str(path), pixels)
     except OSError as error:
         raise DataError(f"cannot open the font {path}: {error}") from error

@@ -4,7 +4,7 @@ A row group is a block. Every round takes the blocks in another order and shuffl
 time, so that few blocks are in memory and any sample can still be asked for by its number.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from drethtr.data.sample import Sample
 from drethtr.data.sources import all_matching
-from drethtr.data.sources.parquet import columns_of, open_parquet, sample_of
+from drethtr.data.sources.parquet import columns_of, is_clean, open_parquet, sample_of, text_of
 from drethtr.data.supply import FromFiles, Supply
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
@@ -68,12 +68,13 @@ class Streamed(FromFiles):
                         f"of 500, as pyarrow.parquet.write_table does with row_group_size=500"
                     )
                 rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
-                yield Block(file, group, first, np.flatnonzero([self.accepts(row) for row in rows]).astype(np.int16))
+                accepted = [self.accepts(row, f"{file} row {first + place}") for place, row in enumerate(rows)]
+                yield Block(file, group, first, np.flatnonzero(accepted).astype(np.int16))
                 first += count
 
-    def accepts(self, row: dict[str, Any]) -> bool:
+    def accepts(self, row: dict[str, Any], key: str) -> bool:
         """Whether to train on a row."""
-        return self.suits(nfc(row["text"] or ""), row.get("clean") is not False)
+        return self.suits(nfc(text_of(row["text"], key)), is_clean(row.get("clean"), key))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,15 @@ class StreamedLines(Supply):
     """The lines of some blocks, round after round, each round in another order."""
 
     blocks: tuple[Block, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is in memory does not travel to other processes."""
+        return type(self), (self.blocks,)
+
+    @cached_property
+    def rows(self) -> Callable[[str, int], list[dict[str, Any]]]:
+        """`rows_of`, of blocks that were needed last from memory: those of a group, and of the one before or after."""
+        return lru_cache(maxsize=2 * TOGETHER)(rows_of)
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
@@ -101,7 +111,16 @@ class StreamedLines(Supply):
         group = [self.blocks[block] for block in blocks[first : first + TOGETHER].tolist()]
         inside = int(ends[first + len(group) - 1]) - before
         chosen = int(order(inside, first, (seed, round_))[place - before])
-        return line_of(group, chosen)
+        return self.line_of(group, chosen)
+
+    def line_of(self, group: list[Block], number: int) -> Sample:
+        """A line of some blocks, counted over all of them."""
+        for block in group:
+            if number < len(block.rows):
+                row = int(block.rows[number])
+                return sample_of(self.rows(block.file, block.group)[row], block.file, block.first + row, nfc)
+            number -= len(block.rows)
+        raise AssertionError
 
     def texts(self) -> Iterator[str]:
         """The texts of all lines, read from the files."""
@@ -130,20 +149,9 @@ def order(size: int, first: int, chance: tuple[int, int]) -> NDArray[Any]:
     return np.random.default_rng((*chance, first, size)).permutation(size)
 
 
-def line_of(group: list[Block], number: int) -> Sample:
-    """A line of some blocks, counted over all of them."""
-    for block in group:
-        if number < len(block.rows):
-            row = int(block.rows[number])
-            return sample_of(rows_of(block.file, block.group)[row], block.file, block.first + row, nfc)
-        number -= len(block.rows)
-    raise AssertionError
-
-
-@lru_cache(maxsize=4 * TOGETHER)
 def rows_of(file: str, group: int) -> list[dict[str, Any]]:
-    """The rows of a block; those that were needed last stay in memory."""
+    """The rows of a block."""
     with open_parquet(file) as opened:
-        table = opened.read_row_group(group, columns_of(opened, file), use_threads=False)
-    rows: list[dict[str, Any]] = table.to_pylist()
+        columns = columns_of(opened, file)
+        rows: list[dict[str, Any]] = opened.read_row_group(group, columns, use_threads=False).to_pylist()
     return rows

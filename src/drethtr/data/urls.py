@@ -1,10 +1,17 @@
 """Files by name: a path on this machine, or a URL of any kind that fsspec knows (s3://, gs://, hf://, https://)."""
 
+import os.path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from glob import glob, has_magic
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from drethtr.errors import DataError, MissingExtraError
+from drethtr.errors import DataError, DrethtrError, MissingExtraError
+
+WEB = ("http://", "https://")
+NOT_THERE = (404, 410)
+"""What a web server answers if there is no such page, or none any more."""
 
 
 class Location(NamedTuple):
@@ -17,6 +24,14 @@ class Location(NamedTuple):
 def is_url(name: str) -> bool:
     """Whether a name is a URL, and no path."""
     return "://" in name
+
+
+def identity(name: str) -> str:
+    """What tells a file from others, however it is spelt: a URL is itself, a path is made absolute.
+
+    Links are not followed: stores that keep equal files once lend them several names, and all of those are meant.
+    """
+    return name if is_url(name) else os.path.abspath(name)  # noqa: PTH100 - Path.resolve is a hundred times slower
 
 
 def locate(name: str) -> Location:
@@ -36,6 +51,26 @@ def locate(name: str) -> Location:
         raise DataError(f"{name}: a package for this kind of URL is missing: {error}") from error
     except ValueError as error:
         raise DataError(f"{name}: {error}") from error
+
+
+@contextmanager
+def reaching(name: str) -> Iterator[None]:
+    """Whatever goes wrong with a URL is an `OSError`, and a `FileNotFoundError` only if there is no such file.
+
+    Of every web page that cannot be fetched, fsspec says that there is none. Errors of this package stay as they are.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        if name.startswith(WEB) and error.__cause__ and getattr(error.__cause__, "status", None) not in NOT_THERE:
+            raise OSError(str(error.__cause__)) from error
+        raise
+    except (DrethtrError, OSError):
+        raise
+    except Exception as error:
+        if not is_url(name):
+            raise
+        raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 def open_file(name: str) -> IO[bytes]:
@@ -89,9 +124,10 @@ def remote_files(name: str) -> list[str]:
     """The same for a URL, unsorted."""
     system, path = locate(name)
     try:
-        if has_magic(path):
-            return [system.unstrip_protocol(match) for match in system.glob(path) if system.isfile(match)]
-        # Of a file, `find` gives the file itself; of a web page, nothing.
-        return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
+        with reaching(name):
+            if has_magic(path):
+                return [system.unstrip_protocol(match) for match in system.glob(path) if system.isfile(match)]
+            # Of a file, `find` gives the file itself; of a web page, nothing.
+            return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
     except OSError as error:
         raise DataError(f"{name}: cannot be listed: {error}") from error

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from itertools import chain, islice
 from pathlib import Path
 
+from drethtr.atomic import atomic_write
 from drethtr.data.sample import Sample
 from drethtr.data.write_parquet import png_of
 from drethtr.errors import DataError
@@ -14,18 +16,22 @@ WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
 def store_folder(samples: Iterable[Sample], folder: Path) -> None:
     """Write samples as `read_folder` reads them: `000000.png` beside `000000.gt.txt`, and so on.
 
-    What an earlier call wrote to the folder is removed first.
+    What an earlier call wrote to the folder is removed once the first sample is made.
 
     Raises:
         DataError: if the folder cannot be written.
     """
+    made = ((png_of(sample), sample.text + "\n") for sample in samples)
+    first = list(islice(made, 1))  # whatever keeps all samples from being made shows here
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
             if WRITTEN.fullmatch(path.name):
                 path.unlink()
-        for number, sample in enumerate(samples):
-            (folder / f"{number:06}.png").write_bytes(png_of(sample))
-            (folder / f"{number:06}.gt.txt").write_text(sample.text + "\n", encoding="utf-8")
+        for number, (png, text) in enumerate(chain(first, made)):
+            with atomic_write(folder / f"{number:06}.png") as unfinished:
+                unfinished.write_bytes(png)
+            with atomic_write(folder / f"{number:06}.gt.txt") as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DataError(f"cannot write {folder}: {error}") from error

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from uuid import uuid4
 
 from PIL import Image
 
+from drethtr.atomic import atomic_write
 from drethtr.data.sample import Sample, content_of
 from drethtr.errors import DataError, MissingExtraError
 
@@ -35,12 +36,14 @@ class ParquetStore:
         fields = [("image", image), *((name, pa.string()) for name in STRINGS), ("clean", pa.bool_())]
         self.schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features()}})})
         self.path = path
-        self.unfinished = path.with_name(f".{uuid4().hex}.unfinished")
         self.rows: list[dict[str, Any]] = []
         self.lines = 0
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.writer = ParquetWriter(self.unfinished, self.schema, compression="none")
+            with ExitStack() as opened:
+                unfinished = opened.enter_context(atomic_write(path))
+                self.writer = ParquetWriter(unfinished, self.schema, compression="none")
+                opened.push(self.finish)
+                self.opened = opened.pop_all()
         except OSError as error:
             raise DataError(f"cannot write {path}: {error}") from error
 
@@ -61,6 +64,14 @@ class ParquetStore:
             raise DataError(f"cannot write {self.path}: {error}") from error
         self.rows = []
 
+    def finish(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close the file, with the rows that wait unless there was an error."""
+        try:
+            if kind is None and self.rows:
+                self.flush()
+        finally:
+            self.writer.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -68,13 +79,9 @@ class ParquetStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None and self.rows:
-                self.flush()
-            self.writer.close()
-            if kind is None:
-                self.unfinished.replace(self.path)
-        finally:
-            self.unfinished.unlink(missing_ok=True)
+            self.opened.__exit__(kind, error, trace)
+        except OSError as failed:
+            raise DataError(f"cannot write {self.path}: {failed}") from failed
 
 
 def store_parquet(samples: Iterable[Sample], path: Path) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 from PIL.ImageFont import FreeTypeFont
 
-from drethtr.data.fonts import Face, open_font
+from drethtr.data.fonts import Face, mask_of, open_font
 
 Floats = NDArray[np.float64]
 Edges = list[tuple[float, float]]
@@ -117,7 +117,7 @@ def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, chance: np.ra
     gap = max(chance.uniform(*pen.gap) * low, 0.9 * font.getlength(" "))
     words, stamps, start = list[Word](), list[tuple[int, int, Any]](), 0.0
     for word in text.split(" "):
-        mask, (left, top) = font.getmask2(word, mode="L", anchor="ls")
+        mask, (left, top) = mask_of(font, word)
         words.append(Word(word, round(start)))
         stamps.append((round(start) + int(left), int(top) + round(chance.normal(0, 0.04) * x_height), mask))
         start = round(start) + font.getlength(word) + gap * float(np.exp(chance.normal(0, 0.2)))

@@ -97,8 +97,8 @@ class Beam(Decoder):
     def __post_init__(self) -> None:
         if not 1 <= self.beams <= 100:
             raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
-        if not self.length_exponent >= 0:
-            raise ConfigError(f"the exponent of the length is at least 0, not {self.length_exponent}")
+        if not 0 <= self.length_exponent <= 10:
+            raise ConfigError(f"the exponent of the length is 0 to 10, not {self.length_exponent}")
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         texts = self.search(network, memory, min(alternatives + 1, self.beams))
@@ -207,6 +207,7 @@ class Joint(Decoder):
             raise ConfigError(f"the weight of the CTC head is between 0 and 1, not {self.ctc_weight}")
         if self.corrections < 0:
             raise ConfigError(f"a text is corrected 0 times or more often, not {self.corrections}")
+        object.__setattr__(self, "widths", tuple(self.widths))  # a list would be akin to no other
         if not 1 <= len(self.widths) <= 10 or not all(0.5 <= width <= 2 for width in self.widths):
             raise ConfigError(f"a line is seen at 1 to 10 widths, each of them 0.5 to 2, not {self.widths}")
 

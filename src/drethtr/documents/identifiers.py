@@ -15,11 +15,13 @@ class Identifiers:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = set(taken)
+        self.tried: dict[str, Iterator[str]] = {}
 
     def claim(self, wanted: str) -> str:
         """The id, if it is free and XML allows it, else one much like it."""
         valid = NO_START.sub("_", NO_PART.sub("_", wanted))
-        free = next(name for name in numbered(valid) if name not in self.taken)
+        names = self.tried.setdefault(valid, numbered(valid))  # goes on behind those that were taken before
+        free = next(name for name in names if name not in self.taken)
         self.taken.add(free)
         return free
 

@@ -3,7 +3,8 @@
 Coordinates are whole pixels of the page's image as a person sees it (upright), x from its left, y from its top edge.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
@@ -155,7 +156,7 @@ class Page:
     def __post_init__(self) -> None:
         for kind, ids in (("lines", [line.id for line in self.lines]), ("regions", [r.id for r in self.regions])):
             if len(set(ids)) < len(ids):
-                twice = next(id for id in ids if ids.count(id) > 1)
+                twice = Counter(ids).most_common(1)[0][0]
                 raise DataError(f"page {self.image!r}: two {kind} share the id {twice!r}")
 
     @property
@@ -203,31 +204,34 @@ class Page:
         return self.resized(width, height)
 
     def resized(self, width: int, height: int) -> Self:
-        """The page on an image of another size; one whose size was unknown keeps its coordinates."""
+        """The page on an image of another size; one whose size was unknown keeps what of its coordinates is on it."""
+        if (width, height) == (self.width, self.height):
+            return self
         x, y = (new / old if old else 1.0 for new, old in ((width, self.width), (height, self.height)))
-        same = replace(self, width=width, height=height)
-        if (x, y) == (1.0, 1.0):
-            return same
+
+        def moved(point: Point) -> Point:
+            return min(round(point[0] * x), width), min(round(point[1] * y), height)
+
         regions = (
             replace(
                 region,
-                polygon=stretched(region.polygon, x, y),
-                lines=tuple(stretched_line(line, x, y) for line in region.lines),
+                polygon=all_moved(region.polygon, moved),
+                lines=tuple(moved_line(line, moved) for line in region.lines),
             )
             for region in self.regions
         )
-        return replace(same, regions=tuple(regions))
+        return replace(self, width=width, height=height, regions=tuple(regions))
 
 
-def stretched_line(line: TextLine, x: float, y: float) -> TextLine:
-    """A line with all its coordinates multiplied."""
+def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:
+    """A line with all its points elsewhere."""
     text = line.transcription
     if text is not None:
-        words = (replace(word, polygon=stretched(word.polygon, x, y)) for word in text.words)
+        words = (replace(word, polygon=all_moved(word.polygon, move)) for word in text.words)
         text = replace(text, words=tuple(words))
-    return TextLine(line.id, stretched(line.polygon, x, y), stretched(line.baseline, x, y), text)
+    return TextLine(line.id, all_moved(line.polygon, move), all_moved(line.baseline, move), text)
 
 
-def stretched(points: Points | None, x: float, y: float) -> Points | None:
-    """Points with their coordinates multiplied."""
-    return points and tuple((round(u * x), round(v * y)) for u, v in points)
+def all_moved(points: Points | None, move: Callable[[Point], Point]) -> Points | None:
+    """Each of some points elsewhere."""
+    return points and tuple(map(move, points))

@@ -19,6 +19,21 @@ from drethtr.errors import DataError
 TURNED = (5, 6, 7, 8)
 """EXIF orientations in which width and height are exchanged."""
 
+TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
+"""Where Pillow keeps metadata in which the orientation may stand."""
+
+BROKEN = (
+    OSError,
+    ValueError,
+    SyntaxError,
+    EOFError,
+    MemoryError,
+    NotImplementedError,
+    struct.error,
+    Image.DecompressionBombError,
+)
+"""What Pillow raises on the header of a damaged image, of whatever kind."""
+
 SPACE = b" \t\r\n"
 
 
@@ -94,7 +109,7 @@ def size_beside(path: Path, image: str) -> tuple[int, int] | None:
 
 
 def image_size(path: Path) -> tuple[int, int]:
-    """Width and height of an image as its EXIF turns it, from its header; Pillow turns TIFFs by itself.
+    """Width and height of an image as its metadata turn it, from its header; Pillow turns TIFFs by itself.
 
     Raises:
         DataError: if it is no image.
@@ -103,9 +118,9 @@ def image_size(path: Path) -> tuple[int, int]:
         with Image.open(path) as image:
             width, height = image.size
             # Without the first question, Pillow decodes a PNG in search of EXIF data behind its pixels.
-            turned = "exif" in image.info and image.getexif().get(0x0112) in TURNED
+            turned = not TURNING.isdisjoint(image.info) and image.getexif().get(0x0112) in TURNED
     except UnidentifiedImageError as error:
         raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
-    except (OSError, ValueError, SyntaxError, EOFError, struct.error, Image.DecompressionBombError) as error:
+    except BROKEN as error:
         raise DataError(f"{path}: cannot be read as an image: {error}") from error
     return (height, width) if turned else (width, height)

@@ -15,6 +15,7 @@ from drethtr.documents.markup import Edit, Element, apply
 from drethtr.documents.page import Page, TextLine, Transcription
 from drethtr.documents.read import ALTO, PAGE_XML, parse_page
 from drethtr.documents.readers.alto import NAMESPACES as ALTO_NAMESPACES
+from drethtr.documents.readers.page_xml import read_text
 from drethtr.documents.splice import Splicer
 from drethtr.documents.writers import alto, page_xml
 from drethtr.errors import DataError
@@ -64,8 +65,7 @@ def edit_page_xml(
     What `custom` tells of places in the text goes with the text that was there.
     """
     words = element.all("Word")
-    with_text = any(part.name == "Unicode" and part.text.strip() for word in words for part in word.walk())
-    marked_out = bool(words) and not with_text
+    marked_out = bool(words) and not any(read_text(word, "")[0] for word in words)
     yield from forget_places(splicer.markup.utf8, element)
     yield from map(splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
     prefix = f"{element.prefix}:" if element.prefix else ""

@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.metrics import FEWEST, Counts, drawn_sums, middle_95, score, sum_by_group, units
+from drethtr.evaluation.metrics import DRAWS, FEWEST, Counts, drawn_sums, middle_95, score, sum_by_group, units
 from drethtr.reading import Reading
 from drethtr.text.normalize import for_scoring
 
@@ -154,9 +154,7 @@ def of_words(counts: Counts) -> Counts:
     return Counts(edits=counts.word_edits, characters=counts.words, lines=counts.lines)
 
 
-def paired(
-    a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, name: str = "", draws: int = 2000, seed: int = 0
-) -> Difference:
+def paired(a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, name: str = "") -> Difference:
     """The difference of two error rates of the same lines, by drawing pages for both at once.
 
     Args:
@@ -169,7 +167,7 @@ def paired(
         raise DataError("no lines to compare")
     pairs = zip(a, b, strict=True)
     table = np.array([(one.edits, other.edits, one.characters) for one, other in pairs], dtype=np.int64)
-    sums = drawn_sums(sum_by_group(table, pages), draws, np.random.default_rng(seed))
+    sums = drawn_sums(sum_by_group(table, pages), DRAWS, np.random.default_rng(0))
     differences = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1)
     rate_a, rate_b, _ = table.sum(axis=0) / max(table[:, 2].sum(), 1)
     low, high = middle_95(differences)

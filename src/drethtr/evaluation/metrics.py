@@ -28,6 +28,9 @@ CUSTOMS_CONVENTION = (
 FEWEST = 6
 """Pages; fewer tell nothing of others: even if B were better on each of five, that would be chance in 6 % of cases."""
 
+DRAWS = 2000
+"""How often pages are drawn where models are compared on them."""
+
 DRAWN_TOGETHER = 4_000_000
 """Numbers drawn at a time, so that the lines of a large collection take no more than 32 MB."""
 

@@ -14,6 +14,8 @@ CER, WER, MEAN_OF_BATCHES, LINES = "CER %", "WER %", "CER %, mean of batches", "
 NATS, PARAMETERS, SECONDS, GIGABYTES = "nats per character", "parameters, million", "seconds", "GB"
 MEASURES = (CER, MEAN_OF_BATCHES, WER, NATS, LINES, PARAMETERS, SECONDS, GIGABYTES)
 """What is measured, in the order in which it is shown."""
+BATCH = 16
+"""Lines in one of the paper's batches."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Result:
             raise DataError(f"{path}: not the result of a row ({error}); delete it to run the row again") from error
 
 
-def mean_of_batches(counts: Sequence[Counts], batch: int = 16) -> float:
+def mean_of_batches(counts: Sequence[Counts]) -> float:
     """The paper's own rate: that of every batch, in the order of the test lines, and their mean (spec, Sec. 3)."""
-    batches = [sum(counts[start : start + batch], Counts()) for start in range(0, len(counts), batch)]
+    batches = [sum(counts[start : start + BATCH], Counts()) for start in range(0, len(counts), BATCH)]
     return sum(of_batch.cer for of_batch in batches) / len(batches)

@@ -16,7 +16,7 @@ import torch
 from drethtr import config
 from drethtr.atomic import atomic_write
 from drethtr.checkpoint import load_model
-from drethtr.data.supply import Real
+from drethtr.data.supply import Made, Real
 from drethtr.experiments.material import Material, contents
 from drethtr.experiments.scale import Scale
 from drethtr.training.devices import Devices
@@ -66,8 +66,14 @@ class Stage:
 
 
 def files_of(run: RunConfig) -> list[str]:
-    """The files of real lines of a run, to train on and to choose the best by."""
-    return [*(path for source in run.train if isinstance(source, Real) for path in source.paths), *run.validation.paths]
+    """The files of a run: lines to train on, what others are made of, and lines to choose the best by."""
+    paths: list[str] = []
+    for source in run.train:
+        if isinstance(source, Real):
+            paths += source.paths
+        elif isinstance(source, Made):
+            paths += (source.lines.fonts, *source.lines.texts)
+    return [*paths, *run.validation.paths]
 
 
 def digest(settings: Any) -> str:

@@ -32,6 +32,9 @@ PAPER_GRAIN = 24
 ORIENTATION, QUARTER_TURNS = 0x0112, range(5, 9)
 """The EXIF tag that says how an image is held, and its values that exchange width and height."""
 
+TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
+"""Where Pillow keeps metadata in which that tag may stand."""
+
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
 
 # Whatever a decoder may raise on a damaged file. Pillow's bomb warning is here for those who turn warnings into errors.
@@ -43,6 +46,7 @@ DECODING_ERRORS = (
     LookupError,
     ArithmeticError,
     EOFError,
+    MemoryError,  # what a JPEG 2000 claims to hold
     struct.error,
     zlib.error,
     Image.DecompressionBombError,
@@ -66,8 +70,11 @@ def load_line(source: ImageSource) -> Line:
             line = grey_from_array(source, name)
         elif isinstance(source, Image.Image):
             line = grey_from_image(source, name)
+        elif isinstance(source, bytes):
+            with Image.open(BytesIO(source), formats=FORMATS) as image:
+                line = grey_from_image(image, name)
         else:
-            with Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=FORMATS) as image:
+            with opened_image(Path(source)) as image:
                 line = grey_from_image(image, name)
     return dark_on_light(line)
 
@@ -83,6 +90,14 @@ def decoding(name: str) -> Iterator[None]:
         raise DataError(f"{name}: not an image of a known format ({', '.join(FORMATS)})") from error
     except DECODING_ERRORS as error:
         raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
+
+
+@contextmanager
+def opened_image(path: Path) -> Iterator[Image.Image]:
+    """The image in a file, its pixels not yet decoded."""
+    # Given a path, Pillow maps uncompressed TIFFs into memory, and those to be turned by a quarter wrongly.
+    with path.open("rb") as file, Image.open(file, formats=FORMATS) as image:
+        yield image
 
 
 def name_of(source: ImageSource) -> str:
@@ -112,9 +127,9 @@ def refuse_size(width: int, height: int, name: str) -> None:
 
 
 def upright_size(image: Image.Image) -> tuple[int, int]:
-    """Width and height of an opened image as its EXIF turns it, from its header; Pillow turns TIFFs by itself."""
+    """Width and height of an opened image as its metadata turn it, from its header; Pillow turns TIFFs by itself."""
     # Without the first question, Pillow decodes a PNG in search of EXIF data behind its pixels.
-    turned = "exif" in image.info and image.getexif().get(ORIENTATION) in QUARTER_TURNS
+    turned = not TURNING.isdisjoint(image.info) and image.getexif().get(ORIENTATION) in QUARTER_TURNS
     return (image.height, image.width) if turned else image.size
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.errors import DataError, MissingExtraError
-from drethtr.images.line import FORMATS, MAX_PIXELS, Line, decoding, grey_from_image, refuse_size, upright_size
+from drethtr.images.line import MAX_PIXELS, Line, decoding, grey_from_image, opened_image, refuse_size, upright_size
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -77,15 +77,22 @@ class PageSource:
             return draw(self, grey=False)
         with opened(self) as image:
             refuse_size(*image.size, self.name)
-            if image.mode in ("1", "L") and not image.has_transparency_data:
-                return ImageOps.exif_transpose(image)
-            if image.mode == "F" or image.mode.startswith("I"):
-                return Image.fromarray(grey_from_image(image, self.name))
-            image = ImageOps.exif_transpose(image)
-            if image.has_transparency_data:
-                image = image.convert("RGBA")
-                image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-            return image.convert("RGB")
+            shown = self.shown(image)
+            if "dpi" in image.info:
+                shown.info["dpi"] = image.info["dpi"]
+            return shown
+
+    def shown(self, image: Image.Image) -> Image.Image:
+        """An opened image as `image` gives it, perhaps without its resolution."""
+        if image.mode in ("1", "L") and not image.has_transparency_data:
+            return ImageOps.exif_transpose(image)
+        if image.mode == "F" or image.mode.startswith("I"):
+            return Image.fromarray(grey_from_image(image, self.name))
+        image = ImageOps.exif_transpose(image)
+        if image.has_transparency_data:
+            image = image.convert("RGBA")
+            image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+        return image.convert("RGB")
 
 
 def open_pages(path: str | Path) -> tuple[PageSource, ...]:
@@ -108,7 +115,7 @@ def open_pages(path: str | Path) -> tuple[PageSource, ...]:
 @contextmanager
 def opened(source: PageSource) -> Iterator[Image.Image]:
     """The image of a page, its pixels not yet decoded."""
-    with decoding(source.name), Image.open(source.path, formats=FORMATS) as image:
+    with decoding(source.name), opened_image(source.path) as image:
         if source.frame:
             image.seek(source.frame)
         yield image

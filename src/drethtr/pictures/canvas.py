@@ -34,7 +34,8 @@ class Rectangle:
 
     def svg(self) -> str:
         place = f"x='{self.left:.1f}' y='{self.top:.1f}' "
-        size = f"width='{self.right - self.left:.1f}' height='{self.bottom - self.top:.1f}'"
+        width, height = max(self.right - self.left, 0), max(self.bottom - self.top, 0)
+        size = f"width='{width:.1f}' height='{height:.1f}'"
         return f"<rect {place}{size} fill='rgb{self.color}' fill-opacity='{self.opacity:g}'/>"
 
     def draw(self, picture: Image.Image) -> None:

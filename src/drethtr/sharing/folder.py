@@ -4,18 +4,28 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from drethtr.atomic import atomic_write
 from drethtr.checkpoint import Model, save_model
-from drethtr.errors import CheckpointError, MissingExtraError
+from drethtr.errors import CheckpointError, DataError, MissingExtraError
 from drethtr.sharing.readme import readme
 
 MODEL, README = "model.safetensors", "README.md"
+OWN_README = re.compile(rb'---\n(?:(?!---).*\n)*?library_name: "?drethtr"?\n')
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def write_folder(model: Model, folder: Path, repository: str = "OWNER/NAME") -> None:
-    """Write a model, in float16 if that loses nothing, and a README made from its card."""
+    """Write a model, in float16 if that loses nothing, and a README made from its card.
+
+    Raises:
+        DataError: if the folder has a README of something else.
+    """
+    page = folder / README
+    if page.exists() and not OWN_README.match(page.read_bytes()):
+        raise DataError(f"{page}: is not that of a model of drethtr and stays as it is; choose another folder")
     save_model(model, folder / MODEL, half=fits_half(model))
-    (folder / README).write_text(readme(model, repository), encoding="utf-8")
+    with atomic_write(page) as unfinished:
+        unfinished.write_text(readme(model, repository), encoding="utf-8")
 
 
 def fits_half(model: Model) -> bool:

@@ -5,6 +5,7 @@ import time
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 import torch
@@ -16,6 +17,9 @@ from drethtr.training.objective import Objective
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
+
+PATIENCE = timedelta(days=7)
+"""How long processes wait for each other: one reads validation or test lines while the others do nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,14 @@ class Devices:
             MissingExtraError: if accelerate is not installed.
         """
         try:
-            from accelerate import Accelerator, DistributedDataParallelKwargs
+            from accelerate import Accelerator, DistributedDataParallelKwargs, InitProcessGroupKwargs
         except ImportError as error:
             raise MissingExtraError("accelerate", "train") from error
         device = device_called(device)
         # Without `broadcast_buffers` batch norms of the first process only would see lines; `level` evens them out.
         wishes = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
-        accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[wishes])
+        patient = InitProcessGroupKwargs(timeout=PATIENCE)
+        accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[wishes, patient])
         atexit.register(leave)
         return cls(accelerator.device if accelerator.num_processes > 1 else device, accelerator)
 

@@ -1,6 +1,7 @@
 """What a run reports: a progress bar for people, JSON lines for scripts, TensorBoard if it is installed."""
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -30,7 +31,10 @@ class Diary(Journal):
 
     def __init__(self, folder: Path, total: int, seen: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.file = (folder / "metrics.jsonl").open("a", encoding="utf-8")
+        metrics = folder / "metrics.jsonl"
+        if metrics.exists():  # a run that was killed may have left half a record, which nobody could read
+            os.truncate(metrics, metrics.read_bytes().rfind(b"\n") + 1)
+        self.file = metrics.open("a", encoding="utf-8")
         self.bar = tqdm(
             total=total, initial=seen, unit=" lines", smoothing=0.05, mininterval=1, disable=not sys.stderr.isatty()
         )

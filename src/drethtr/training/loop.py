@@ -54,14 +54,15 @@ def train(
         minutes: Stop, ready to resume, after so long.
 
     Raises:
-        ConfigError: if the folder holds a run already and `resume` is false, or a setting does not fit: also one that
-            lets the gradient grow beyond all numbers.
+        ConfigError: if the folder holds a run or its models already and `resume` is false, or a setting does not fit:
+            also one that lets the gradient grow beyond all numbers.
         CheckpointError: if the folder's snapshot cannot be used.
         DataError: if training or validation lines cannot be used.
     """
     snapshot = output / SNAPSHOT
-    if snapshot.exists() and not resume:
-        raise ConfigError(f"{output} holds a run already; add --resume to go on with it, or choose another --output")
+    if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
+        way_on = "add --resume to go on with it, or " if snapshot.exists() else ""
+        raise ConfigError(f"{output} holds a run already; {way_on}choose another --output")
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     torch.manual_seed(run.seed)
     mixture = Mixture.open(run.train, run.seed)

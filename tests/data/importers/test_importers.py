@@ -98,6 +98,44 @@ def test_rimes_is_cut_from_its_letters(put, draw):
     assert left_out == ["box outside the letter", "no image of the letter"]
 
 
+def test_a_letter_that_cannot_be_cut_is_left_out(put, draw):
+    letters = rimes_xml(("a", [("a", BOX)]), ("b", [("b", BOX)])).replace("</Doc", "<SinglePage/></Doc")
+    put("training_2011.xml", "<DocumentList/>")
+    put("images_gray/a.png", draw("letter")[:60])
+    put("images_gray/b.png", draw("letter"))
+    lines, left_out = found(put("eval_2011_annotated.xml", letters), "rimes")
+    assert texts(lines) == [("test", "b")]
+    assert left_out == ["image of the letter cannot be read", "no image of the letter"]
+
+
+BOMB = '<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><a>&b;</a>'
+
+
+@pytest.mark.parametrize(
+    ("xml", "message"),
+    [
+        ('<?xml version="1.0" encoding="foo"?><a/>', "in an encoding that is not understood .*foo"),
+        ('<?xml version="1.0" encoding="utf-7"?><a/>', "in an encoding that is not understood .*multi-byte"),
+        ("<a>", "not well-formed XML"),
+        (BOMB, "refused: it declares entities"),
+        (None, "cannot be read: Is a directory"),
+    ],
+)
+def test_annotations_that_cannot_be_used_are_named(put, xml, message):
+    for place in ("training_2011.xml", "xml/a.xml", "lines/none"):
+        source = put(place if xml else f"{place}/file", xml or "")
+    for importer, place in (("rimes", "training_2011.xml"), ("iam-xml", "xml/a.xml")):
+        put("eval_2011_annotated.xml", "<a/>")
+        with pytest.raises(DataError, match=f"{source / place}: {message}"):
+            list(importer_named(importer).entries(source))
+
+
+def test_annotations_may_name_a_document_type(put, draw):
+    form = '<!DOCTYPE form SYSTEM "form-metadata.dtd"><form id="a01-000u"><line id="a01-000u-00" text="A"/></form>'
+    put("xml/a01-000u.xml", form)
+    assert texts(found(put("lines/a01-000u-00.png", draw("A")))[0]) == [("", "A")]
+
+
 def test_bentham_has_its_partitions(put, draw):
     root = "BenthamDatasetR0-GT"
     for split, names in {
@@ -232,6 +270,13 @@ def test_pylaia_tables(put, draw):
     lines, left_out = found(source, "pylaia")
     assert texts(lines) == [("train", "for det"), ("val", "æ ")]
     assert left_out == ["no image"]
+
+
+def test_spaces_that_are_not_plain_are_tokens(put, draw):
+    put("syms.txt", "")
+    put("train.txt", "a «\t\u00a0 a \u202f  ! <space> \u3000 \r\n")
+    source = put("a.png", draw("a"))
+    assert texts(found(source, "pylaia")[0]) == [("train", "«\u00a0a\u202f! \u3000")]
 
 
 def test_tables_of_files_and_texts(put, draw):

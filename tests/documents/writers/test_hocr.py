@@ -36,3 +36,9 @@ def test_a_slanted_baseline_runs_from_the_left_bottom_corner_of_the_line():
     [span] = spans(document_of(Page("a.jpg", 400, 100, (Region("r", (line,)),))), "ocr_line")
     assert span.get("title") == "bbox 100 10 300 60; baseline -0.2000 -5"
     assert span.text == "a"
+
+
+def test_a_line_that_runs_upwards_has_an_angle():
+    line = TextLine("l", ((60, 10), (110, 10), (110, 90), (60, 90)), ((100, 90), (100, 10)), Transcription("a"))
+    [span] = spans(document_of(Page("a.jpg", 400, 100, (Region("r", (line,)),))), "ocr_line")
+    assert span.get("title") == "bbox 60 10 110 90; textangle 90"

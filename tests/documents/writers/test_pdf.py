@@ -244,8 +244,17 @@ def drawn_pdf(path, rotate, crop):
     pdf.save(path)
 
 
+def test_a_fax_that_is_turned_keeps_its_shape(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    photo().save(tmp_path / "fax.jpg", exif=exif, dpi=(204, 102))
+    page, scan = scan_page(tmp_path / "fax.jpg")
+    with pypdfium2.PdfDocument(write(page, scan=scan)) as pdf:
+        assert np.divide(pdf[0].get_size(), 72) == pytest.approx((300 / 102, 600 / 204), abs=0.01)
+
+
 @pytest.mark.parametrize("rotate", [0, 90, 180, 270])
-@pytest.mark.parametrize("crop", [(0, 0, 400, 300), (20, 10, 380, 290)])
+@pytest.mark.parametrize("crop", [(0, 0, 400, 300), (20, 10, 380, 290), (380, 290, 20, 10), (-50, -50, 380, 900)])
 def test_pages_of_a_pdf_stay_and_get_text_on_top(rotate, crop, tmp_path):
     path = tmp_path / "letter.pdf"
     drawn_pdf(path, rotate, crop)

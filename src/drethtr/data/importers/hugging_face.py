@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from drethtr.data.importers.importer import Entry, Found, Importer
 from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.data.sources.parquet import open_parquet, word
+from drethtr.data.sources.parquet import is_clean, open_parquet, word
 from drethtr.data.split_names import set_named
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
@@ -106,7 +106,7 @@ def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
         word(row.get("language")),
         word(row.get("page")),
         word(row.get("hand")),
-        clean=row.get("clean") is not False,
+        clean=is_clean(row.get("clean"), key),
         key=key,
     )
     return Found(split, sample)

@@ -17,8 +17,8 @@ import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
 
+from drethtr.data.importers.annotations import annotations
 from drethtr.data.importers.importer import Entry, Found, Importer, needed, within
 from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.table import rows_of
@@ -78,10 +78,7 @@ class IAMAsWritten(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         folder, images = needed(source, *XML), needed(source, *IMAGES)
         for path in sorted(folder.glob("*.xml")):
-            try:
-                form = ElementTree.parse(path).getroot()
-            except ElementTree.ParseError as error:
-                raise DataError(f"{path}: not XML: {error}") from error
+            form = annotations(path)
             writers = {form.get("id", path.stem): form.get("writer-id", "")}
             for found in form.iter("line"):
                 yield line(found.get("id", ""), html.unescape(found.get("text", "")), images, writers)

@@ -43,7 +43,7 @@ class PyLaia(Importer):
         name = source.resolve().name
         for split, table in tables.items():
             for number, row in rows_of(table):
-                yield entry(row.split(), source, split, name, f"{table} line {number}")
+                yield entry(fields_of(row), source, split, name, f"{table} line {number}")
 
 
 def tables_of(source: Path) -> dict[str, Path]:
@@ -54,6 +54,11 @@ def tables_of(source: Path) -> dict[str, Path]:
         if (split := split_named(path.stem)) and path.stem.isalpha()
     }
     return {split: found[split] for split in ("train", "val", "test") if split in found}
+
+
+def fields_of(row: str) -> list[str]:
+    """An image's name and tokens; only plain spaces and tabs part them, for U+00A0 and its like are tokens."""
+    return [field for field in row.replace("\t", " ").split(" ") if field]
 
 
 def entry(fields: list[str], source: Path, split: str, name: str, where: str) -> Entry:

@@ -21,10 +21,10 @@ from xml.etree import ElementTree
 
 from PIL import Image
 
+from drethtr.data.importers.annotations import annotations
 from drethtr.data.importers.importer import Entry, Found, Importer, needed, within
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.errors import DataError
-from drethtr.images.line import DECODING_ERRORS, FORMATS, first_line
+from drethtr.images.line import DECODING_ERRORS, FORMATS
 from drethtr.text.normalize import nfc
 
 TRAINING = "training_2011.xml"
@@ -59,10 +59,7 @@ class Rimes(Importer):
 
 def letters_of(path: Path) -> list[ElementTree.Element]:
     """The pages of an annotation file."""
-    try:
-        return list(ElementTree.parse(path).getroot().iter("SinglePage"))
-    except ElementTree.ParseError as error:
-        raise DataError(f"{path}: not XML: {error}") from error
+    return list(annotations(path).iter("SinglePage"))
 
 
 def number_of(letter: ElementTree.Element) -> tuple[int, str]:
@@ -75,7 +72,8 @@ def lines_of(letter: ElementTree.Element, source: Path, split: str) -> Iterator[
     """The lines of one letter."""
     name = letter.get("FileName", "")
     file = Path(name)
-    image = within(source, name, f"images_gray/{file.name}", f"training_2011/{name}", f"eval_2011/{name}")
+    places = (name, f"images_gray/{file.name}", f"training_2011/{name}", f"eval_2011/{name}") if name else ()
+    image = within(source, *places)
     if image is None:
         yield LeftOut(str(source / name), "no image of the letter")
         return
@@ -84,8 +82,8 @@ def lines_of(letter: ElementTree.Element, source: Path, split: str) -> Iterator[
             opened.load()
             for number, line in enumerate(letter.iter("Line")):
                 yield cut(line, opened, split, file.stem, f"{image.with_suffix('')}-{number}.png")
-    except DECODING_ERRORS as error:
-        raise DataError(f"{image}: cannot be read as an image: {first_line(error)}") from error
+    except DECODING_ERRORS:
+        yield LeftOut(str(image), "image of the letter cannot be read")
 
 
 def cut(line: ElementTree.Element, letter: Image.Image, split: str, page: str, key: str) -> Entry:

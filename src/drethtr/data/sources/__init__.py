@@ -9,7 +9,7 @@ from drethtr.data.sources.folder import read_folder
 from drethtr.data.sources.pages import page_files, read_page_lines
 from drethtr.data.sources.parquet import read_parquet
 from drethtr.data.sources.table import read_jsonl, read_tsv
-from drethtr.data.urls import find_files, is_url
+from drethtr.data.urls import find_files, identity, is_url
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -78,15 +78,15 @@ def all_matching(patterns: Sequence[str]) -> list[str]:
     Raises:
         DataError: if nothing matches a pattern, or two patterns match the same path.
     """
-    paths: list[str] = []
+    paths: dict[str, str] = {}
     for pattern in patterns:
-        matches = matching(pattern)
+        matches = {identity(path): path for path in matching(pattern)}
         if not matches:
             raise DataError(f"{pattern}: matches no file or folder")
-        if twice := set(paths).intersection(matches):
-            raise DataError(f"{pattern}: {min(twice)} is already matched by another pattern")
-        paths += matches
-    return paths
+        if twice := paths.keys() & matches.keys():
+            raise DataError(f"{pattern}: {matches[min(twice)]} is already matched by another pattern")
+        paths |= matches
+    return list(paths.values())
 
 
 def matching(pattern: str) -> list[str]:

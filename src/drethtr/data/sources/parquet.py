@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from drethtr.data.sample import Sample
 from drethtr.data.split_names import set_named
-from drethtr.data.urls import beside, is_url, open_file
+from drethtr.data.urls import beside, is_url, open_file, reaching
 from drethtr.errors import DataError, MissingExtraError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -20,6 +20,9 @@ OPTIONAL = ("set", "lang", "page", "hand", "clean")
 
 READ_AHEAD = 1 << 20
 """Bytes of a column that are fetched at a time; else whole row groups would be."""
+
+LARGEST_IMAGE = 200_000_000
+"""Bytes of an encoded image; more are not fetched, a URL may have no end. Most lines have some thousands."""
 
 
 def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
@@ -53,8 +56,14 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
     except ImportError as error:
         raise MissingExtraError("pyarrow", "train") from error
     try:
-        with open_file(name) as stream, ParquetFile(stream, buffer_size=READ_AHEAD, pre_buffer=False) as file:
+        with (
+            reaching(name),
+            open_file(name) as stream,
+            ParquetFile(stream, buffer_size=READ_AHEAD, pre_buffer=False) as file,
+        ):
             yield file
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: has text that is not UTF-8; write the file anew: {error}") from error
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{name}: cannot be read as Parquet: {error}") from error
 
@@ -74,19 +83,43 @@ def columns_of(file: "ParquetFile", name: str) -> list[str]:
 def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -> Sample:
     """Make a sample of one row, counted from 0."""
     key = f"{file} row {number}"
-    if not isinstance(row["text"], str):
-        raise DataError(f"{key}: text is {row['text']!r}, not a string")
-    clean = row.get("clean")
+    text = text_of(row["text"], key)
+    try:
+        image = image_of(row["image"], file, key)
+    except OSError as error:
+        raise DataError(str(error)) from error
     return Sample(
-        image=image_of(row["image"], file, key),
-        text=spelling(row["text"]),
+        image=image,
+        text=spelling(text),
         set=word(row.get("set")) or set_named(file),
         language=word(row.get("lang")),
         page=word(row.get("page")),
         hand=word(row.get("hand")),
-        clean=True if clean is None else clean,
+        clean=is_clean(row.get("clean"), key),
         key=key,
     )
+
+
+def text_of(cell: Any, key: str) -> str:
+    """The text in a cell.
+
+    Raises:
+        DataError: if it is none.
+    """
+    if not isinstance(cell, str):
+        raise DataError(f"{key}: text is {cell!r}, not a string")
+    return cell
+
+
+def is_clean(cell: Any, key: str) -> bool:
+    """What a cell says of its text; a text is clean where nothing is said.
+
+    Raises:
+        DataError: if it is not a yes or no.
+    """
+    if cell in (None, 0, 1):  # as which Python also takes false and true
+        return cell is None or bool(cell)
+    raise DataError(f"{key}: clean is {cell!r}; expected true or false, 1 or 0, or nothing")
 
 
 def word(cell: Any) -> str | None:
@@ -97,7 +130,12 @@ def word(cell: Any) -> str | None:
 
 
 def image_of(cell: Any, file: str, key: str) -> bytes | Path:
-    """The encoded image in a cell of a file, or what `image_at` gives for the one that the cell names."""
+    """The encoded image in a cell of a file, or what `image_at` gives for the one that the cell names.
+
+    Raises:
+        DataError: also if there is none.
+        OSError: as `image_at`.
+    """
     encoded = cell.get("bytes") if isinstance(cell, dict) else cell
     if isinstance(encoded, bytes):
         return encoded
@@ -111,16 +149,27 @@ def image_at(place: str, key: str) -> bytes | Path:
     """The path of an image file; from a URL, its content.
 
     Raises:
-        DataError: if there is no such file.
+        DataError: if there is no such file, or it cannot be an image.
         OSError: if a URL cannot be read now.
     """
     if not is_url(place):
         path = Path(place)
-        if not path.is_file():
+        try:
+            there = path.is_file()
+        except OSError as error:
+            raise DataError(f"{key}: image {path} cannot be read: {error.strerror}") from error
+        if not there:
             raise DataError(f"{key}: image {path} does not exist")
         return path
+    content = bytearray()
     try:
-        with open_file(place) as stream:
-            return stream.read()
+        with reaching(place), open_file(place) as stream:
+            while len(content) <= LARGEST_IMAGE and (more := stream.read(READ_AHEAD)):
+                content += more
     except FileNotFoundError as error:
         raise DataError(f"{key}: image {place} does not exist") from error
+    except OSError as error:
+        raise OSError(f"{key}: image {place} cannot be read now: {error}") from error
+    if len(content) > LARGEST_IMAGE:
+        raise DataError(f"{key}: {place} has more than {LARGEST_IMAGE:,} bytes, too many for the image of a line")
+    return bytes(content)

@@ -1,6 +1,8 @@
 """Samples from a table that names image files: TSV or JSON Lines."""
 
 import json
+import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ TYPES: dict[str, type] = {
 }
 REQUIRED = ("file", "text")
 HEADER = "\t".join(REQUIRED)
+HALVES = re.compile("[\ud800-\udfff]")
+"""Halves of characters; JSON can name one alone, and nothing can write it."""
 
 
 def read_tsv(path: Path, spelling: Spelling = nfc) -> list[Sample]:
@@ -52,8 +56,8 @@ def read_jsonl(path: Path, spelling: Spelling = nfc) -> list[Sample]:
     for number, row in rows_of(path):
         try:
             entry = json.loads(row)
-        except json.JSONDecodeError as error:
-            raise DataError(f"{path} line {number}: not JSON: {error}") from error
+        except (ValueError, RecursionError) as error:  # numbers and nesting have limits beyond those of JSON
+            raise DataError(f"{path} line {number}: not JSON that can be read: {error}") from error
         if not isinstance(entry, dict):
             raise DataError(f"{path} line {number}: expected an object with file and text, got {row[:40]}")
         samples.append(sample_of(entry, path, number, spelling))
@@ -90,8 +94,10 @@ def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spellin
     for name, wanted in TYPES.items():
         if entry.get(name) is not None and not isinstance(entry[name], wanted):
             raise DataError(f"{key}: {name} is {entry[name]!r}, expected {wanted.__name__}")
+        if wanted is str and HALVES.search(entry.get(name) or ""):
+            raise DataError(f"{key}: {name} has half of a character, {entry[name]!r}; write the whole one")
     image = table.parent / entry["file"]
-    if not image.is_file():
+    if not os.path.isfile(image):  # noqa: PTH113 - a name that is too long is no error here
         raise DataError(f"{key}: image {image} does not exist")
     clean = entry.get("clean")
     return Sample(

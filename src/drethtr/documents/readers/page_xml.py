@@ -122,15 +122,21 @@ def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcripti
 
 
 def read_text(element: Element, where: str) -> tuple[str, float | None]:
-    """The text of a line or word in one row, of several the one with the lowest index, and its confidence."""
+    """The text of a line or word in one row and its confidence; of several that are not empty, the lowest index."""
     equivalents = element.all("TextEquiv")
     if not equivalents:
         return "", None
-    chosen = min(equivalents, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0))
-    written = chosen.first("Unicode") or chosen.first("PlainText")
-    rows = map(str.strip, written.text.splitlines()) if written else ()
+    filled = list(filter(written, equivalents)) or equivalents
+    chosen = min(filled, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0))
     confidence = chosen.attributes.get("conf")
-    return " ".join(filter(None, rows)), min(max(number(confidence, where), 0.0), 1.0) if confidence else None
+    return written(chosen), min(max(number(confidence, where), 0.0), 1.0) if confidence else None
+
+
+def written(equivalent: Element) -> str:
+    """The text of a TextEquiv in one row."""
+    found = (child for name in ("Unicode", "PlainText") if (child := equivalent.first(name)))
+    rows = (" ".join(filter(None, map(str.strip, child.text.splitlines()))) for child in found)
+    return next(filter(None, rows), "")
 
 
 def int_or(text: str | None, default: int) -> int:

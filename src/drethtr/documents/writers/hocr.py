@@ -3,6 +3,7 @@
 Source: https://kba.github.io/hocr-spec/1.2/
 """
 
+import math
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document
@@ -68,7 +69,12 @@ def place(box: Box | None) -> str:
 
 
 def slope(baseline: Points, box: Box) -> str:
-    """The straight line through both ends of the baseline, from the left bottom corner of the line's box."""
+    """The straight line through both ends of the baseline, from the left bottom corner of the line's box.
+
+    Of a line that runs more up or down than across, its angle, counterclockwise.
+    """
     (x, y), (u, v) = baseline[0], baseline[-1]
+    if abs(v - y) > abs(u - x):
+        return f"textangle {math.degrees(math.atan2(y - v, u - x)):.0f}"
     gradient = (v - y) / (u - x) if u != x else 0.0
     return f"baseline {gradient:.4f} {round(y + gradient * (box.left - x) - box.bottom)}"

@@ -5,7 +5,7 @@ they are and get the layer on top.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, Tif
 
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
+from drethtr.documents.read import TURNED
 from drethtr.documents.writers.glyphless import GlyphlessFont
 from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer
 from drethtr.errors import DataError, MissingExtraError
@@ -138,7 +139,7 @@ def remove_text(page: "pikepdf.Page") -> None:
 
 def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
     """Maps the pixels of a page as it is shown, cropped and turned, into the coordinates of its PDF."""
-    left, bottom, right, top = (float(edge) for edge in page.cropbox)
+    left, bottom, right, top = shown_box(page)
     wide, high = (right - left) / (content.width or 1), (top - bottom) / (content.height or 1)
     match int(page.obj.get("/Rotate", 0)) % 360:
         case 90:
@@ -151,6 +152,19 @@ def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
             return 0, -high, -wide, 0, right, top
         case _:
             return wide, 0, 0, -high, left, top
+
+
+def shown_box(page: "pikepdf.Page") -> tuple[float, float, float, float]:
+    """The part of a page that is shown: of its crop box, what lies in the media box."""
+    media, crop = (corners(map(float, box)) for box in (page.mediabox, page.cropbox))
+    shown = max(media[0], crop[0]), max(media[1], crop[1]), min(media[2], crop[2]), min(media[3], crop[3])
+    return shown if shown[0] < shown[2] and shown[1] < shown[3] else media
+
+
+def corners(box: Iterable[float]) -> tuple[float, float, float, float]:
+    """Left, bottom, right and top of a box that names any two of its corners."""
+    x, y, u, v = box
+    return min(x, u), min(y, v), max(x, u), max(y, v)
 
 
 def encode(scan: Scan) -> Picture:
@@ -179,8 +193,10 @@ def jpeg_as_it_is(path: Path) -> Picture | None:
         entries = image_entries(image, "/DCTDecode")
         if image.mode == "CMYK" and "adobe" in image.info:
             entries["Decode"] = [1, 0] * 4  # Adobe's programs store ink upside down
-        turn = TURNS.get(image.getexif().get(ORIENTATION, 1), TURNS[1])
-        return Picture(path.read_bytes(), entries, turn, resolution(image))
+        orientation = image.getexif().get(ORIENTATION, 1)
+        across, down = resolution(image)
+        dpi = (down, across) if orientation in TURNED else (across, down)
+        return Picture(path.read_bytes(), entries, TURNS.get(orientation, TURNS[1]), dpi)
 
 
 def fax(image: Image.Image, dpi: tuple[float, float]) -> Picture:

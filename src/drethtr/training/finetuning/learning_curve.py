@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.evaluation.metrics import Counts, drawn_sums, middle_95, sum_by_group
+from drethtr.evaluation.metrics import DRAWS, Counts, drawn_sums, middle_95, sum_by_group
 
 SHARES = (0.25, 0.5, 1.0)
 
@@ -32,19 +32,17 @@ class LearningCurve:
     high: float
 
 
-def learning_curve(
-    lines: Sequence[int], edits: Sequence[Sequence[Counts]], pages: Sequence[str], *, draws: int = 2000, seed: int = 0
-) -> LearningCurve:
+def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], pages: Sequence[str]) -> LearningCurve:
     """The curve of several models, trained on so many lines, from their errors on the same validation lines.
 
     Args:
         edits: For each model, its counts on each line.
         pages: Page of each validation line, "" where unknown; such lines are drawn alone.
     """
-    chance = np.random.default_rng(seed)
+    chance = np.random.default_rng(0)
     columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
     of_page = sum_by_group(np.array(columns, dtype=np.int64).T, pages)
-    drawn = drawn_sums(of_page, draws, chance)
+    drawn = drawn_sums(of_page, DRAWS, chance)
     doublings = np.log2(np.array(lines) / lines[-1])
     found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
     rates = rates + chance.normal(0, misfit(found, doublings), rates.shape)
