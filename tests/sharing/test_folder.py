@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import huggingface_hub
 import pytest
+from huggingface_hub import constants
 from sharing_examples import complete
 
 from drethtr import Recognizer
@@ -77,7 +77,6 @@ def test_a_revision_of_what_is_here_is_refused(tiny_path):
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
     """What the hub's own library keeps of repositories that were fetched; no network."""
-    constants = huggingface_hub.constants
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     return tmp_path / "hub"
