@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from drethtr import batching
 from drethtr.batching import WIDTH_STEP, group_by_width, in_memory, stack
+from drethtr.errors import DataError
 
 
 def test_groups_are_of_like_width_and_within_budget():
@@ -14,6 +16,16 @@ def test_groups_are_of_like_width_and_within_budget():
     assert ordered == sorted(widths, reverse=True)
     assert list(group_by_width([5, 2000, 5], columns=1000, lines=8)) == [[1], [0, 2]]
     assert list(group_by_width([], columns=1000, lines=8)) == []
+
+
+def test_what_is_decoded_together_fits_into_memory(monkeypatch):
+    """However large the images are, and however many; those that cannot be read are among the others."""
+    monkeypatch.setattr(batching, "PIXELS_TOGETHER", 1000)
+    widths = [60, 39, 0, 2, 70, 1, 1, 1, 1, 1, 1]
+    lines = [(n, np.zeros((10, width), np.uint8) if width else DataError("bad")) for n, width in enumerate(widths)]
+    groups = list(batching.in_groups(iter(lines), 5))
+    assert [len(group) for group in groups] == [4, 5, 2]
+    assert [item for group in groups for item, _ in group] == list(range(len(widths)))
 
 
 def test_stack_fills_up_with_paper():

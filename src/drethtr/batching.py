@@ -1,12 +1,14 @@
-"""Lines of like width side by side in one tensor."""
+"""Lines in groups that fit into memory, and those of like width side by side in one tensor."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from drethtr.errors import DataError
+from drethtr.images.line import Line
 from drethtr.images.prepare import Prepared
 
 Item = TypeVar("Item")
@@ -14,6 +16,26 @@ Result = TypeVar("Result")
 
 WIDTH_STEP = 128
 """Batches have widths that are multiples of it: kernels are made anew for every shape, so there must not be many."""
+
+
+PIXELS_TOGETHER = 100_000_000
+"""A group of lines ends when it has so many pixels, before they are prepared."""
+
+
+def in_groups(
+    lines: Iterable[tuple[Item, Line | DataError]], most: int
+) -> Iterator[list[tuple[Item, Line | DataError]]]:
+    """The same in groups of at most `most` that fit into memory; an item without a line has the reason in its place."""
+    group: list[tuple[Item, Line | DataError]] = []
+    pixels = 0
+    for item, line in lines:
+        group.append((item, line))
+        pixels += 0 if isinstance(line, DataError) else line.size
+        if len(group) == most or pixels > PIXELS_TOGETHER:
+            yield group
+            group, pixels = [], 0
+    if group:
+        yield group
 
 
 def padded_width(columns: int) -> int:

@@ -15,7 +15,9 @@ from bulk_runs import Here, line, quarantine, table, write_shard
 from drethtr import Recognizer, __version__
 from drethtr.bulk import reader, rows
 from drethtr.bulk.job import open_job
-from drethtr.bulk.plan import Columns
+from drethtr.bulk.output import Output
+from drethtr.bulk.plan import Columns, make_plan
+from drethtr.bulk.reader import PartReader
 from drethtr.decoding.strategies import Greedy
 from drethtr.errors import ConfigError, DataError, DrethtrError
 
@@ -55,16 +57,12 @@ def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
     assert len({row["text"] for row in found}) > 5, "all lines alike would prove nothing"
 
 
-def test_what_is_decoded_together_fits_into_memory(monkeypatch):
-    """However large the images are, and however many; bad rows are among the others."""
-    monkeypatch.setattr(reader, "PIXELS_TOGETHER", 1000)
-    monkeypatch.setattr(reader, "ROWS_TOGETHER", 5)
-    widths = [60, 39, 0, 2, 70, 1, 1, 1, 1, 1, 1]
-    row = rows.Row("a.parquet", 0, line(0), {})
-    lines = ((row, np.zeros((10, width), np.uint8) if width else DataError("bad")) for width in widths)
-    groups = list(reader.together(lines))
-    assert [len(group) for group in groups] == [4, 5, 2]
-    assert not any(row.image for group in groups for row, _ in group), "encoded images are kept beside their pixels"
+def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path):
+    pq.write_table(pa.table({"image": [b"", line(1), line(2)]}), tmp_path / "a.parquet")
+    [part] = make_plan([str(tmp_path / "a.parquet")], Columns()).cut(3)
+    found = list(PartReader(Recognizer(tiny_model), Output(str(tmp_path), pa.schema([]))).lines(part))
+    assert [isinstance(pixels, DataError) for _, pixels in found] == [True, False, False]
+    assert not any(row.image for row, _ in found)
 
 
 def test_bad_rows_are_there_with_their_reason(read, tmp_path):

@@ -12,9 +12,8 @@ from PIL import Image
 
 from drethtr import Recognizer, __version__
 from drethtr.checkpoint import load_model
-from drethtr.cli.line_images import together
+from drethtr.cli.line_images import read_all
 from drethtr.cli.main import main
-from drethtr.errors import DataError
 from drethtr.reading import DOUBTFUL
 
 
@@ -160,11 +159,18 @@ def test_an_image_is_not_overwritten_by_what_it_says(drethtr, lines, tiny_path):
     assert outcome.code == 2 and "would be overwritten" in outcome.err and image.read_bytes() == before
 
 
-def test_large_images_are_not_all_in_memory_together():
-    large, small = (np.broadcast_to(np.uint8(255), shape) for shape in ((10_000, 6_000), (60, 600)))
-    given = [large, small, large, small, DataError("damaged"), small]
-    groups = [list(group.values()) for group in together((Path(str(n)), line) for n, line in enumerate(given))]
-    assert [len(group) for group in groups] == [3, 3] and groups[0] + groups[1] == given
+def test_large_images_are_not_all_in_memory_together(lines, tiny_model, monkeypatch):
+    for name in "abcd":
+        (lines / f"{name}.png").write_bytes((lines / "one.png").read_bytes())
+    with Image.open(lines / "one.png") as image:
+        monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", 2 * image.width * image.height)
+    recognizer, opened = Recognizer(tiny_model), []
+    open_line = recognizer.open_line
+    monkeypatch.setattr(recognizer, "open_line", lambda image: opened.append(image) or open_line(image))
+    images = [lines / f"{name}.png" for name in "abcd"]
+    found = read_all(recognizer, images)
+    assert next(found)[0] == images[0] and [image for image in opened if isinstance(image, Path)] == images[:3]
+    assert [image for image, _ in found] == images[1:]
 
 
 @pytest.mark.parametrize("ending", ["jp2", "j2k", "ppm", "pgm", "pbm", "pnm"])

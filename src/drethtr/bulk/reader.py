@@ -1,11 +1,12 @@
 """What a worker does: hold a model, read parts, write them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import drethtr
+from drethtr.batching import in_groups
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import Row, printable
@@ -15,8 +16,7 @@ from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 
 ROWS_TOGETHER = 256
-PIXELS_TOGETHER = 100_000_000
-"""What is decoded at a time: many lines, so that there are some of like width, but never more than memory has."""
+"""How many lines are decoded at a time, if memory has room for them: many, so that there are some of like width."""
 
 
 class Outcome(NamedTuple):
@@ -71,7 +71,7 @@ class PartReader:
             DataError: if it cannot be written. That it cannot be read is in the outcome.
         """
         try:
-            found = [result for group in together(self.lines(part)) for result in self.results(group)]
+            found = [result for group in in_groups(self.lines(part), ROWS_TOGETHER) for result in self.results(group)]
         except (DataError, OSError) as error:
             return lost(part, str(error))
         if len(found) != part.rows.count:
@@ -80,9 +80,10 @@ class PartReader:
         return Outcome(part.number, len(found), bad=sum(row["error"] is not None for row in found))
 
     def lines(self, part: Part) -> Iterator[tuple[Row, Line | DataError]]:
-        """Each row with its line, or with the reason why there is none."""
+        """Each row, less its encoded image, with its line or the reason why there is none."""
         for row in part.rows.read():
-            yield row, row.image if isinstance(row.image, DataError) else self.line(row.image)
+            line = row.image if isinstance(row.image, DataError) else self.line(row.image)
+            yield row._replace(image=b""), line
 
     def line(self, image: bytes | Path) -> Line | DataError:
         """The line of an image, or what is wrong with it."""
@@ -123,19 +124,3 @@ def told(reading: Reading) -> dict[str, Any]:
 def refused(error: DataError) -> dict[str, Any]:
     """What is known of a line that could not be read."""
     return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": printable(str(error))}
-
-
-def together(
-    lines: Iterable[tuple[Row, Line | DataError]],
-) -> Iterator[list[tuple[Row, Line | DataError]]]:
-    """The same in groups that fit into memory."""
-    group: list[tuple[Row, Line | DataError]] = []
-    pixels = 0
-    for row, line in lines:
-        group.append((row._replace(image=b""), line))  # the encoded image is not needed any more
-        pixels += 0 if isinstance(line, DataError) else line.size
-        if len(group) == ROWS_TOGETHER or pixels > PIXELS_TOGETHER:
-            yield group
-            group, pixels = [], 0
-    if group:
-        yield group

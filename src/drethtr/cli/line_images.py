@@ -1,6 +1,6 @@
 """`drethtr transcribe` for images of single lines."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Show: TypeAlias = Callable[[Entry], None]
 
 READ_TOGETHER = 64
-PIXELS_TOGETHER = 100_000_000
 
 
 def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder: Path | None) -> list[Work]:
@@ -40,25 +39,12 @@ def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder:
 
 def read_all(recognizer: "Recognizer", images: Sequence[Path]) -> "Iterator[tuple[Path, Reading | DataError]]":
     """Each image with its reading, or with what is wrong with it."""
-    for loaded in together((image, load(recognizer, image)) for image in images):
-        lines = {image: line for image, line in loaded.items() if not isinstance(line, DataError)}
-        readings = dict(zip(lines, recognizer.read(list(lines.values())), strict=True))
-        for image, line in loaded.items():
-            yield image, line if isinstance(line, DataError) else readings[image]
+    from drethtr.batching import in_groups
 
-
-def together(loaded: "Iterable[tuple[Path, Line | DataError]]") -> "Iterator[dict[Path, Line | DataError]]":
-    """The same in groups that fit into memory."""
-    group: dict[Path, Line | DataError] = {}
-    pixels = 0
-    for image, line in loaded:
-        group[image] = line
-        pixels += 0 if isinstance(line, DataError) else line.size
-        if len(group) == READ_TOGETHER or pixels > PIXELS_TOGETHER:
-            yield group
-            group, pixels = {}, 0
-    if group:
-        yield group
+    for group in in_groups(((image, load(recognizer, image)) for image in images), READ_TOGETHER):
+        readings = iter(recognizer.read([line for _, line in group if not isinstance(line, DataError)]))
+        for image, line in group:
+            yield image, line if isinstance(line, DataError) else next(readings)
 
 
 def load(recognizer: "Recognizer", image: Path) -> "Line | DataError":

@@ -17,7 +17,7 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.cli.progress import read_with_bar
-from drethtr.cli.provenance import provenance_of
+from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ def predict_cer(
         rate, found = known_rate(recognizer, decoder), lines_of(inputs)
         text, report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
     if json_file is not None:
-        report |= {"made_by": provenance_of(recognizer).to_json(), "precision": recognizer.precision.label}
-        write_json(json_file, report)
+        write_json(json_file, {**report, "made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)})
     typer.echo(text)
 
 
@@ -148,7 +147,6 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
     if any(not reading.calibrated for _, reading in pairs):
         lines.append("The confidences of this model are not calibrated; drethtr calibrate does it.")
     return "\n".join(lines), {
-        "decoder": repr(rate.decoder),
         "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
         "overall": plain(overall, rate),
     }

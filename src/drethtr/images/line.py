@@ -139,12 +139,18 @@ def grey_from_image(image: Image.Image, name: str) -> Line:
     image = ImageOps.exif_transpose(image)
     if image.mode == "F" or image.mode.startswith("I"):
         return to_8_bits(np.asarray(image), name)
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    image = on_white(image)
     if image.mode not in ("L", "1"):
         image = image.convert("RGB")
     return np.array(image.convert("L"))
+
+
+def on_white(image: Image.Image) -> Image.Image:
+    """The same without transparency."""
+    if not image.has_transparency_data:
+        return image
+    image = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
 
 
 def grey_from_array(array: NDArray[Any], name: str) -> Line:

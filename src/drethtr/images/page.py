@@ -17,7 +17,16 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.errors import DataError, MissingExtraError
-from drethtr.images.line import MAX_PIXELS, Line, decoding, grey_from_image, opened_image, refuse_size, upright_size
+from drethtr.images.line import (
+    MAX_PIXELS,
+    Line,
+    decoding,
+    grey_from_image,
+    on_white,
+    opened_image,
+    refuse_size,
+    upright_size,
+)
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -88,11 +97,7 @@ class PageSource:
             return ImageOps.exif_transpose(image)
         if image.mode == "F" or image.mode.startswith("I"):
             return Image.fromarray(grey_from_image(image, self.name))
-        image = ImageOps.exif_transpose(image)
-        if image.has_transparency_data:
-            image = image.convert("RGBA")
-            image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-        return image.convert("RGB")
+        return on_white(ImageOps.exif_transpose(image)).convert("RGB")
 
 
 def open_pages(path: str | Path) -> tuple[PageSource, ...]:

@@ -1,7 +1,6 @@
 """Samples from a table that names image files: TSV or JSON Lines."""
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 from drethtr.data.sample import Sample
 from drethtr.data.split_names import set_named
+from drethtr.documents.beside import is_file
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -97,7 +97,7 @@ def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spellin
         if wanted is str and HALVES.search(entry.get(name) or ""):
             raise DataError(f"{key}: {name} has half of a character, {entry[name]!r}; write the whole one")
     image = table.parent / entry["file"]
-    if not os.path.isfile(image):  # noqa: PTH113 - a name that is too long is no error here
+    if not is_file(image):
         raise DataError(f"{key}: image {image} does not exist")
     clean = entry.get("clean")
     return Sample(
