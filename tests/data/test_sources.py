@@ -120,6 +120,13 @@ def test_clean_is_a_yes_or_no_for_every_reader(draw, write_parquet, clean):
     assert list(streamed.texts()) == ["b", "c"]
 
 
+def test_columns_of_one_name_are_refused(draw, tmp_path):
+    table = pa.Table.from_arrays([pa.array([draw("a")]), pa.array(["a"]), pa.array(["b"])], ["image", "text", "text"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r"a.parquet: several columns are called 'text'"):
+        open_samples(tmp_path / "a.parquet")
+
+
 def test_what_only_claims_to_be_parquet(tmp_path):
     (tmp_path / "a.parquet").write_text("text")
     with pytest.raises(DataError, match=r"a.parquet: cannot be read as Parquet"):

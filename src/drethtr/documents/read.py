@@ -15,12 +15,7 @@ from drethtr.documents.readers import alto, page_xml
 from drethtr.documents.readers.json import read_json
 from drethtr.documents.readers.parsed import Parsed, SizeOf
 from drethtr.errors import DataError
-
-TURNED = (5, 6, 7, 8)
-"""EXIF orientations in which width and height are exchanged."""
-
-TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
-"""Where Pillow keeps metadata in which the orientation may stand."""
+from drethtr.orientation import upright_size
 
 BROKEN = (
     OSError,
@@ -109,18 +104,15 @@ def size_beside(path: Path, image: str) -> tuple[int, int] | None:
 
 
 def image_size(path: Path) -> tuple[int, int]:
-    """Width and height of an image as its metadata turn it, from its header; Pillow turns TIFFs by itself.
+    """Width and height of an image file as its metadata turn it.
 
     Raises:
         DataError: if it is no image.
     """
     try:
         with Image.open(path) as image:
-            width, height = image.size
-            # Without the first question, Pillow decodes a PNG in search of EXIF data behind its pixels.
-            turned = not TURNING.isdisjoint(image.info) and image.getexif().get(0x0112) in TURNED
+            return upright_size(image)
     except UnidentifiedImageError as error:
         raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
     except BROKEN as error:
         raise DataError(f"{path}: cannot be read as an image: {error}") from error
-    return (height, width) if turned else (width, height)

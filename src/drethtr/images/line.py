@@ -29,12 +29,6 @@ MAX_PIXELS = 89_000_000
 PAPER_GRAIN = 24
 """Blank paper may vary by so many grey levels."""
 
-ORIENTATION, QUARTER_TURNS = 0x0112, range(5, 9)
-"""The EXIF tag that says how an image is held, and its values that exchange width and height."""
-
-TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
-"""Where Pillow keeps metadata in which that tag may stand."""
-
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
 
 # Whatever a decoder may raise on a damaged file. Pillow's bomb warning is here for those who turn warnings into errors.
@@ -124,13 +118,6 @@ def refuse_size(width: int, height: int, name: str) -> None:
         raise DataError(f"{name}: an image of {width} x {height} pixels is empty")
     if width * height > MAX_PIXELS:
         raise DataError(f"{name}: {width} x {height} pixels are more than the {MAX_PIXELS:,} allowed; scale it down")
-
-
-def upright_size(image: Image.Image) -> tuple[int, int]:
-    """Width and height of an opened image as its metadata turn it, from its header; Pillow turns TIFFs by itself."""
-    # Without the first question, Pillow decodes a PNG in search of EXIF data behind its pixels.
-    turned = not TURNING.isdisjoint(image.info) and image.getexif().get(ORIENTATION) in QUARTER_TURNS
-    return (image.height, image.width) if turned else image.size
 
 
 def grey_from_image(image: Image.Image, name: str) -> Line:

@@ -25,8 +25,8 @@ from drethtr.images.line import (
     on_white,
     opened_image,
     refuse_size,
-    upright_size,
 )
+from drethtr.orientation import upright_size
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage

@@ -58,7 +58,7 @@ def test_an_adapter_of_the_shipped_model_has_a_useful_rank():
     assert rank_of(load_model(SHIPPED)) >= 4
 
 
-@pytest.mark.parametrize("wishes", [{"old_share": 1.0}, {"adapter": True, "drop_unused": True}])
+@pytest.mark.parametrize("wishes", [{"old_share": 1.0}, {"seed": -1}, {"adapter": True, "drop_unused": True}])
 def test_senseless_wishes_are_refused(wishes):
     with pytest.raises(ConfigError):
         Plan(data=("mine",), **wishes)

@@ -72,9 +72,12 @@ def columns_of(file: "ParquetFile", name: str) -> list[str]:
     """The columns of a file that samples are made of.
 
     Raises:
-        DataError: naming those it has, if a required one is missing.
+        DataError: naming those it has, if a required one is missing or one is there twice.
     """
     present = file.schema_arrow.names
+    for column in (*REQUIRED, *OPTIONAL):
+        if present.count(column) > 1:
+            raise DataError(f"{name}: several columns are called {column!r}; rename all but one of them")
     if missing := [column for column in REQUIRED if column not in present]:
         raise DataError(f"{name}: no column {', '.join(missing)}; it has {', '.join(present)}")
     return [*REQUIRED, *(column for column in OPTIONAL if column in present)]

@@ -15,10 +15,10 @@ from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, Tif
 
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
-from drethtr.documents.read import TURNED
 from drethtr.documents.writers.glyphless import GlyphlessFont
 from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer
 from drethtr.errors import DataError, MissingExtraError
+from drethtr.orientation import ORIENTATION, QUARTER_TURNS
 
 if TYPE_CHECKING:
     import pikepdf
@@ -32,7 +32,6 @@ LARGEST_RATIO = 3
 """Of the resolutions across and down: a coarse fax has 204 and 98."""
 
 JPEG_QUALITY = 85
-ORIENTATION = 0x0112
 
 # Where the unit square of an image goes on the unit square of the page, by its EXIF orientation.
 TURNS: dict[int, Matrix] = {
@@ -195,7 +194,7 @@ def jpeg_as_it_is(path: Path) -> Picture | None:
             entries["Decode"] = [1, 0] * 4  # Adobe's programs store ink upside down
         orientation = image.getexif().get(ORIENTATION, 1)
         across, down = resolution(image)
-        dpi = (down, across) if orientation in TURNED else (across, down)
+        dpi = (down, across) if orientation in QUARTER_TURNS else (across, down)
         return Picture(path.read_bytes(), entries, TURNS.get(orientation, TURNS[1]), dpi)
 
 

@@ -65,6 +65,8 @@ class Plan:
             raise ConfigError(f"the share of old data must be between 0 and 1, not {self.old_share}")
         if self.samples is not None and self.samples < 1:
             raise ConfigError(f"at least 1 line must be seen, not {self.samples}")
+        if self.seed < 0:
+            raise ConfigError(f"seed must be at least 0, not {self.seed}")
         if self.adapter and self.drop_unused:
             raise ConfigError("an adapter changes no alphabet; leave out either the adapter or the dropping")
 
