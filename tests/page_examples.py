@@ -1,5 +1,6 @@
 """Pages for tests: one to look at, and all that hypothesis can think of."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import strategies as st
@@ -50,6 +51,11 @@ def pages(draw):
         for _ in range(draw(st.integers(0, 3)))
     )
     return Page(f"{draw(WORDS).replace('/', '_').replace(chr(92), '_')}.jpg", WIDTH, HEIGHT, regions)
+
+
+def with_texts(page, texts):
+    """The page with the lines of these ids transcribed anew."""
+    return page.with_lines(lambda line: replace(line, transcription=texts.get(line.id, line.transcription)))
 
 
 def line_of(text, left=50, top=50, *, id="l1", letter=20, height=40, doubtful=()):

@@ -95,7 +95,28 @@ def test_missing_weights_are_refused(tiny_path) -> None:
     _, metadata = read_tensors(tiny_path)
     tensors.pop("to_logits.weight")
     save_file(tensors, tiny_path, metadata)
-    with pytest.raises(CheckpointError, match=r"to_logits\.weight"):
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: the weights lack to_logits\.weight, which this"):
+        load_model(tiny_path)
+
+
+def test_of_many_missing_weights_a_few_are_named(tiny_path) -> None:
+    save_file({"x": torch.zeros(1)}, tiny_path, read_tensors(tiny_path)[1])
+    with pytest.raises(CheckpointError, match=r"(\S+, ){2}\S+ and \d+ more, which this network has") as refusal:
+        load_model(tiny_path)
+    assert len(str(refusal.value)) < 300
+
+
+def test_weights_of_another_kind_are_refused(tiny_path) -> None:
+    """Complex ones were taken for real ones and broke the first line."""
+    tensors, metadata = read_tensors(tiny_path)
+    save_file(tensors | {"to_width.weight": tensors["to_width.weight"].to(torch.complex64)}, tiny_path, metadata)
+    with pytest.raises(CheckpointError, match=r"to_width\.weight is of torch\.complex64, in this network"):
+        load_model(tiny_path)
+
+
+def test_lines_prepared_for_another_network_are_refused(tiny_path) -> None:
+    rewritten(tiny_path, preparation={"kind": "Preparation", "height": 64})
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: .* 64 pixels high, but its backbone takes 48"):
         load_model(tiny_path)
 
 
@@ -111,7 +132,7 @@ def test_weights_that_are_no_numbers_are_refused(tiny_model, tmp_path) -> None:
     with torch.no_grad():
         tiny_model.network.to_logits.weight[0, 0] = torch.nan
     save_model(tiny_model, tmp_path / "model.safetensors")
-    with pytest.raises(CheckpointError, match=r"to_logits\.weight and 0 more weights are not all numbers"):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: not all numbers of to_logits\.weight are finite"):
         load_model(tmp_path / "model.safetensors")
 
 
@@ -164,7 +185,7 @@ SENSELESS = {
 def test_settings_that_make_no_sense_are_refused(settings, tiny_path) -> None:
     network = json.loads(read_tensors(tiny_path)[1]["drethtr"])["network"]
     rewritten(tiny_path, network=network | settings)
-    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: the (model's settings|weights do not fit)"):
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: the (model's settings|weights do not fit: )"):
         load_model(tiny_path)
 
 

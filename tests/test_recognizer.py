@@ -12,10 +12,13 @@ from drethtr.checkpoint import build_model
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import TOLERANCE
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
-from drethtr.errors import ConfigError, DataError
+from drethtr.errors import CheckpointError, ConfigError, DataError
 from drethtr.model import precision
 from drethtr.model.precision import Precision
 from drethtr.recognizer import Recognizer
+from drethtr.trust.checks import UnlikeTraining
+from drethtr.trust.logistic import Logistic
+from drethtr.trust.trust import Trust
 
 THREE_WIDTHS = Joint(widths=(1.0, 0.8, 1.2))
 LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
@@ -90,6 +93,46 @@ def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:
     (tmp_path / "long.pgm").write_bytes(b"P5 5000 1 255\n" + b"\xff" * 5000)
     with pytest.raises(DataError, match=r"long\.pgm: a line image of 5000 x 1 pixels is too long"):
         Recognizer(tiny_model).read([LINES[0], tmp_path / "long.pgm"])
+
+
+def test_each_image_has_its_reading_or_the_reason_why_there_is_none(tiny_model) -> None:
+    images = [LINES[0], b"no image", DataError("no bytes"), LINES[1], LINES[2]]
+    recognizer = Recognizer(tiny_model)
+    found = list(recognizer.read_each(zip("abcde", images, strict=True), 3))
+    assert "".join(item for item, _ in found) == "abcde"
+    first, unknown, missing, *others = (result for _, result in found)
+    assert "image of 8 bytes: not an image" in str(unknown) and missing is images[2]
+    assert [result.text for result in (first, *others)] == [reading.text for reading in recognizer.read(LINES[:3])]
+
+
+def test_large_images_are_not_all_in_memory_together(tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", 2 * LINES[0].size)
+    opened: list[int] = []
+    images = ((number, opened.append(number) or LINES[0]) for number in range(4))
+    found = Recognizer(tiny_model).read_each(images, 64)
+    assert next(found)[0] == 0 and opened == [0, 1, 2]
+    assert [number for number, _ in found] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint()], ids=repr)
+@pytest.mark.parametrize("name", ["to_width", "ctc.refine", "to_logits", "embed.tokens"])
+def test_a_model_whose_numbers_overflow_is_refused(name: str, decoder: Decoder, tiny_model) -> None:
+    """Its weights are numbers, but what they make is none: that was read as silence, or broke a decoder."""
+    with torch.no_grad():
+        tiny_model.network.get_parameter(f"{name}.weight").fill_(3e38)
+    if isinstance(decoder, CTC) and name in ("to_logits", "embed.tokens"):
+        assert Recognizer(tiny_model, decoder).read(LINES[:1])[0].text
+        return
+    for exactness in Precision:
+        with pytest.raises(CheckpointError, match=f"model tiny {tiny_model.hash[:12]}: its numbers overflow"):
+            Recognizer(tiny_model, decoder, precision=exactness).read(LINES[:1])
+
+
+def test_trust_in_another_network_is_refused(tiny_model) -> None:
+    """It may come from a version that looked at lines otherwise; the first line broke it."""
+    trust = Trust(unlike_training=UnlikeTraining(Logistic(0.0, (1.0,)), 0.0))
+    with pytest.raises(CheckpointError, match="weighs 1 features of a line, but its network sees 35; calibrate it"):
+        Recognizer(replace(tiny_model, trust=trust))
 
 
 def test_decoder_must_suit_the_model(tiny_model) -> None:

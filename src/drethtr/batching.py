@@ -12,6 +12,7 @@ from drethtr.images.line import Line
 from drethtr.images.prepare import Prepared
 
 Item = TypeVar("Item")
+Opened = TypeVar("Opened", bound=Line | DataError)
 Result = TypeVar("Result")
 
 WIDTH_STEP = 128
@@ -22,11 +23,9 @@ PIXELS_TOGETHER = 100_000_000
 """A group of lines ends when it has so many pixels, before they are prepared."""
 
 
-def in_groups(
-    lines: Iterable[tuple[Item, Line | DataError]], most: int
-) -> Iterator[list[tuple[Item, Line | DataError]]]:
+def in_groups(lines: Iterable[tuple[Item, Opened]], most: int) -> Iterator[list[tuple[Item, Opened]]]:
     """The same in groups of at most `most` that fit into memory; an item without a line has the reason in its place."""
-    group: list[tuple[Item, Line | DataError]] = []
+    group: list[tuple[Item, Opened]] = []
     pixels = 0
     for item, line in lines:
         group.append((item, line))

@@ -24,7 +24,9 @@ from drethtr.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.model.adapter import apply_changes
 from drethtr.model.network import DRetHTR, NetworkConfig
+from drethtr.model.weights_file import check_finite, fit
 from drethtr.text.tokenizer import PAD, Tokenizer
+from drethtr.trust.evidence import features_of
 from drethtr.trust.trust import Trust
 
 SHIPPED = Path(__file__).parent / "models" / "compact.safetensors"
@@ -33,7 +35,7 @@ SHIPPED = Path(__file__).parent / "models" / "compact.safetensors"
 FORMAT = 1
 """Version of the header; raised when an older reader would misunderstand it."""
 
-SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError)
+SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
 """What reading settings ends in that make no sense: a header may come from anybody."""
 
 MODEL, ADAPTER = "drethtr", "drethtr-adapter"
@@ -58,7 +60,8 @@ class Model:
     def hash(self) -> str:
         """SHA-256 of all that decides a reading: weights, alphabet, preparation and trust, but not the card.
 
-        However the model is stored, it stays the same; computed when first asked for, so ask when training is over.
+        Storing a model leaves it as it is, unless that rounds the weights, see `save_model`. It is computed when first
+        asked for, so ask when training is over.
         """
         settings = (self.network.config, self.tokenizer, self.preparation, self.trust)
         decides = [weights_hash(self), *map(config.essence, settings)]
@@ -70,6 +73,19 @@ class Model:
         name = " ".join(str(self.card.get("name", "")).split())
         return f"{name} {self.hash[:12]}".lstrip()
 
+    def check_trust(self) -> None:
+        """Refuse trust that was learned from other features of a line than the network sees.
+
+        Raises:
+            CheckpointError: saying so; the model can be calibrated all the same.
+        """
+        known, seen = self.trust.unlike_training, features_of(self.network)
+        if known is not None and len(known.alike.weights) != seen:
+            raise CheckpointError(
+                f"model {self.identity}: its check for unknown writing weighs {len(known.alike.weights)} features of a "
+                f"line, but its network sees {seen}; calibrate it again"
+            )
+
 
 def build_model(
     network: NetworkConfig, tokenizer: Tokenizer, preparation: Preparation, card: Mapping[str, Any] | None = None
@@ -79,7 +95,7 @@ def build_model(
 
 
 def save_model(model: Model, path: Path, *, half: bool = False) -> None:
-    """Write a model in one atomic step; `half` stores weights in float16."""
+    """Write a model in one atomic step; `half` rounds its weights to float16, which makes it another model."""
     header = {
         "format": FORMAT,
         "network": config.to_dict(model.network.config),
@@ -192,26 +208,18 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
                 header["card"],
             )
         trust = config.from_dict(Trust, header.get("trust", {}))  # models of earlier versions have none
-        whole = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
-        check_finite(whole, str(path))
-        model.network.load_state_dict(whole, assign=True)
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
-    except RuntimeError as error:
-        raise CheckpointError(f"{path}: the weights do not fit the model's settings: {error}") from error
+    rows, height = model.preparation.height, model.network.backbone.height
+    if rows != height:
+        raise CheckpointError(f"{path}: its lines are prepared {rows} pixels high, but its backbone takes {height}")
+    try:
+        model.network.load_state_dict(fit(tensors, model.network.state_dict()), assign=True)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from error
     model.network.to(device).eval()
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
     return replace(model, trust=trust)
-
-
-def check_finite(tensors: Mapping[str, Tensor], where: str) -> None:
-    """Refuse weights that are no numbers in float32: they would read as silence.
-
-    Raises:
-        CheckpointError: naming the first of them.
-    """
-    if strange := [name for name, tensor in tensors.items() if not tensor.float().isfinite().all()]:
-        raise CheckpointError(f"{where}: {strange[0]} and {len(strange) - 1} more weights are not all numbers")
 
 
 @dataclass(frozen=True)
@@ -270,11 +278,13 @@ def load_adapter(path: Path) -> Adapter:
     if ADAPTER not in metadata:
         raise CheckpointError(f"{path}: not an adapter")
     header = parse_header(path, metadata, ADAPTER)
-    check_finite(tensors, str(path))
     try:
+        check_finite(tensors)
         trust = config.from_dict(Trust, header["trust"])
         base, beside = str(header["base"]), Path(str(header["beside"])).name
         return Adapter(tensors, base, beside, header["card"], trust)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from error
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the adapter's header is not understood: {error}") from error
 
@@ -283,21 +293,28 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path], device: torch.device |
     """The model that an adapter is of, looked for among the files `bases`, with the adapter's changes made.
 
     Raises:
-        CheckpointError: if none of them is that model, or the changes do not fit it.
+        CheckpointError: if one of them cannot be used, none of them is that model, or the changes do not fit it.
     """
     tried = []
     for path in bases:
-        if path.is_file() and not holds_adapter(path):
-            model = load_model(path, device)
-            if weights_hash(model) == adapter.base:
-                apply_changes(model.network, adapter.changes)
-                check_finite(model.network.state_dict(), f"{path} with the adapter's changes")
-                return replace(model, card=adapter.card, trust=adapter.trust)
-            tried.append(str(path))
-    raise CheckpointError(
-        f"the adapter is of a model with the hash {adapter.base}, from a file {adapter.beside}; "
-        f"{', '.join(tried) or 'no file'} is not it: lay it beside the adapter, or name both"
-    )
+        model = load_model(path, device)
+        if weights_hash(model) == adapter.base:
+            return changed(model, adapter, path)
+        tried.append(str(path))
+    its = f"the adapter is of a model with the hash {adapter.base}, from a file {adapter.beside}"
+    if not tried:
+        raise CheckpointError(f"{its}, which is not there: lay it beside the adapter, or name both")
+    raise CheckpointError(f"{its}, and not of {' or '.join(tried)}: lay that file beside the adapter, or name both")
+
+
+def changed(model: Model, adapter: Adapter, path: Path) -> Model:
+    """The model of the file `path` with the changes of its adapter."""
+    try:
+        apply_changes(model.network, adapter.changes)
+        check_finite(model.network.state_dict())
+    except CheckpointError as error:
+        raise CheckpointError(f"{path} with the adapter's changes: {error}") from error
+    return replace(model, card=adapter.card, trust=adapter.trust)
 
 
 def load_named(path: Path, adapter: str | Path | None, device: torch.device | str) -> Model:
@@ -315,6 +332,7 @@ def load_named(path: Path, adapter: str | Path | None, device: torch.device | st
 
 
 def near(path: Path, adapter: Adapter) -> Iterator[Path]:
-    """Where the model of an adapter may be that is named without it."""
-    yield path.parent / adapter.beside
-    yield SHIPPED
+    """The files that may be the model of an adapter which is named without it."""
+    for place in (path.parent / adapter.beside, SHIPPED):
+        if place.is_file() and not holds_adapter(place):
+            yield place

@@ -46,6 +46,9 @@ class Flag:
     left: float
     right: float
 
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}"
+
 
 @dataclass(frozen=True)
 class Alternative:

@@ -3,23 +3,24 @@
 Every figure of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torch import Tensor
 
-from drethtr.batching import group_by_width, in_memory, stack
+from drethtr.batching import group_by_width, in_groups, in_memory, stack
 from drethtr.checkpoint import SHIPPED, Model, load_named
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder
-from drethtr.errors import ConfigError, DataError
+from drethtr.errors import CheckpointError, ConfigError, DataError
 from drethtr.images.line import ImageSource, Line, load_line, name_of
 from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
@@ -30,8 +31,11 @@ from drethtr.reading import Alternative, Character, Evidence, Reading
 from drethtr.sharing.folder import locate, upload, write_folder
 from drethtr.stitching import stitch
 from drethtr.trust.checks import Observation
-from drethtr.trust.evidence import LineEvidence, gather, impressions
+from drethtr.trust.evidence import LineEvidence, gather
+from drethtr.trust.evidence import impressions as impressions_of
 from drethtr.trust.ink import inked_columns
+
+Item = TypeVar("Item")
 
 MAX_COLUMNS = 3600
 """Longer prepared lines are read in pieces; the longest the shipped model was trained on."""
@@ -92,6 +96,7 @@ class Recognizer:
         self.model = model
         self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
         self.decoder.check(model.network)
+        model.check_trust()
         if not 0 <= alternatives <= MOST_ALTERNATIVES:
             raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
         if alternatives and not self.decoder.gives_alternatives:
@@ -122,8 +127,8 @@ class Recognizer:
         torch calls it: "cpu", "cuda", "cuda:1", "mps".
 
         Raises:
-            CheckpointError: if a file is missing, damaged, of another version, or no model; or the adapter is of
-                another model.
+            CheckpointError: if a file is missing, damaged, of another version, or no model; the adapter is of another
+                model; or the model has to be calibrated again.
             ConfigError: if the model has no part that `decoder` needs; or a name is given for `decoder` or `precision`,
                 or no name of a device.
         """
@@ -166,7 +171,7 @@ class Recognizer:
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 of all of the model that decides a reading; however it is stored, it stays the same."""
+        """SHA-256 of all of the model that decides a reading, see `Model.hash`."""
         return self.model.hash
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
@@ -176,6 +181,7 @@ class Recognizer:
 
         Raises:
             DataError: naming the image that cannot be used.
+            CheckpointError: if the model's numbers overflow.
             ConfigError: if it is one image, and no sequence of them.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
@@ -190,6 +196,22 @@ class Recognizer:
         for number, part in enumerate(parts):
             pieces[part.line].append(found[number])
         return [self.judge(line, of_line) for line, of_line in zip(lines, pieces, strict=True)]
+
+    def read_each(
+        self, images: Iterable[tuple[Item, ImageSource | DataError]], most: int
+    ) -> Iterator[tuple[Item, Reading | DataError]]:
+        """Read any number of images, at most `most` together: each item with its reading, or why there is none."""
+        for group in in_groups(((item, self.line_or_error(image)) for item, image in images), most):
+            readings = iter(self.read([line for _, line in group if not isinstance(line, DataError)]))
+            for item, line in group:
+                yield item, line if isinstance(line, DataError) else next(readings)
+
+    def line_or_error(self, image: ImageSource | DataError) -> Line | DataError:
+        """The line of an image, or the reason why there is none."""
+        try:
+            return image if isinstance(image, DataError) else self.open_line(image)
+        except DataError as error:
+            return error
 
     def open_line(self, image: ImageSource) -> Line:
         """A line that can be read.
@@ -210,7 +232,7 @@ class Recognizer:
         parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
         found: dict[int, NDArray[np.float64]] = {}
         for group in groups(parts):
-            found |= zip(group, impressions(self.encode([parts[i].prepared for i in group])), strict=True)
+            found |= zip(group, impressions_of(self.encode([parts[i].prepared for i in group])), strict=True)
         of_line: list[list[NDArray[np.float64]]] = [[] for _ in lines]
         for number, part in enumerate(parts):
             of_line[part.line].append(found[number])
@@ -239,13 +261,17 @@ class Recognizer:
         """Some prepared lines as the decoder sees them."""
         device = next(self.networks.image.parameters()).device
         images, widths = stack(lines)
-        return self.networks.encode_image(images.to(device), widths.to(device))
+        memory = self.networks.encode_image(images.to(device), widths.to(device))
+        ctc = () if memory.ctc is None else (memory.ctc.refined,)
+        refuse_overflow((*chain.from_iterable(memory.layers), *ctc), self.model)
+        return memory
 
     @torch.inference_mode()
     def decode(self, parts: Sequence[Part]) -> list[tuple[Decoded, LineEvidence]]:
         """Tokens of some prepared lines, as one batch, and what is known of them."""
         memory, *others = (self.encode(view) for view in zip(*(part.views for part in parts), strict=True))
         decoded = self.decoder.decode_views(self.networks.text, [memory, *others], self.alternatives)
+        refuse_overflow([torch.tensor(line.confidences) for line in decoded], self.model)
         if self.on_drift is not None:
             self.on_drift(max(text_drift(self.networks.text, [line.tokens for line in decoded], memory)))
         return list(zip(decoded, gather(memory, decoded), strict=True))
@@ -311,6 +337,18 @@ def refuse_names(decoder: object, precision: object) -> None:
     if not isinstance(precision, Precision):
         known = " or ".join(map(str, Precision))
         raise ConfigError(f"precision={precision!r} is no precision; give {known}: from drethtr import Precision")
+
+
+def refuse_overflow(numbers: Iterable[Tensor], model: Model) -> None:
+    """Refuse what would be read as silence, or break a decoder.
+
+    Raises:
+        CheckpointError: if any of the numbers is not finite.
+    """
+    if not torch.stack([part.isfinite().all() for part in numbers]).all():
+        raise CheckpointError(
+            f"model {model.identity}: its numbers overflow on these lines, for its weights are too large; train it anew"
+        )
 
 
 def groups(parts: Sequence[Part]) -> Iterator[list[int]]:

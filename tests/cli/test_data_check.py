@@ -42,6 +42,25 @@ def test_texts_are_checked_as_written(drethtr, lines):
     assert "note: normal form, 1:" in drethtr("data", "check", lines, "--read", "0").out
 
 
+def test_every_line_that_cannot_be_opened_is_named_and_the_others_are_checked(drethtr, lines, tiny_path):
+    """Of a folder with one bad text nothing was checked, and only the first one was named."""
+    (lines / "two.gt.txt").write_bytes(b"caf\xe9")
+    (lines / "lonely.gt.txt").write_text("a")
+    (lines / "three.png").write_bytes((lines / "one.png").read_bytes())
+    outcome = drethtr("data", "check", lines, "--model", tiny_path)
+    assert outcome.code == 1 and "error: unusable line, 3:" in outcome.out and "1 of 1 lines were read" in outcome.out
+    for name, reason in (("two.gt.txt", "not UTF-8"), ("lonely.gt.txt", "no image"), ("three.png", "no transcription")):
+        assert f"{lines / name}: {reason}" in outcome.out
+
+
+def test_a_table_without_a_line_that_can_be_opened(drethtr, lines, tiny_path):
+    table = lines / "lines.jsonl"
+    table.write_text('{"file": "gone.png", "text": "a"}\n[]\n{"file": "one.png"}\n{"file"\n')
+    outcome = drethtr("data", "check", lines, "--model", tiny_path)
+    assert outcome.code == 1 and "error: unusable line, 4:" in outcome.out
+    assert all(f"{table} line {number}: " in outcome.out for number in (1, 2, 3, 4))
+
+
 def test_suspects_are_drawn(drethtr, splits, tmp_path):
     store_parquet([Sample(written("x"), "", "s")], splits / "s.test.parquet")
     picture = tmp_path / "suspects.png"

@@ -46,7 +46,7 @@ def test_what_is_imported_is_neither_replaced_nor_removed(drethtr, letters, tmp_
     drethtr("data", "import", letters, tmp_path / "out.parquet")
     content = (tmp_path / "out.test.parquet").read_bytes()
     outcome = drethtr("data", "import", tmp_path / "out.test.parquet", tmp_path / "out.parquet", "--force")
-    assert outcome.code == 2 and "cannot be written over" in outcome.err
+    assert outcome.code == 2 and "cannot be overwritten" in outcome.err
     assert (tmp_path / "out.test.parquet").read_bytes() == content
 
 
@@ -91,7 +91,7 @@ def test_refusals(drethtr, letters, tmp_path):
     (tmp_path / "out.val.parquet").touch()
     assert "exists" in drethtr("data", "import", letters, tmp_path / "out.parquet").err
     text = letters / "train" / "a.gt.txt"
-    assert "no earlier result" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--json", text).err
+    assert "not an earlier result" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--json", text).err
     assert (
         "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
     )

@@ -30,7 +30,7 @@ def test_only_figures_are_replaced_by_figures(tmp_path, content):
     place = tmp_path / "a.json"
     refuse_others([], json=place)
     place.write_text(content)
-    with pytest.raises(DataError, match=r"a\.json exists and is no earlier result"):
+    with pytest.raises(DataError, match=r"a\.json exists and is not an earlier result"):
         refuse_others([], json=place)
     write_json(place, {"rate": 0.5})
     refuse_others([str(place)], json=place, html=None)
@@ -52,5 +52,5 @@ def test_other_results_are_known_by_their_names_and_inputs_are_none(tmp_path, mo
 
 def test_no_force_replaces_an_input(tmp_path):
     (tmp_path / "a.png").touch()
-    with pytest.raises(DataError, match=r"a\.png is to be read; it cannot be written over"):
+    with pytest.raises(DataError, match=r"a\.png is an input; it cannot be overwritten"):
         refuse_existing(tmp_path / "a.png", force=True, inputs=[str(tmp_path / "*.png")])

@@ -7,17 +7,24 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from conftest import written
 from PIL import Image
+from sharing_examples import TRUST
 
 from drethtr.checkpoint import load_model, read_tensors, save_model, save_trust
+from drethtr.cli.finetune import summary
 from drethtr.decoding.strategies import Joint
+from drethtr.evaluation.compare import Difference
+from drethtr.evaluation.metrics import Rates
 from drethtr.recognizer import Recognizer
-from drethtr.training.finetuning import Plan, gather
+from drethtr.training.finetuning import Outcome, Plan, gather
+from drethtr.training.finetuning.finetune import trusted
 from drethtr.trust.trust import Trust
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
@@ -60,6 +67,22 @@ def test_lines_that_learn_and_choose_are_refused_before_anything_is_written(dret
         outcome = drethtr("finetune", data, "--validation", data, "--model", tiny_path, "--output", output, *check)
         assert outcome.code == 2 and "in 'lines to learn from'" in outcome.err and "lines.jsonl" in outcome.err
     assert not output.with_suffix(".run").exists()
+
+
+def test_old_lines_that_choose_are_refused_by_the_name_they_were_given(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--old-data", data, "--model", tiny_path, "--output", output)
+    assert outcome.code == 2 and "is in '--old-data'" in outcome.err and "and in 'lines to choose by'" in outcome.err
+
+
+@pytest.mark.parametrize("check", [("--check",), ()])
+@pytest.mark.parametrize("package", ["accelerate", "pyarrow"])
+def test_a_package_that_is_missing_is_asked_for_first(package, check, drethtr, data, tiny_path, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *check)
+    assert outcome.code == 2 and f"{package} is not installed; run: pip install 'drethtr[train]'" in outcome.err
+    assert not outcome.out and not output.with_suffix(".run").exists()
 
 
 def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
@@ -108,6 +131,38 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
     assert f"{100 * told['cer']:.2f} –" in measured.out
 
 
+@pytest.fixture
+def calibrated(data, tiny_path, tmp_path):
+    """What fine-tuning a calibrated model begins with."""
+    start = tmp_path / "start.safetensors"
+    save_trust(tiny_path, TRUST, start)
+    return gather(Plan(data=(str(data),), model=str(start)))
+
+
+def test_weights_as_they_were_keep_what_the_model_believed_of_itself(calibrated, tiny_model):
+    """Where nothing better is found, they may well be those of the start."""
+    assert trusted(calibrated, replace(calibrated.start, trust=Trust())).trust == TRUST
+    tiny_model.network.to_logits.weight.data.add_(1)
+    assert trusted(calibrated, tiny_model).trust == Trust()
+
+
+@pytest.mark.parametrize(
+    ("trust", "told"),
+    [
+        (Trust(), "is no better, and has not the calibrated confidences of {start}. More lines"),
+        (TRUST, "is no better. More lines may help.\nThe best weights"),
+    ],
+    ids=["without calibration", "with it"],
+)
+def test_where_nothing_better_was_found_the_start_is_to_be_used(trust, told, calibrated):
+    start = calibrated.plan.model
+    model = replace(calibrated.start, card={"fine_tuned": {"minutes": 1.0}}, trust=trust)
+    rates, same = Rates(0.5, 0.4, 0.6, 1.0, 1.0, 1.0, 6, 60, 6), Difference("CER", 6, 6, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0)
+    text = summary(calibrated, Outcome(model, rates, rates, same, None), Path(start))
+    assert f"Nothing better was found: go on using {start}; {start} " in text and told.format(start=start) in text
+    assert ("Confidences are calibrated as those of the start" in text) is (trust == TRUST)
+
+
 def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_path):
     other = tmp_path / "other.safetensors"
     with torch.inference_mode():
@@ -134,7 +189,7 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     refused = drethtr("finetune", *wishes, "--output", killed)
     assert refused.code == 2 and "--resume" in refused.err
     other = drethtr("finetune", *wishes, "--output", killed, "--resume", "--seed", 1)
-    assert other.code == 2 and "other lines or options" in other.err
+    assert other.code == 2 and "a run with other options (seed); to begin anew" in other.err
     assert drethtr("finetune", *wishes, "--output", killed, "--resume").code == 0
     (tmp_path / "whole.run").mkdir()
     for part in ("plan.json", "validation.parquet"):  # in the precision that was found the faster one

@@ -37,6 +37,17 @@ def test_lines_and_hours_are_those_of_the_last_run(told):
     assert "last run, lines seen: 16009" in out and "last run, hours: 0.519" in out
 
 
+def test_what_fine_tuning_says_is_told_in_words(told):
+    rates = {"lines": 5, "drawn": 5, "characters": 116, "cer": 0.00862, "cer_low": None, "cer_high": None}
+    sure = rates | {"lines": 1, "cer_low": 0.0, "cer_high": 0.02}
+    facts = {"old_data": [], "characters_added": "", "characters_dropped": "xy", "seed": 0, "validation_by_page": False}
+    out = told({**CARD, "fine_tuned": facts | {"validation_before": sure, "validation_after": rates}})
+    assert "  validation before: CER 0.86 % [0.00, 2.00] on 1 line\n" in out
+    assert "  validation after: CER 0.86 % on 5 lines\n" in out
+    assert "old data" not in out and "characters added" not in out and "{" not in out
+    assert "  characters dropped: xy\n" in out and "  seed: 0\n" in out and "  validation by page: no\n" in out
+
+
 @pytest.mark.parametrize("odd", [0.1, {"all": "low"}, {"all": None}, {}])
 def test_odd_validation_is_told_as_it_is(told, odd):
     assert "validation cer:" in told({**CARD, "validation_cer": odd})

@@ -123,6 +123,6 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     learn = ("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn")
     for model in (tiny_path, taught):
         assert "exists; name another output or give --force" in drethtr(*learn, model).err
-    assert "cannot be written over" in drethtr(*learn, sets / "a.val.parquet", "--force").err
+    assert "cannot be overwritten" in drethtr(*learn, sets / "a.val.parquet", "--force").err
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force")
     assert outcome.code == 2 and f"add --model {taught}" in outcome.err

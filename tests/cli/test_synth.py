@@ -59,12 +59,16 @@ def test_writes_a_folder_where_no_parquet_is_asked_for(synth, options, tmp_path)
     assert len(open_samples(tmp_path / "lines")) == 6
 
 
+def test_one_line_is_one(synth, options):
+    assert synth(*options, "--lines", "1").out == f"{options[0]}: 1 line\n"
+
+
 def test_a_folder_is_replaced_whole(synth, options, tmp_path):
     options[0] = folder = tmp_path / "lines"
     assert synth(*options).code == 0
     (folder / "notes.md").write_text("precious")
     assert synth(*options, "--lines", "2").code == 2
-    assert synth(*options, "--lines", "2", "--force").code == 0
+    assert f"{folder}: 2 lines\n" in synth(*options, "--lines", "2", "--force").out
     assert len(open_samples(folder)) == 2 and (folder / "notes.md").read_text() == "precious"
 
 

@@ -40,6 +40,12 @@ def test_a_run_file_that_cannot_be_read(drethtr, tmp_path, content):
     assert outcome.code == 2 and outcome.err.startswith(f"drethtr: {run}: ") and outcome.err.count("\n") == 1
 
 
+def test_a_folder_that_is_called_as_a_model_is_refused(drethtr, run, tmp_path):
+    outcome = drethtr("train", run, "--output", tmp_path / "mine.safetensors")
+    assert outcome.code == 2 and f"the model will be {tmp_path / 'mine' / 'best.safetensors'}" in outcome.err
+    assert not (tmp_path / "mine.safetensors").exists()
+
+
 def test_a_run_is_not_overwritten(drethtr, run, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "snapshot.safetensors").write_text("precious")

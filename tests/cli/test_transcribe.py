@@ -4,7 +4,6 @@ import struct
 import sys
 import zlib
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from PIL import Image
 
 from drethtr import Recognizer, __version__
 from drethtr.checkpoint import load_model
-from drethtr.cli.line_images import read_all
 from drethtr.cli.main import main
 from drethtr.reading import DOUBTFUL
 
@@ -159,20 +157,6 @@ def test_an_image_is_not_overwritten_by_what_it_says(drethtr, lines, tiny_path):
     assert outcome.code == 2 and "would be overwritten" in outcome.err and image.read_bytes() == before
 
 
-def test_large_images_are_not_all_in_memory_together(lines, tiny_model, monkeypatch):
-    for name in "abcd":
-        (lines / f"{name}.png").write_bytes((lines / "one.png").read_bytes())
-    with Image.open(lines / "one.png") as image:
-        monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", 2 * image.width * image.height)
-    recognizer, opened = Recognizer(tiny_model), []
-    open_line = recognizer.open_line
-    monkeypatch.setattr(recognizer, "open_line", lambda image: opened.append(image) or open_line(image))
-    images = [lines / f"{name}.png" for name in "abcd"]
-    found = read_all(recognizer, images)
-    assert next(found)[0] == images[0] and [image for image in opened if isinstance(image, Path)] == images[:3]
-    assert [image for image, _ in found] == images[1:]
-
-
 @pytest.mark.parametrize("ending", ["jp2", "j2k", "ppm", "pgm", "pbm", "pnm"])
 def test_every_kind_of_image_is_read_in_a_folder(drethtr, lines, tiny_path, ending):
     """As it is when it is named."""
@@ -219,7 +203,7 @@ def test_verbose_says_what_was_taken_for_a_line(drethtr, lines, tiny_path, tmp_p
 
 def test_tsv_goes_alone(drethtr, lines, tmp_path):
     outcome = drethtr("transcribe", lines, "--format", "tsv,json", "--output", tmp_path / "out")
-    assert outcome.code == 2 and "tsv goes alone, and only for line images; with other formats" in outcome.err
+    assert outcome.code == 2 and "tsv must be the only format, and only for line images" in outcome.err
 
 
 def test_images_of_one_name_do_not_share_a_file(drethtr, lines, tiny_path, tmp_path):

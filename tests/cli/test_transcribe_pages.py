@@ -490,16 +490,21 @@ def test_update_of_an_image(drethtr, scans, tiny_path):
     assert outcome.code == 2 and "neither PAGE nor ALTO" in outcome.err
 
 
-def test_doubtful_words_are_marked(transcribe, scans):
+def test_doubtful_words_are_marked_in_text_alone(transcribe, scans, tmp_path):
     """A model with random weights doubts all it says."""
-    assert "?]" in transcribe(scans / "one.png", "--doubts").out
+    rows = transcribe(scans, "--doubts").out.splitlines()
+    assert len(rows) == 5 and any("?]" in row for row in rows)
+    transcribe(scans, "--doubts", "--format", "txt,json", "--output", tmp_path / "out")
+    text = (tmp_path / "out" / "one.txt").read_text(encoding="utf-8")
+    assert [f"{scans / 'one.png'}\t{row}" for row in text.splitlines()] == rows[:3]
+    assert "?]" not in (tmp_path / "out" / "one.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--lines", "kraken2"), "did you mean 'kraken'"),
-        (("--format", "tsv", "--lines", "projection"), "for pages take csv"),
+        (("--format", "tsv", "--lines", "projection"), "otherwise take csv"),
         (("--format", "txt,atlo"), "did you mean 'alto'"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_source_of_no_weight_only_lends_its_characters(pattern):
     mixture = Mixture.open((Real(paths=(large,), weight=0.0), Real(paths=(small,))), seed=0)
     assert sets(mixture) == {"small": 1.0} and {sample.set for sample in mixture.real_samples()} == {"small"}
     assert set("largesm") <= set("".join(mixture.texts()))
-    assert [line.split()[0] for line in mixture.summary().splitlines()] == ["100.0%", "0.0%"]
+    assert [line.split()[0] for line in mixture.summary().splitlines()[1:]] == ["100.0", "0.0"]
 
 
 def test_no_line_comes_again_before_all_others_came(make_samples):
@@ -127,9 +127,12 @@ def test_real_samples_and_summary(pattern):
     mixture = Mixture.open((Real(paths=(pattern,)),), seed=0)
     assert len(mixture.real_samples()) == 89
     assert mixture.summary().splitlines() == [
-        " 89.9%  large: 80 lines (10 left out)",
-        " 10.1%  small: 9 lines (1 left out)",
+        "drawn from:",
+        "   89.9 %  large: 80 lines (10 left out)",
+        "   10.1 %  small: 9 lines (1 left out)",
     ]
+    everything = Mixture.open((Real(paths=(pattern.replace("*", "small"),), min_characters=0),), seed=0)
+    assert everything.summary() == "drawn from:\n  100.0 %  small: 10 lines"
     copy = pickle.loads(pickle.dumps(mixture))
     assert [copy.sample(i).key for i in range(20)] == [mixture.sample(i).key for i in range(20)]
 

@@ -85,7 +85,7 @@ def test_a_source_does_not_take_the_memory_of_others(draw, tmp_path, monkeypatch
 def test_streamed_lines_in_a_mixture(pattern):
     source = config.from_dict(Source, {"kind": "Streamed", "paths": [pattern], "weight": 2.0})
     mixture = Mixture.open((source, Real(paths=(pattern,))), seed=3)
-    assert mixture.summary().splitlines()[0].startswith(" 66.7%  streamed: ")
+    assert mixture.summary().splitlines()[1].startswith("   66.7 %  streamed: ")
     assert len(list(mixture.texts())) == 2 * len(mixture.real_samples())
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from drethtr.data.sources.folder import read_folder
+from drethtr.data.sources import open_samples
 from drethtr.data.write_folder import store_folder
 from drethtr.errors import DataError
 
@@ -9,7 +9,7 @@ from drethtr.errors import DataError
 def test_comes_back_as_it_was(make_samples, tmp_path):
     samples = make_samples("a", 3)
     store_folder(samples, tmp_path / "lines")
-    found = read_folder(tmp_path / "lines")
+    found = open_samples(tmp_path / "lines")
     assert [sample.text for sample in found] == [sample.text for sample in samples]
     for sample, other in zip(found, samples, strict=True):
         np.testing.assert_array_equal(sample.line(), other.line())
@@ -29,6 +29,6 @@ def test_what_fails_at_once_removes_nothing(make_samples, tmp_path):
     store_folder(make_samples("a", 2), tmp_path)
     with pytest.raises(DataError, match="cannot open the font"):
         store_folder(fails(), tmp_path)
-    assert len(read_folder(tmp_path)) == 2
+    assert len(open_samples(tmp_path)) == 2
     store_folder(make_samples("b", 1), tmp_path)
-    assert [sample.text for sample in read_folder(tmp_path)] == ["b0"]
+    assert [sample.text for sample in open_samples(tmp_path)] == ["b0"]

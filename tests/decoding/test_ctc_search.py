@@ -50,21 +50,6 @@ def test_wide_prefix_search_finds_every_text_with_its_probability(log_probs):
     assert [text.tokens for text in found] == sorted(expected, key=expected.__getitem__, reverse=True)
 
 
-def test_tokens_are_scored_by_the_chain_rule(log_probs):
-    """Each token, and at last the end, by its probability given the beginning of the text."""
-    expected = text_probabilities(log_probs)
-    for text in prefix_search(log_probs, BLANK, **ALL):
-        begins = [
-            sum(p for tokens, p in expected.items() if tokens[:n] == text.tokens[:n])
-            for n in range(len(text.tokens) + 1)
-        ]
-        masses = [*begins, expected[text.tokens]]
-        ratios = [later / earlier for earlier, later in itertools.pairwise(masses)]
-        assert [math.exp(gain) for gain in text.token_log_probabilities] == pytest.approx(ratios)
-        assert sum(text.token_log_probabilities) == pytest.approx(text.log_probability)
-        assert text.ended
-
-
 def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):
     expected = text_probabilities(log_probs)
     found = prefix_search(log_probs, BLANK, beams=3, nbest=3, tokens_per_step=2)

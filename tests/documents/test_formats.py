@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from hypothesis import given, settings
-from page_examples import PROVENANCE, document_of, letter_page, line_of, pages
+from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, with_texts
 
 import drethtr.documents
 from drethtr.documents import FORMATS, Box, Document, Page, Region, TextLine, Transcription
@@ -75,7 +75,7 @@ def test_every_file_names_the_version_and_the_model(name):
 def test_what_is_odd_about_a_line_is_told(name):
     page = letter_page()
     odd = replace(page.lines[0].transcription, flags=("repeats: the text goes in circles", "blank: there is no ink"))
-    document = document_of(page.with_text({page.lines[0].id: odd}))
+    document = document_of(with_texts(page, {page.lines[0].id: odd}))
     told = FORMATS[name].write(document).decode()
     assert "there is no ink" in told and "the text goes in circles" in told
     if name == "json":
@@ -101,7 +101,7 @@ def test_two_thousand_lines_come_back_and_take_new_text(name):
     page = Page("a.jpg", 800, 40_000, (Region("r", lines, Box(0, 0, 800, 40_000).polygon()),))
     data = FORMATS[name].write(document_of(page))
     assert len(parse_page(data, "x", nowhere)[2].page.lines) == 2000
-    new = page.with_text({line.id: Transcription(f"neu {line.id}") for line in lines})
+    new = with_texts(page, {line.id: Transcription(f"neu {line.id}") for line in lines})
     updated = parse_page(update(data, new, PROVENANCE, replace=True), "x", nowhere)[2].page
     assert [line.text for line in updated.lines] == [line.text for line in new.lines]
 

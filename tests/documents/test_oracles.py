@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from page_examples import PROVENANCE, document_of, letter_page
+from page_examples import PROVENANCE, document_of, letter_page, with_texts
 from real_data import PAGES, needs_pages
 
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
@@ -46,7 +46,7 @@ def test_what_is_written_and_updated_keeps_to_the_schema(format, page, tmp_path)
     new = {line.id: Transcription("neu", 0.5) for line in read.lines} | {
         line.id: line.transcription for line in page.lines if line.words
     }
-    updated = update(data, read.with_text(new), PROVENANCE, replace=True)
+    updated = update(data, with_texts(read, new), PROVENANCE, replace=True)
     assert ask("schema", updated, tmp_path) == []
 
 

@@ -1,22 +1,20 @@
+from dataclasses import replace
+
 import pytest
-from page_examples import letter_page, line_of
+from page_examples import letter_page, line_of, with_texts
 
 from drethtr.documents import Box, Page, Region, TextLine, Transcription, Word
 from drethtr.errors import DataError
 
 
-def test_with_text_changes_the_lines_named_and_nothing_else():
+def test_lines_are_changed_and_nothing_else():
     page = letter_page()
-    new = page.with_text({"l2": Transcription("neu", 0.5)})
+    new = with_texts(page, {"l2": Transcription("neu", 0.5)})
     assert [line.text for line in new.lines] == ["Liebe Mutter, daſs ich", "neu", "Rom 1805"]
     assert (new.lines[0], new.lines[2]) == (page.lines[0], page.lines[2])
     assert new.lines[1].polygon == page.lines[1].polygon and new.lines[1].confidence == 0.5
+    assert [replace(region, lines=()) for region in new.regions] == [replace(r, lines=()) for r in page.regions]
     assert page.lines[1].text == "groß <bin> & froh"
-
-
-def test_with_text_refuses_unknown_lines():
-    with pytest.raises(DataError, match=r"'letter\.jpg' has no line 'l9'"):
-        letter_page().with_text({"l9": Transcription("x")})
 
 
 @pytest.mark.parametrize("regions", [(Region("a"), Region("a")), (Region("a", (TextLine("x"), TextLine("x"))),)])

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_examples import PROVENANCE, document_of, letter_page, pages
+from page_examples import PROVENANCE, document_of, letter_page, pages, with_texts
 from real_data import PAGES, needs_pages
 
 from drethtr.documents import FORMATS, Box, Transcription, Word, read_page
@@ -61,7 +61,7 @@ def page_of(data):
 
 def with_text(data, *ids, text=NEW):
     page = page_of(data)
-    return page.with_text({line.id: text for line in page.lines if not ids or line.id in ids})
+    return with_texts(page, {line.id: text for line in page.lines if not ids or line.id in ids})
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -163,7 +163,7 @@ def test_a_file_in_one_row_stays_in_one_row():
 @given(pages(), st.sampled_from(["page", "alto"]))
 def test_text_written_into_a_file_is_read_from_it(page, format):
     data = FORMATS[format].write(document_of(page))
-    new = page_of(data).with_text({line.id: NEW for line in page.lines if line.transcription is None})
+    new = with_texts(page_of(data), {line.id: NEW for line in page.lines if line.transcription is None})
     written = page_of(update(data, new, PROVENANCE))
     assert [line.text for line in written.lines] == [line.text for line in new.lines]
     assert [line.polygon for line in written.lines] == [line.polygon for line in new.lines]
@@ -216,7 +216,7 @@ def test_places_are_written_in_the_units_of_the_file():
     data = alto(unit="mm10")
     page = page_of(data).resized(2000, 1000)
     words = (Word("a", 0.5, Box(20, 20, 220, 60).polygon()),)
-    written = update(data, page.with_text({"l": Transcription("a", 0.5, words)}), PROVENANCE)
+    written = update(data, with_texts(page, {"l": Transcription("a", 0.5, words)}), PROVENANCE)
     assert b'HPOS="10" VPOS="10" WIDTH="100" HEIGHT="20" WC' in written
 
 
@@ -224,7 +224,7 @@ def test_places_are_written_in_the_units_of_a_file_that_does_not_tell_its_size()
     data = alto(unit="mm10").replace(b'WIDTH="1000" HEIGHT="500"', b"", 1)
     page = replace(page_of(data), width=1181, height=591)
     words = (Word("a", 0.5, Box(12, 12, 130, 35).polygon()),)
-    written = update(data, page.with_text({"l": Transcription("a", 0.5, words)}), PROVENANCE)
+    written = update(data, with_texts(page, {"l": Transcription("a", 0.5, words)}), PROVENANCE)
     assert b'HPOS="10" VPOS="10" WIDTH="100" HEIGHT="20" WC' in written
 
 

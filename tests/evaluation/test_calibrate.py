@@ -62,6 +62,13 @@ def test_what_was_learned_before_does_not_matter(tiny_model, samples):
     assert calibrate(older, samples, [(CTC(),)]).trust == calibrate(tiny_model, samples, [(CTC(),)]).trust
 
 
+def test_what_does_not_fit_the_network_is_dropped(tiny_model, samples, monkeypatch):
+    """Also with too few lines to learn it anew: else the model could not be read with."""
+    monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 16)
+    older = replace(tiny_model, trust=Trust((), UnlikeTraining(Logistic(0.0, (1.0,)), 0.0)))
+    assert calibrate(older, samples, [(CTC(),)]).trust.unlike_training is None
+
+
 def test_what_is_known_of_other_decoders_stays_when_one_is_named(tiny_model, samples):
     known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, decoder=CTC())
     trust = calibrate(replace(tiny_model, trust=known), samples, [(Joint(ctc_weight=1.0),)]).trust

@@ -81,6 +81,12 @@ def test_progress_is_told_for_every_line(recognizer, samples, monkeypatch):
     assert steps == [4, 4, 2]
 
 
+def test_large_images_are_not_all_in_memory_together(recognizer, samples, monkeypatch):
+    expected, steps = evaluate(recognizer, samples), []
+    monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", 0)
+    assert evaluate(recognizer, samples, advance=steps.append).sets == expected.sets and steps == [1] * 10
+
+
 def test_no_line_is_an_error(recognizer, samples):
     with pytest.raises(DataError, match="none of 10"):
         evaluate(recognizer, [replace(sample, clean=False) for sample in samples])

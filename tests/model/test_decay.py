@@ -79,7 +79,7 @@ def test_a_fresh_gate_remembers():
     assert torch.allclose(decay(torch.zeros(1, 1, 16)).exp(), torch.tensor(0.9576), atol=5e-5)
 
 
-@pytest.mark.parametrize("temperature", [0, -16])
+@pytest.mark.parametrize("temperature", [0, -16, float("nan"), float("inf")])
 def test_a_gate_needs_a_temperature_above_0(temperature):
-    with pytest.raises(ConfigError, match=f"temperature of a gate must be above 0, not {temperature}"):
+    with pytest.raises(ConfigError, match=f"temperature of a gate must be above 0 and finite, not {temperature}"):
         Gated(temperature)

@@ -6,6 +6,7 @@ from threading import Thread
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from drethtr.errors import CheckpointError
 from drethtr.model.backbones import EfficientNetV2S, Light, ResNet50
@@ -106,12 +107,28 @@ def test_what_cannot_be_fetched_is_named(tmp_path, cache):
     assert not list(cache.iterdir())
 
 
+def test_a_cache_that_is_no_folder_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    (tmp_path / "weights.pth").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(CheckpointError, match=r"weights\.pth: cannot be fetched .*; fetch it yourself"):
+        fetch((tmp_path / "weights.pth").as_uri())
+
+
+@pytest.mark.parametrize("strange", [torch.nan, 1j], ids=str)
+def test_weights_that_are_no_finite_numbers_are_refused(strange, tmp_path):
+    state = classifier(ResNet50())
+    save_file(state | {"bn1.weight": state["bn1.weight"] * strange}, tmp_path / "weights")
+    with pytest.raises(CheckpointError, match=r"weights: .* bn1\.weight (are finite|is of torch\.complex64)"):
+        load_imagenet(ResNet50().build(), str(tmp_path / "weights"))
+
+
 def test_weights_of_another_backbone_are_refused(tmp_path):
     path = tmp_path / "weights.pth"
     torch.save(classifier(ResNet50()), path)
-    with pytest.raises(CheckpointError, match=r"weights\.pth: not the weights of this backbone: only the "):
+    with pytest.raises(CheckpointError, match=r"weights\.pth: the weights lack .*; are they of such a network\?"):
         load_imagenet(Light().build(), str(path))
     wider = classifier(ResNet50()) | {"conv1.weight": torch.zeros(64, 3, 5, 5)}
     torch.save(wider, path)
-    with pytest.raises(CheckpointError, match=r"conv1\.weight is \(64, 3, 5, 5\) there, \(64, 1, 7, 7\) here"):
+    with pytest.raises(CheckpointError, match=r"conv1\.weight is of shape \(64, 1, 5, 5\), in this network \(64, 1, 7"):
         load_imagenet(ResNet50().build(), str(path))

@@ -1,6 +1,7 @@
 """Every published mode against its formulas (spec 1.3-1.8), written out over all tokens at once."""
 
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import torch.nn.functional as F
 
 from drethtr.errors import CheckpointError, ConfigError
 from drethtr.model.authors import load
-from drethtr.model.published_mode import WORDS
+from drethtr.model.published_mode import WORDS, PublishedSettings
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
 WIDTH, HEADS, LAYERS, IMAGE, TEXT, VOCABULARY = 16, 4, 3, 9, 6, 11
@@ -31,6 +32,7 @@ SOFTMAX = [
         ("", "Bi_ret", "Bi_ret_no_lwgs"), ("Transformer",), ("", "split_softmax"), ("", "with_gamma"), ("", "sigmoid")
     )
 ]
+TRANSFORMER = PublishedSettings(mode="Transformer")
 FLAGS = [
     {},
     {"D_norm": False},
@@ -165,6 +167,12 @@ class Reference:
         return changed
 
 
+def at_once(network, image, ids):
+    """Logits of whole texts: without an image part, tokens that know their place are given for an image."""
+    logits, _ = network(image[:, None], torch.full((len(image),), image.shape[1]), ids)
+    return logits
+
+
 def inputs():
     generator = torch.Generator().manual_seed(1)
     image = torch.randn(2, IMAGE, WIDTH, generator=generator, dtype=torch.float64)
@@ -174,9 +182,9 @@ def inputs():
 @torch.inference_mode()
 def assert_equals_its_formulas(mode, flags):
     state, (image, ids) = made_up(mode), inputs()
-    network = load(state, heads=HEADS, mode=mode, **flags).double()
+    network = load(state, heads=HEADS, settings=PublishedSettings(mode=mode, **flags)).double()
     expected = Reference(state, mode, **flags)(image, ids)
-    torch.testing.assert_close(network.from_image_tokens(image, ids), expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(at_once(network, image, ids), expected, rtol=1e-5, atol=1e-5)
     memory = network.encode_tokens(image, torch.full((2,), IMAGE))
     state, steps = network.initial_state(memory), []
     for tokens in ids.split(1, dim=1):
@@ -205,23 +213,15 @@ def test_a_fixture_is_loaded_from_arrays_and_from_a_file(fixture, tmp_path):
     path = tmp_path / "weights.pt"
     torch.save({f"module.{name}": weight for name, weight in state.items()}, path)
     for weights in (state, path, str(path)):
-        network = load(weights, heads=meta["heads"], mode=meta["mode"])
+        network = load(weights, heads=meta["heads"], settings=PublishedSettings(mode=meta["mode"]))
         assert not network.training
         with torch.inference_mode():
-            torch.testing.assert_close(network.from_image_tokens(image, ids), expected, rtol=0, atol=1e-4)
-
-
-def test_without_an_image_part_given_tokens_take_the_place_of_an_image():
-    mode = "Bi_ret_RetNet_Sinusoidal_to_out"
-    network, (image, ids) = load(made_up(mode), heads=HEADS), inputs()
-    image = image.float()
-    logits, _ = network(image[:, None], torch.full((2,), IMAGE), ids)
-    torch.testing.assert_close(logits, network.from_image_tokens(image, ids))
+            torch.testing.assert_close(at_once(network, image, ids), expected, rtol=0, atol=1e-4)
 
 
 def test_the_weights_given_are_left_alone():
     state = made_up("Transformer")
-    network = load(state, heads=HEADS, mode="Transformer")
+    network = load(state, heads=HEADS, settings=TRANSFORMER)
     kept = state["generator.weight"].clone()
     with torch.no_grad():
         network.to_logits.weight.zero_()
@@ -236,17 +236,21 @@ def test_the_weights_given_are_left_alone():
         ({"mode": "Bi_ret_Sinusoidal"}, "says neither RetNet, RetNet3 nor Transformer"),
         ({"mode": ""}, "says neither"),
         ({"gamma_subtracter": 0.99}, r"leaves \(0, 1\) at layer 0"),
-        ({"heads": 3}, "must be even and divide into 3 heads"),
     ],
     ids=str,
 )
 def test_settings_without_an_equal_form_are_refused_by_name(settings, message):
     with pytest.raises(ConfigError, match=message):
-        load(made_up("Bi_ret_RetNet_Sinusoidal_to_out"), **{"heads": HEADS, **settings})
+        load(made_up("Bi_ret_RetNet_Sinusoidal_to_out"), heads=HEADS, settings=PublishedSettings(**settings))
 
 
 def test_ret_norm_means_nothing_to_a_transformer():
-    load(made_up("Transformer"), heads=HEADS, mode="Transformer", ret_norm=True)
+    load(made_up("Transformer"), heads=HEADS, settings=replace(TRANSFORMER, ret_norm=True))
+
+
+def test_heads_that_do_not_fit_are_refused():
+    with pytest.raises(ConfigError, match="must be even and divide into 3 heads"):
+        load(made_up("Transformer"), heads=3, settings=TRANSFORMER)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +263,7 @@ def test_ret_norm_means_nothing_to_a_transformer():
 )
 def test_weights_of_another_mode_are_refused_by_name(made, mode, message):
     with pytest.raises(CheckpointError, match=message):
-        load(made_up(made), heads=HEADS, mode=mode)
+        load(made_up(made), heads=HEADS, settings=PublishedSettings(mode=mode))
 
 
 def test_something_else_is_no_published_network():

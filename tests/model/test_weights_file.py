@@ -1,8 +1,11 @@
 """Files of others are read, and nothing in them is run."""
 
 import pickle
+import struct
+import tracemalloc
 import zipfile
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -122,10 +125,56 @@ def test_damages_are_named(path, damage):
         read_weights(path)
 
 
+def test_an_index_that_is_cut_short_anywhere_is_refused(path):
+    torch.save(TENSORS, path)
+    with zipfile.ZipFile(path) as archive:
+        [index] = [name for name in archive.namelist() if name.endswith("data.pkl")]
+        whole = archive.read(index)
+    for length in range(len(whole)):
+        rewritten(path, lambda entries, length=length: entries | {index: whole[:length]})
+        with pytest.raises(CheckpointError, match="weights: "):
+            read_weights(path)
+
+
 def test_a_file_cannot_claim_more_than_it_holds(path):
     """One number, spread over a terabyte."""
     torch.save({"weight": torch.zeros(1).expand(1 << 38)}, path)
     with pytest.raises(CheckpointError, match="has 1 values, too few"):
+        read_weights(path)
+
+
+CLAIMS = {
+    "a memo of 1.4 GB": b"\x80\x02}r" + struct.pack("<I", 100_000_000) + b".",
+    "more bytes than fit": b"\x80\x04\x8e" + struct.pack("<Q", 2**63) + b".",
+    "a buffer of 16 GB": b"\x80\x05\x96" + struct.pack("<Q", 2**34) + b".",
+    "more digits than memory": b"\x80\x02\x8b" + struct.pack("<i", 2**31 - 1) + b".",
+}
+
+
+@pytest.mark.parametrize("index", CLAIMS.values(), ids=CLAIMS)
+def test_an_index_cannot_claim_more_than_it_holds(index, path):
+    """Nor end in an error of Python's own."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", index)
+    tracemalloc.start()
+    with suppress(CheckpointError):
+        read_weights(path)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def test_copies_of_what_an_index_holds_cannot_be_made(path):
+    """A state dict fills its dictionaries after they are made."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02ccollections\nOrderedDict\n(])t\x86R.")
+    with pytest.raises(CheckpointError, match="not a whole torch file"):
+        read_weights(path)
+
+
+def test_an_archive_without_index_says_so(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data/0", bytes(8))
+    with pytest.raises(CheckpointError, match=r"weights: it has no data\.pkl, where torch\.save writes one"):
         read_weights(path)
 
 

@@ -139,6 +139,24 @@ def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
     assert read_additions(tmp_path / "figures.json") == {"evaluation": CARD["evaluation"]}
 
 
+@pytest.mark.parametrize(
+    ("entries", "answer"),
+    [
+        ('licence = "CC0"', "'licence'; did you mean 'license'"),
+        ('[[data]]\nset = "a"\nsources = "Ada"', "'sources'; did you mean 'source'"),
+    ],
+)
+def test_a_misspelt_entry_is_refused_with_the_right_one(entries, answer, tmp_path):
+    (tmp_path / "card.toml").write_text(entries, encoding="utf-8")
+    with pytest.raises(DataError, match=rf"card\.toml: cannot be used: an entry is called {answer}"):
+        read_additions(tmp_path / "card.toml")
+
+
+def test_other_entries_are_free(tmp_path):
+    (tmp_path / "card.toml").write_text('doi = "10.1/2"\n[[data]]\nuse = "validation"', encoding="utf-8")
+    assert read_additions(tmp_path / "card.toml") == {"doi": "10.1/2", "data": [{"use": "validation"}]}
+
+
 BAD = {"card.yaml": "license: CC0", "card.toml": "license = CC0", "other.json": '{"license": "CC0"}', "half.json": "{"}
 
 

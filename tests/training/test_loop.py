@@ -75,6 +75,14 @@ def test_half_a_record_is_no_record(data):
     assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [4, 8]
 
 
+def test_rates_are_said_in_percent_and_written_as_they_are(data, capsys):
+    with closing(Diary(data, total=1815, seen=0)) as diary:
+        diary.validated(113, {"all": 0.0173, "mine": 0.0173})
+    assert capsys.readouterr().err == "113 of 1,815 lines seen, validation CER 1.73 % (mine 1.73 %)\n"
+    [record] = map(json.loads, (data / "metrics.jsonl").read_text().splitlines())
+    assert (record["kind"], record["samples"], record["all"], record["mine"]) == ("validation", 113, 0.0173, 0.0173)
+
+
 def test_a_gradient_that_is_no_number_spoils_nothing(data, monkeypatch):
     with pytest.raises(ConfigError, match=r"the gradient of step \d+ is (nan|inf), .*lower optimizer.learning_rate"):
         train(run(data, monkeypatch, "optimizer.learning_rate=1e30", "save_every=1"), data / "out", workers=0)

@@ -68,6 +68,14 @@ def test_what_is_new_begins_as_what_it_looks_like_and_what_is_dropped_is_gone(ti
     assert torch.cosine_similarity(new[ő], old[old_o], dim=0) > 0.98 and not new[ő].equal(old[old_o])
 
 
+def test_without_a_path_it_is_the_model_in_the_package(tiny_path, monkeypatch):
+    monkeypatch.setattr("drethtr.training.start.SHIPPED", tiny_path)
+    start = from_dict(Start, {"kind": "FromModel"})
+    assert start.tokenizer() == load_model(tiny_path).tokenizer
+    with pytest.raises(ConfigError, match=rf"the network of {tiny_path} has other settings"):
+        start.apply(DRetHTR(replace(TINY, hidden=48), start.tokenizer().size), start.tokenizer())
+
+
 def test_a_network_of_other_settings_is_refused(tiny_path):
     with pytest.raises(ConfigError, match=r"other settings than this run's: network\.hidden$"):
         start_and_result(tiny_path, None, replace(TINY, hidden=48))

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from drethtr.decoding.strategies import CTC
+from drethtr.errors import ConfigError
 from drethtr.reading import Character, Reading
 from drethtr.trust.error_rate import Doubt, ErrorRate, doubt_of, student
 
@@ -32,6 +35,17 @@ def test_little_text_leaves_all_open_and_no_more(doubt):
     assert 0 <= found.low < found.cer < found.high == 1
     worse = RATE(Doubt(9.0, 10, 1))
     assert worse.cer == worse.high == pytest.approx(1.35)
+
+
+@pytest.mark.parametrize("learned", [{"factor": 1e200}, {"spread": 1e200}, {"noise": 1e200}], ids=str)
+def test_no_rate_has_numbers_that_cannot_be_learned(learned):
+    """Their squares are beyond all numbers."""
+    with pytest.raises(ConfigError, match=r"none above 1e\+06, not"):
+        replace(RATE, **learned)
+
+
+def test_a_factor_of_next_to_nothing_expects_nothing():
+    assert replace(RATE, factor=5e-324)(Doubt(1.0, 10, 1)) == (0, 0, 0)
 
 
 def test_nothing_read_says_nothing():

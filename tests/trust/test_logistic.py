@@ -45,6 +45,11 @@ def test_separable_cases_have_finite_weights():
     assert np.isfinite([fitted.bias, *fitted.weights]).all() and fitted(features)[1] > 0.99
 
 
+def test_no_score_is_too_large_for_a_probability():
+    """numpy warned of an overflow, and warnings are errors here."""
+    assert Logistic(0.0, (1.0,))(np.array([[-1e300], [0.0], [1e300]])).tolist() == pytest.approx([0, 0.5, 1])
+
+
 def test_log_odds_are_finite_and_invert_the_curve():
     assert np.allclose(Logistic(0.0, (1.0,))(log_odds(np.array([0.2, 0.7]))[:, None]), [0.2, 0.7])
     assert np.isfinite(log_odds(np.array([0.0, 1.0]))).all()

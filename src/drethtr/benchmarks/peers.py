@@ -20,7 +20,7 @@ from torch import Tensor
 
 from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.benchmarks.report import Report
-from drethtr.benchmarks.strategies import in_groups, prepare_reading
+from drethtr.benchmarks.strategies import batches_of, prepare_reading
 from drethtr.decoding.strategies import Decoder
 from drethtr.errors import ConfigError, DataError, MissingExtraError
 from drethtr.images.line import Line
@@ -174,7 +174,7 @@ def trocr(encoder: Any, decoder: Any) -> Any:
 def prepare_trocr(build: Callable[[], Any], lines: Sequence[Known], batch: int, device: torch.device) -> Work:
     """Images scaled to the size it takes, encoded, and pieces written with its own cache."""
     network = build().to(device)
-    groups = in_groups(lines, batch)
+    groups = batches_of(lines, batch)
 
     def run() -> None:
         for group in groups:
@@ -214,7 +214,7 @@ def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
     engine: Any = RapidOCR(params={"Rec.rec_batch_num": batch, "Global.log_level": "error", **threads})
     engine(np.zeros((48, 320, 3), np.uint8), use_det=False, use_cls=False, use_rec=True)  # only now it loads
     colored = [np.repeat(line[:, :, None], 3, axis=2) for line in lines]
-    groups = in_groups(colored, batch)
+    groups = batches_of(colored, batch)
 
     def run() -> None:
         for group in groups:

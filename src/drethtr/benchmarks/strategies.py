@@ -17,7 +17,7 @@ from drethtr.recognizer import Recognizer
 Item = TypeVar("Item")
 
 
-def in_groups(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
+def batches_of(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
     """The lines in their order, so many at a time."""
     return [lines[start : start + batch] for start in range(0, len(lines), batch)]
 
@@ -27,7 +27,7 @@ def prepare_reading(
 ) -> Work:
     """Read the lines, so many at a time."""
     recognizer = Recognizer(load_model(SHIPPED, device), decoder, precision=precision)
-    groups = in_groups(lines, batch)
+    groups = batches_of(lines, batch)
 
     def run() -> None:
         for group in groups:

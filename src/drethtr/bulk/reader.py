@@ -1,17 +1,14 @@
 """What a worker does: hold a model, read parts, write them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import drethtr
-from drethtr.batching import in_groups
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import Row, printable
 from drethtr.errors import DataError, DrethtrError
-from drethtr.images.line import Line
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 
@@ -71,7 +68,8 @@ class PartReader:
             DataError: if it cannot be written. That it cannot be read is in the outcome.
         """
         try:
-            found = [result for group in in_groups(self.lines(part), ROWS_TOGETHER) for result in self.results(group)]
+            images = ((row._replace(image=b""), row.image) for row in part.rows.read())
+            found = [self.row(*result) for result in self.recognizer.read_each(images, ROWS_TOGETHER)]
         except (DataError, OSError) as error:
             return lost(part, str(error))
         if len(found) != part.rows.count:
@@ -79,28 +77,9 @@ class PartReader:
         self.output.write_part(part.name, found)
         return Outcome(part.number, len(found), bad=sum(row["error"] is not None for row in found))
 
-    def lines(self, part: Part) -> Iterator[tuple[Row, Line | DataError]]:
-        """Each row, less its encoded image, with its line or the reason why there is none."""
-        for row in part.rows.read():
-            line = row.image if isinstance(row.image, DataError) else self.line(row.image)
-            yield row._replace(image=b""), line
-
-    def line(self, image: bytes | Path) -> Line | DataError:
-        """The line of an image, or what is wrong with it."""
-        try:
-            return self.recognizer.open_line(image)
-        except DataError as error:
-            return error
-
-    def results(self, group: list[tuple[Row, Line | DataError]]) -> list[dict[str, Any]]:
-        """The output rows of some rows."""
-        readings = iter(self.recognizer.read([line for _, line in group if not isinstance(line, DataError)]))
-        return [
-            self.row(row, refused(line) if isinstance(line, DataError) else told(next(readings))) for row, line in group
-        ]
-
-    def row(self, row: Row, values: Mapping[str, Any]) -> dict[str, Any]:
+    def row(self, row: Row, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""
+        values = refused(result) if isinstance(result, DataError) else told(result)
         stamp = {"model": self.recognizer.model.hash, "drethtr": drethtr.__version__}
         return {"input": row.input, "row": row.number, **values, **stamp, **row.carried}
 

@@ -24,10 +24,10 @@ def batch(
             help="Parquet files, line images, folders of either: paths, URLs (s3://, gs://, hf://) and patterns.",
         ),
     ],
-    output: Annotated[str, typer.Option(help="A folder for the results, by path or URL; it goes on with a job there.")],
+    output: Annotated[str, typer.Option(help="Folder for the results, path or URL; resumes a job found there.")],
     engine: Annotated[str, typer.Option(metavar="NAME", help="local, processes of this machine; or ray.")] = "local",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many; one per usable processor if left out, of Ray all but one.")
+        int | None, typer.Option(min=1, help="How many; default: one per usable processor, with Ray one fewer.")
     ] = None,
     model: ModelFile = None,
     column: Annotated[
@@ -37,16 +37,16 @@ def batch(
         list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the results; may be repeated.")
     ] = None,
     rows_per_part: Annotated[
-        int | None, typer.Option(min=1, help="Rows that are read in one go and written as one file; else 1,000.")
+        int | None, typer.Option(min=1, help="Rows read together and written as one file; default 1,000.")
     ] = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Throw away the results in the folder; begin anew.")] = False,
 ) -> None:
-    """Read line images of any number: for every row of the input one row of the output, in Parquet files.
+    """Read any number of line images: one output row per input row, in Parquet files.
 
-    The same command goes on after a stop. A row that cannot be read has its reason in the output and in _quarantine;
+    Repeat the command to resume. A row that cannot be read has its reason in the output and in _quarantine;
     the exit code is 1 if rows are missing because a file or a worker failed.
     """
     from tqdm import tqdm

@@ -28,10 +28,10 @@ Lines = Annotated[int, typer.Option(min=1, help="How many lines to read, the fir
 Networks = Annotated[str, typer.Option(metavar="A,B", help="Shapes of networks: compact, small, base.")]
 Batches = Annotated[str, typer.Option(metavar="N,M", help="How many lines to read at a time.")]
 Beams = Annotated[str, typer.Option(metavar="N,M", help="How many beams to keep.")]
-Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders; the first is the one compared with.")]
-Quick = Annotated[bool, typer.Option("--quick", help="The least that shows that it works, in about a minute.")]
+Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders; the first is the baseline.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Just enough to show that it works, about a minute.")]
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE.svg", help="Also draw a chart.")]
-KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="What kraken reads with; it has no own model.")]
+KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="The model for kraken, which has none itself.")]
 
 NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,verified,ctc,joint,beam:10"
 LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"

@@ -27,7 +27,7 @@ DecoderName = Annotated[
     ),
 ]
 ModelFile = Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Only so many lines of each set, drawn by --seed.")]
+Limit = Annotated[int | None, typer.Option(min=1, help="At most this many lines per set, drawn by --seed.")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")]
 JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")]
 PrecisionName = Annotated[

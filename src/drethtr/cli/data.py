@@ -125,7 +125,7 @@ def check(
         list[str], typer.Argument(metavar="FILES...", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
     ],
     read: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Read so many lines of each set to find misaligned ones; 0: none.")
+        int, typer.Option(min=0, metavar="N", help="Read this many lines per set to find misaligned ones; 0: none.")
     ] = 200,
     model: Annotated[Path | None, typer.Option(help="The model that reads them, else the one in the package.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines to read.")] = 0,
@@ -137,16 +137,16 @@ def check(
 ) -> None:
     """Look for what spoils training or figures; exit code 1 if there are errors. Nothing is changed or dropped.
 
-    Files whose names speak of train, val or test are these splits; all others are one more.
+    Files named for train, val or test are those splits; all others are one more.
     """
     from drethtr.cli.check_report import draw_suspects, findings_of, read_suspects, report_json, report_text
     from drethtr.data import checks
     from drethtr.data.checks.open import open_splits
 
     refuse_others(files, png=picture, json=json_file)
-    splits = open_splits(files)
+    splits, unusable = open_splits(files)
     suspects = read_suspects(splits, read, model, seed, device) if read else []
-    report = checks.check(splits, findings_of(suspects))
+    report = checks.check(splits, (*unusable, *findings_of(suspects)))
     typer.echo(report_text(report))
     if picture is not None:
         typer.echo(draw_suspects(report, splits, suspects, picture))

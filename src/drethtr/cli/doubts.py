@@ -1,15 +1,39 @@
-"""What there is to doubt in what was read, said in one sentence at the end."""
+"""What there is to doubt in what was read: marked in its text, and said in one sentence at the end."""
 
 from collections import Counter
-from collections.abc import Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from drethtr.reading import is_doubtful
 
 if TYPE_CHECKING:
-    from drethtr.documents.page import Page
+    from drethtr.documents.document import Document
+    from drethtr.documents.page import Page, TextLine
     from drethtr.reading import Reading
+
+
+def marked(words: Iterable[tuple[str, bool]], flags: Iterable[object]) -> str:
+    """A line with its doubtful words, those with true, as `[word?]`, and what is odd about it as `[!kind: reason]`."""
+    return " ".join(
+        [*(f"[{word}?]" if doubtful else word for word, doubtful in words), *(f"[!{flag}]" for flag in flags)]
+    )
+
+
+def write_with_doubts(document: "Document") -> bytes:
+    """All pages of a document as text, doubts marked."""
+    from drethtr.documents.writers.text import write_text
+
+    sheets = (replace(sheet, page=sheet.page.with_lines(line_with_doubts)) for sheet in document.sheets)
+    return write_text(replace(document, sheets=tuple(sheets)))
+
+
+def line_with_doubts(line: "TextLine") -> "TextLine":
+    """The line, doubts marked in its text."""
+    if line.transcription is None:
+        return line
+    words = [(word.text, word.doubtful) for word in line.words] or [(line.text, False)]
+    return replace(line, transcription=replace(line.transcription, text=marked(words, line.flags)))
 
 
 @dataclass

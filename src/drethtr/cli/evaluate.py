@@ -18,10 +18,10 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.files import refuse_others, write_json
-from drethtr.cli.pages import AUTO, refuse_lines
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
+from drethtr.cli.where_lines import lines_named
 from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def evaluate(
     ] = False,
     lines: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For --end-to-end, as of transcribe; auto, if left out, finds them anew."),
+        typer.Option(metavar="NAME", help="For --end-to-end, as in transcribe; the default, auto, finds them anew."),
     ] = None,
     device: DeviceName = "auto",
 ) -> None:
@@ -64,10 +64,10 @@ def evaluate(
             raise ConfigError(
                 "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
             )
-        refuse_lines(lines or AUTO)
+        where = lines_named(lines or "auto")
         recognizer = load_recognizer(model, decoder, device, precision)
         pages = open_references(data)
-        found = to_json(read_and_compare(recognizer, pages, lines or AUTO))
+        found = to_json(read_and_compare(recognizer, pages, where))
         deliver(page_table(found), found, recognizer, json_file)
         return
     if lines is not None:

@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.cli.files import images_of
-from drethtr.cli.pages import GIVEN, finder_for, lines_unread, without_lines
+from drethtr.cli.pages import lines_unread
+from drethtr.cli.where_lines import Given, Lines
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,18 +43,19 @@ def texts_of(original: "Original") -> list[str]:
     return [line.text for line in page.lines if line.text.strip()] if page is not None else []
 
 
-def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", lines: str) -> "dict[str, PageCounts]":
-    """What each page costs, by its name."""
+def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", lines: Lines) -> "dict[str, PageCounts]":
+    """What each page costs, by its name; its lines are found anew unless the given ones are asked for."""
     from tqdm import tqdm
 
     from drethtr.evaluation.end_to_end import compare_pages
+    from drethtr.layout.finders import finder_named
     from drethtr.transcription.transcribe import transcribe
 
     counts = {}
     for original in tqdm(pages, unit="page", disable=None):
         reference = texts_of(original)
-        asked = original if lines == GIVEN else without_lines(original)
-        read = transcribe(asked, recognizer, finder_for(original, lines))
+        asked = original if isinstance(lines, Given) else replace(original, has_lines=False)
+        read = transcribe(asked, recognizer, finder_named(lines.finder(original)))
         if unread := lines_unread(original, read):
             tqdm.write(unread, file=sys.stderr)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])

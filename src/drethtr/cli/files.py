@@ -14,7 +14,7 @@ from drethtr.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from PIL import Image
 
-DESCRIPTION, PDF = ".xml", ".pdf"
+PDF = ".pdf"
 
 FIGURES = "drethtr figures 1"
 OUR_FIGURES = re.compile(rb'\{\s*"format": "drethtr figures ')
@@ -55,7 +55,7 @@ def images_of(name: str, output: Path | None = None, endings: Sequence[str] = ()
     try:
         return named_files(name, output, endings)
     except OSError as error:
-        raise DataError(f"{error.filename or name}: cannot be looked at: {error.strerror}") from error
+        raise DataError(f"{error.filename or name}: cannot be accessed: {error.strerror}") from error
 
 
 def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[Path]:
@@ -123,7 +123,7 @@ def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
 
     None where that image is missing. To a damaged file belongs the image of its name: who reads it says what is wrong.
     """
-    from drethtr.documents.beside import image_beside
+    from drethtr.documents.beside import DESCRIPTION, image_beside
     from drethtr.documents.read import read_page
 
     described: dict[Path, Path | None] = {}
@@ -193,13 +193,13 @@ def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()
     """Refuse to replace what is there, unless a person says --force; inputs are never replaced."""
     for path in filter(None, paths):
         if path.exists() and is_input(path, inputs):
-            raise DataError(f"{path} is to be read; it cannot be written over")
+            raise DataError(f"{path} is an input; it cannot be overwritten")
         if path.exists() and not force:
             raise DataError(f"{path} exists; name another output or give --force")
 
 
 def refuse_others(inputs: Sequence[str], **results: Path | None) -> None:
-    """Refuse places for results where no file can be written, or where one is that is no earlier result.
+    """Refuse places for results where no file can be written, or where one is that is not an earlier result.
 
     Such are figures that begin as `write_json` writes them, and other files than inputs whose names end in the kind of
     the result, which is its name here. Pictures must end in it, too.
@@ -212,7 +212,7 @@ def refuse_others(inputs: Sequence[str], **results: Path | None) -> None:
             continue
         by_name = path.suffix.lower() == f".{kind}" and not is_input(path, inputs)
         if not (are_figures(path) if kind == "json" else by_name):
-            raise DataError(f"{path} exists and is no earlier result of this kind; choose another name")
+            raise DataError(f"{path} exists and is not an earlier result of this kind; choose another name")
 
 
 def are_figures(path: Path) -> bool:

@@ -22,7 +22,7 @@ def finetune(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Your lines: files, folders, patterns.")],
     output: Annotated[Path, typer.Option(metavar="MODEL", help="The file to write, ending in .safetensors.")],
     model: Annotated[
-        Path | None, typer.Option(metavar="START", help="The model to begin with; the one in the package if left out.")
+        Path | None, typer.Option(metavar="START", help="The model to start from; default: the one in the package.")
     ] = None,
     validation: Annotated[
         list[str] | None,
@@ -38,7 +38,7 @@ def finetune(
         bool, typer.Option("--learning-curve", help="Also train on a quarter and a half, to see what more would bring.")
     ] = False,
     samples: Annotated[
-        int | None, typer.Option(min=1, help="Lines to see in a training, round after round; else as many as suit.")
+        int | None, typer.Option(min=1, help="Lines seen in training, repeats included; default: as many as suit.")
     ] = None,
     minimum_count: Annotated[
         int, typer.Option(min=1, help="How often a new character must occur to be added to the alphabet.")
@@ -53,7 +53,7 @@ def finetune(
     workers: Annotated[int, typer.Option(min=0, help="Processes that load lines; they do not change results.")] = 1,
     device: DeviceName = "auto",
 ) -> None:
-    """Go on with a model on your lines: 50 are enough to begin, some thousand are fine."""
+    """Fine-tune a model on your lines: 50 are enough to start, thousands are fine."""
     from drethtr.checkpoint import SHIPPED
     from drethtr.training import finetuning
 
@@ -129,7 +129,7 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
         f"{100 * change.difference:+.2f} points [{100 * change.low:+.2f}, {100 * change.high:+.2f}]",
     ]
     if change.difference >= 0:
-        lines.append("Nothing better was found than what there was; more lines may help.")
+        lines.append(nothing_better(material, outcome, output))
     lines.append(
         "The best weights were chosen on these lines, so the rate is a little too good. For one to publish, measure "
         f"on pages that were not in DATA: drethtr evaluate OTHERS --model {output}"
@@ -141,11 +141,21 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     return "\n".join(lines)
 
 
+def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:
+    """What to go on with where nothing was learned, and what the result lacks."""
+    start, before, after = material.plan.model, material.start.trust, outcome.model.trust
+    loses = before.calibrations and not after.calibrations
+    lost = f", and has not the calibrated confidences of {start}" if loses else ""
+    return f"Nothing better was found: go on using {start}; {output} is no better{lost}. More lines may help."
+
+
 def trust_of(material: "Material", model: "Model") -> list[str]:
     """What the result knows of its own reading, and what it lacks."""
     from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
+    if model.trust == material.start.trust and model.trust.calibrations:
+        return ["Confidences are calibrated as those of the start: the weights are the same."]
     if not model.trust.calibrations:
         why = "nothing was wrong, or nothing right" if number >= TO_CALIBRATE else f"that takes {TO_CALIBRATE} lines"
         return [f"Confidences are not calibrated ({number:,} lines to choose by; {why}){later}."]

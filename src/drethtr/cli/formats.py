@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from drethtr.cli.doubts import marked
 from drethtr.reading import is_doubtful
 
 if TYPE_CHECKING:
@@ -55,14 +56,13 @@ def doubts_file(entry: Entry) -> str:
 
 def with_doubts(reading: "Reading") -> str:
     """The text with doubtful words as `[word?]`, and what is odd about the line behind it."""
-    words = (f"[{word.text}?]" if is_doubtful(word, reading) else word.text for word in reading.words())
-    return " ".join([*words, *(f"[!{flag.kind}: {flag.reason}]" for flag in reading.flags)])
+    return marked(((word.text, is_doubtful(word, reading)) for word in reading.words()), reading.flags)
 
 
 def table_row(entry: Entry) -> str:
     """As `TABLE` names the cells."""
     path, reading, made_by = entry
-    flags = "; ".join(f"{flag.kind}: {flag.reason}" for flag in reading.flags)
+    flags = "; ".join(map(str, reading.flags))
     cells = one_line(str(path)), one_line(reading.text), f"{reading.confidence:.4f}", one_line(flags), str(made_by)
     return "\t".join(cells) + "\n"
 

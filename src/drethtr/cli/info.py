@@ -133,10 +133,34 @@ def validation(rates: Mapping[str, str], *, alone: bool) -> list[str]:
 def entry(name: str, value: Any) -> list[str]:
     """An entry of the card; a list or table of several things gets a line for each."""
     if isinstance(value, Mapping):
-        return [f"{name}:", *(f"  {key}: {item}" for key, item in value.items())]
+        told = {key: words(item) for key, item in value.items()}
+        return [f"{name}:", *(f"  {key.replace('_', ' ')}: {text}" for key, text in told.items() if text)]
     if isinstance(value, list):
         return [f"{name}:", *(f"  {row(item)}" for item in value)]
     return [f"{name}: {value}"]
+
+
+def words(value: Any) -> str:
+    """A value of a table for people: a rate in percent, several things with commas; nothing, if it is empty."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, Mapping):
+        return rate(value) or row(value)
+    return "" if value is None else str(value)
+
+
+def rate(value: Mapping[str, Any]) -> str:
+    """A character error rate, with its interval if it has one, and the lines it rests on; nothing, if it is none."""
+    from drethtr.sharing.card import RATE, has_rate
+
+    lines = value.get("lines")
+    if not has_rate(value, RATE) or not isinstance(lines, int):
+        return ""
+    low, high = value.get("cer_low"), value.get("cer_high")
+    interval = "" if low is None or high is None else f" [{100 * low:.2f}, {100 * high:.2f}]"
+    return f"CER {100 * value['cer']:.2f} %{interval} on {lines:,} {'line' if lines == 1 else 'lines'}"
 
 
 def row(item: Any) -> str:

@@ -1,25 +1,98 @@
 """`drethtr transcribe` for images of single lines."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
+from drethtr.cli.doubts import Doubts
 from drethtr.cli.files import stem_of, write_text
-from drethtr.cli.formats import Entry, Format
-from drethtr.cli.page_work import Work, refuse_overwriting
+from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry, Format
+from drethtr.cli.page_work import Count, Work, as_one_line, left_to_do, refuse_overwriting, report
+from drethtr.cli.provenance import provenance_of
+from drethtr.cli.where_lines import Lines
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
-    from drethtr.images.line import Line
-    from drethtr.reading import Reading
     from drethtr.recognizer import Recognizer
     from drethtr.transcription.source import Original
 
 Show: TypeAlias = Callable[[Entry], None]
 
 READ_TOGETHER = 64
+
+
+@dataclass(frozen=True)
+class LineOptions:
+    """What a person chose, as `drethtr transcribe --help` tells it."""
+
+    name: str
+    output: Path | None
+    doubts: bool
+    force: bool
+    verbose: bool
+
+    @property
+    def format(self) -> Format:
+        """How to write readings."""
+        return TEXT_WITH_DOUBTS if self.doubts else FORMATS[self.name]
+
+
+def only_lines(
+    files: Sequence[Path], lines: Lines
+) -> "tuple[dict[Path, tuple[Original, ...]], list[DataError]] | None":
+    """The images of single lines, and why other files cannot be opened; None if one is something else."""
+    from drethtr.transcription.source import open_originals
+
+    images, errors = {}, []
+    for file in files:
+        try:
+            originals = open_originals(file)
+            if not all(map(lines.is_line, originals)):
+                return None
+        except DataError as error:
+            errors.append(error)
+        else:
+            images[file] = originals
+    return images, errors
+
+
+def transcribe_lines(
+    images: "Mapping[Path, tuple[Original, ...]]",
+    unreadable: Sequence[DataError],
+    load: "Callable[[], Recognizer]",
+    options: LineOptions,
+    *,
+    alone: bool,
+) -> Count:
+    """Read what `only_lines` has found, and write or show what it says; `alone` if a person gave but one file."""
+    for error in unreadable:
+        report(error)
+    works = plan_lines(images, options.name, options.output)
+    waiting = left_to_do(works, len(images) + len(unreadable), force=options.force)
+    show = to_files(options.format, works) if options.output is not None else to_screen(options.format, alone=alone)
+    done, failed = len(works) - len(waiting), len(unreadable)
+    if not waiting:
+        return Count(done, failed)
+    doubts = Doubts()
+    recognizer = load()
+    made_by = provenance_of(recognizer)
+    for image, result in recognizer.read_each(((work.path, work.path) for work in waiting), READ_TOGETHER):
+        try:
+            if isinstance(result, DataError):
+                raise result
+            if options.verbose:
+                typer.echo(as_one_line(str(image)), err=True)
+            show(Entry(image, result, made_by))
+        except DataError as error:
+            report(error)
+        else:
+            doubts.see_line(result)
+    if doubts.lines:
+        typer.echo(doubts, err=True)
+    return Count(done + doubts.lines, failed + len(waiting) - doubts.lines)
 
 
 def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder: Path | None) -> list[Work]:
@@ -35,24 +108,6 @@ def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder:
     ]
     refuse_overwriting(works, folder)
     return works
-
-
-def read_all(recognizer: "Recognizer", images: Sequence[Path]) -> "Iterator[tuple[Path, Reading | DataError]]":
-    """Each image with its reading, or with what is wrong with it."""
-    from drethtr.batching import in_groups
-
-    for group in in_groups(((image, load(recognizer, image)) for image in images), READ_TOGETHER):
-        readings = iter(recognizer.read([line for _, line in group if not isinstance(line, DataError)]))
-        for image, line in group:
-            yield image, line if isinstance(line, DataError) else next(readings)
-
-
-def load(recognizer: "Recognizer", image: Path) -> "Line | DataError":
-    """The line of an image file, or the reason why there is none."""
-    try:
-        return recognizer.open_line(image)
-    except DataError as error:
-        return error
 
 
 def to_screen(format: Format, *, alone: bool) -> Show:

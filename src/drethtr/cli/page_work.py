@@ -3,10 +3,10 @@
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import typer
 
@@ -17,7 +17,7 @@ from drethtr.errors import DataError
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance, Sheet
     from drethtr.documents.formats import Format
-    from drethtr.documents.page import Page, TextLine
+    from drethtr.documents.page import Page
     from drethtr.transcription.source import Original
 
 ReadPage: TypeAlias = "Callable[[Original], Page]"
@@ -73,6 +73,23 @@ class Work:
         if self.shelf is None or not is_there(note := note_on(target, self.shelf)):
             return frozenset()
         return frozenset(note.read_text(encoding="utf-8").split())
+
+
+class Count(NamedTuple):
+    """Files read or done before, and files or pages that failed."""
+
+    done: int
+    failed: int
+
+
+def report(error: DataError) -> None:
+    """Name what was skipped."""
+    typer.echo(f"drethtr: {error}", err=True)
+
+
+def as_one_line(name: str) -> str:
+    """What is said of an image that was taken as one line."""
+    return f"{name}: taken as one line"
 
 
 def plan(
@@ -170,7 +187,6 @@ def write_all(
     formats: "Mapping[str, Format]",
     *,
     force: bool,
-    doubts: bool,
 ) -> None:
     """Write what is not there yet, or everything if forced, and anew what lacks pages that are known by now.
 
@@ -186,13 +202,12 @@ def write_all(
     lost = [original for original, sheet in zip(work.originals, sheets, strict=True) if sheet is None]
     missing = frozenset(str(original.source.number) for original in lost)
     for name, paths in work.targets.items():
-        shown = tuple(map(with_doubts, there)) if doubts and name == "txt" else there
         if formats[name].together or len(sheets) == 1:
             pdf = work.path if len(there) == len(sheets) and is_pdf(work.path) else None
-            parts = [(paths[0], Document(shown, provenance, pdf))]
+            parts = [(paths[0], Document(there, provenance, pdf))]
         else:
             known = (path for path, sheet in zip(paths, sheets, strict=True) if sheet is not None)
-            parts = [(path, Document((sheet,), provenance)) for path, sheet in zip(known, shown, strict=True)]
+            parts = [(path, Document((sheet,), provenance)) for path, sheet in zip(known, there, strict=True)]
         lacking = missing if formats[name].together else frozenset()
         for path, document in parts:
             if force or not is_there(path) or lacking < work.lacking(path):
@@ -222,29 +237,13 @@ def clear_pages(shelf: Path) -> None:
             page.unlink()
 
 
-def with_doubts(sheet: "Sheet") -> "Sheet":
-    """The sheet with doubtful words as `[word?]` in the text of its lines, and behind it what is odd about them."""
-
-    def marked(line: "TextLine") -> "TextLine":
-        if line.transcription is None:
-            return line
-        words = [f"[{word.text}?]" if word.doubtful else word.text for word in line.words] or [line.text]
-        text = " ".join([*words, *(f"[!{flag}]" for flag in line.flags)])
-        return replace(line, transcription=replace(line.transcription, text=text))
-
-    regions = (replace(region, lines=tuple(map(marked, region.lines))) for region in sheet.page.regions)
-    return replace(sheet, page=replace(sheet.page, regions=tuple(regions)))
-
-
-def on_screen(
-    work: Work, sheets: "Sequence[Sheet]", provenance: "Provenance", format: "Format", *, alone: bool, doubts: bool
-) -> str:
+def on_screen(work: Work, sheets: "Sequence[Sheet]", provenance: "Provenance", format: "Format", *, alone: bool) -> str:
     """What a file would hold; text of one file among several as rows that name it."""
     from drethtr.documents.document import Document
 
-    document = Document(tuple(map(with_doubts, sheets) if doubts else sheets), provenance)
+    document = Document(tuple(sheets), provenance)
     if format.ending == ".txt" and not alone:
-        lines = (line.text for page in document.pages for line in page.lines if line.transcription is not None)
-        return "".join(f"{one_line(str(work.path))}\t{one_line(text)}\n" for text in lines)
+        texts = (text for page in document.apart() for text in format.write(page).decode().split("\n")[:-1])
+        return "".join(f"{one_line(str(work.path))}\t{one_line(text)}\n" for text in texts)
     parts = (document,) if format.together else document.apart()
     return "".join(format.write(part).decode() for part in parts)

@@ -2,41 +2,38 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
 
-from drethtr.cli.doubts import Doubts
+from drethtr.cli.doubts import Doubts, write_with_doubts
 from drethtr.cli.files import is_there, write_bytes
 from drethtr.cli.page_work import (
+    Count,
     ReadPage,
     Work,
+    as_one_line,
     clear_pages,
     left_to_do,
     on_screen,
     plan,
     read_sheets,
     refuse_overwriting,
+    report,
     write_all,
 )
 from drethtr.cli.provenance import provenance_of
+from drethtr.cli.where_lines import WHOLE, Lines, Named
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance, Sheet
     from drethtr.documents.formats import Format
     from drethtr.documents.page import Page
-    from drethtr.layout.finder import Finder
     from drethtr.recognizer import Recognizer
     from drethtr.transcription.source import Original
-
-AUTO, GIVEN, WHOLE = "auto", "given", "whole"
-"""Values of `--lines` that do not name a finder for pages."""
-
-USUAL = "rapid"
-"""The finder for pages whose lines nobody gives."""
 
 NOT_ON_SCREEN = frozenset({"pdf", "html"})
 
@@ -50,7 +47,7 @@ class PageOptions:
 
     names: tuple[str, ...]
     output: Path | None
-    lines: str
+    lines: Lines
     update: bool
     doubts: bool
     force: bool
@@ -59,13 +56,10 @@ class PageOptions:
     def __post_init__(self) -> None:
         from drethtr.documents.formats import FORMATS
 
-        refuse_lines(self.lines)
-        if self.lines not in (AUTO, GIVEN) and self.update:
-            raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines}")
+        if self.update and isinstance(self.lines, Named):
+            raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines.name}")
         if of_lines := set(self.names) - FORMATS.keys():
-            raise ConfigError(
-                f"{min(of_lines)} goes alone, and only for line images; with other formats and for pages take csv"
-            )
+            raise ConfigError(f"{min(of_lines)} must be the only format, and only for line images; otherwise take csv")
         if self.output is None and (len(self.names) > 1 or set(self.names) & NOT_ON_SCREEN):
             raise ConfigError(f"--format {','.join(self.names)} needs a folder to write to; give --output")
         for format in self.formats.values():
@@ -81,36 +75,17 @@ class PageOptions:
         """How to write each of the formats."""
         from drethtr.documents.formats import FORMATS
 
-        return {name: FORMATS[name] for name in self.names}
-
-
-def refuse_lines(name: str) -> None:
-    """Refuse an unknown value of `--lines`, before a model is loaded."""
-    from drethtr.layout.finders import finder_named
-
-    if name not in (AUTO, GIVEN):
-        finder_named(name, (AUTO, GIVEN))
-
-
-class Count(NamedTuple):
-    """Files read or done before, and files or pages that failed."""
-
-    done: int
-    failed: int
+        formats = {name: FORMATS[name] for name in self.names}
+        return formats | {"txt": FORMATS["txt"]._replace(write=write_with_doubts)} if self.doubts else formats
 
 
 def transcribe_pages(
-    files: Sequence[Path],
-    load: "Callable[[], Recognizer]",
-    options: PageOptions,
-    report: Callable[[DataError], None],
-    *,
-    alone: bool,
+    files: Sequence[Path], load: "Callable[[], Recognizer]", options: PageOptions, *, alone: bool
 ) -> Count:
     """Read files of pages and write what is asked for; `alone` if a person gave but one."""
     from tqdm import tqdm
 
-    works = [work for file in files if (work := open_work(file, options, report)) is not None]
+    works = [work for file in files if (work := open_work(file, options)) is not None]
     if options.output is not None:
         refuse_overwriting(works, options.output)
     waiting = left_to_do(works, len(files), force=options.force)
@@ -120,7 +95,7 @@ def transcribe_pages(
     doubts = Doubts()
     recognizer = load()
     provenance = provenance_of(recognizer)
-    way = f"{provenance}, {recognizer.decoder!r}, {recognizer.precision!r}, {options.lines}"
+    way = f"{provenance}, {recognizer.decoder!r}, {recognizer.precision!r}, {options.lines!r}"
 
     def report_beside_bar(error: DataError) -> None:
         with tqdm.external_write_mode():
@@ -148,7 +123,7 @@ def transcribe_pages(
     return Count(done, failed)
 
 
-def open_work(file: Path, options: PageOptions, report: Callable[[DataError], None]) -> Work | None:
+def open_work(file: Path, options: PageOptions) -> Work | None:
     """The work on a file; None if it cannot be done, after saying why."""
     from drethtr.transcription.source import open_originals
 
@@ -160,26 +135,24 @@ def open_work(file: Path, options: PageOptions, report: Callable[[DataError], No
             raise DataError(
                 f"{file}: has no lines to write text into; leave out --update, write a new file by --format"
             )
-        if options.lines == GIVEN and not all(original.has_lines for original in originals):
-            raise DataError(f"{file}: gives no lines; choose other --lines")
+        taken = tuple(map(options.lines.takes, originals))
     except DataError as error:
         report(error)
         return None
-    return plan(file, originals, options.formats, options.output, update=options.update)
+    return plan(file, taken, options.formats, options.output, update=options.update)
 
 
 def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[], object]) -> ReadPage:
     """What reads a page as a person chose."""
     from tqdm import tqdm
 
+    from drethtr.layout.finders import finder_named
     from drethtr.transcription.transcribe import transcribe
 
     def read(original: "Original") -> "Page":
-        finder = finder_for(original, options.lines)
-        if options.lines not in (AUTO, GIVEN):
-            original = without_lines(original)
+        finder = options.lines.finder(original)
         try:
-            page = transcribe(original, recognizer, finder, keep=options.keep)
+            page = transcribe(original, recognizer, finder_named(finder), keep=options.keep)
         finally:
             advance()
         if not page.lines:
@@ -187,7 +160,7 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
         if unread := lines_unread(original, page):
             tqdm.write(unread, file=sys.stderr)
         if options.verbose:
-            tqdm.write(taken_for(original, page, options.lines), file=sys.stderr)
+            tqdm.write(taken_for(original, page, finder), file=sys.stderr)
         return page
 
     return read
@@ -213,37 +186,12 @@ def lines_unread(original: "Original", page: "Page") -> str:
     return f"{original.name}: {len(unread)} of {len(page.lines)} given lines could not be read: {shown}"
 
 
-def taken_for(original: "Original", page: "Page", lines: str) -> str:
-    """What a page that was read was taken for, for `--verbose`."""
+def taken_for(original: "Original", page: "Page", finder: str) -> str:
+    """What a page that was read was taken for, for `--verbose`; lines that it does not give are of this finder."""
     number = f"{len(page.lines)} line{'' if len(page.lines) == 1 else 's'}"
     if original.has_lines:
         return f"{original.name}: {number} given"
-    name = finder_name(original, lines)
-    return as_one_line(original.name) if name == WHOLE else f"{original.name}: {number} found ({name})"
-
-
-def as_one_line(name: str) -> str:
-    """What is said of an image that was taken as one line."""
-    return f"{name}: taken as one line"
-
-
-def without_lines(original: "Original") -> "Original":
-    """The same page as if nobody had told where its lines are."""
-    return replace(original, has_lines=False)
-
-
-def finder_for(original: "Original", lines: str) -> "Finder":
-    """What finds the lines that an original does not give."""
-    from drethtr.layout.finders import finder_named
-
-    return finder_named(finder_name(original, lines))
-
-
-def finder_name(original: "Original", lines: str) -> str:
-    """What `--lines` means for an original that does not give its own."""
-    if lines not in (AUTO, GIVEN):
-        return lines
-    return WHOLE if original.is_line else USUAL
+    return as_one_line(original.name) if finder == WHOLE else f"{original.name}: {number} found ({finder})"
 
 
 def finish(
@@ -258,11 +206,10 @@ def finish(
     if work.updated is not None and (options.force or work.in_place or not is_there(work.updated)):
         update_description(work, work.updated, there[0].page, provenance, replace=options.force)
     if options.output is not None:
-        write_all(work, sheets, provenance, options.formats, force=options.force, doubts=options.doubts)
+        write_all(work, sheets, provenance, options.formats, force=options.force)
         return
-    for name, format in options.formats.items():
-        shown = on_screen(work, there, provenance, format, alone=alone, doubts=options.doubts and name == "txt")
-        typer.echo(shown, nl=False)
+    for format in options.formats.values():
+        typer.echo(on_screen(work, there, provenance, format, alone=alone), nl=False)
 
 
 def update_description(work: Work, path: Path, page: "Page", provenance: "Provenance", *, replace: bool) -> None:

@@ -54,7 +54,7 @@ def predict_cer(
     json_file: JSONFile = None,
     device: DeviceName = "auto",
 ) -> None:
-    """Tell the character error rate to expect of lines whose text nobody knows, with a 95 % interval.
+    """Predict the character error rate of untranscribed lines, with a 95 % interval.
 
     The exit code is 1 if nothing could be read on any line.
     """

@@ -43,7 +43,7 @@ def synth(
     samples = (synthesizer.render(index, seed) for index in range(lines))
     store = store_parquet if as_parquet else store_folder
     store(tqdm(samples, total=lines, unit="line", disable=None), output)
-    typer.echo(f"{output}: {lines} lines")
+    typer.echo(f"{output}: {lines:,} {'line' if lines == 1 else 'lines'}")
     if sheet is not None:
         first = [synthesizer.render(index, seed) for index in range(min(lines, SHOWN))]
         captioned = [(sample.line(), f"{sample.text}   [{sample.hand}]") for sample in first]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, device_named
+from drethtr.errors import DataError
 
 
 def train(
@@ -24,6 +25,11 @@ def train(
     from drethtr.training import loop
     from drethtr.training.run import RunConfig
 
+    if output.suffix == ".safetensors" and not output.is_dir():
+        raise DataError(
+            f"{output}: --output is the folder of the run; the model will be {output.with_suffix('') / loop.BEST}, so "
+            f"give --output {output.with_suffix('')}"
+        )
     wanted = config.load(RunConfig, run, settings or ())
     best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
     if best.exists():

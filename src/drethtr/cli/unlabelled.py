@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from drethtr.cli.files import DESCRIPTION, images_of
+from drethtr.cli.files import images_of
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
     """
     from drethtr.data.importers.pages import Pages
     from drethtr.data.sources import READERS, open_all
+    from drethtr.documents.beside import DESCRIPTION
 
     found: list[Sample] = []
     for name in inputs:

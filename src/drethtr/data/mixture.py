@@ -79,10 +79,11 @@ class Mixture:
         return replace(self, supplies=tuple(supply.within(characters) for supply in self.supplies))
 
     def summary(self) -> str:
-        """One line per supply with its share of the samples, for the log."""
+        """What lines are drawn from, one row per supply with its share of them, for the log."""
         drawn = zip(self.shares, self.supplies, strict=True)
         described = ((share, supply.describe()) for share, supply in (*drawn, *((0.0, each) for each in self.undrawn)))
-        return "\n".join(f"{share:6.1%}  {description}" for share, description in described)
+        rows = (f"  {100 * share:5.1f} %  {description}" for share, description in described)
+        return "\n".join(("drawn from:", *rows))
 
 
 @lru_cache(maxsize=4)

@@ -11,8 +11,8 @@ import numpy as np
 from PIL import Image
 
 from drethtr.errors import DataError
-from drethtr.images.line import DECODING_ERRORS, FORMATS, Line, first_line, load_line
-from drethtr.orientation import upright_size
+from drethtr.image_file import DECODING_ERRORS, upright_size
+from drethtr.images.line import FORMATS, Line, first_line, load_line
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -143,7 +143,8 @@ class RealLines(Supply):
 
     def describe(self) -> str:
         """Its lines and what the filters left out."""
-        return f"{self.set}: {len(self.samples):,} lines ({self.left_out:,} left out)"
+        left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
+        return f"{self.set}: {len(self.samples):,} lines{left_out}"
 
 
 @lru_cache(maxsize=256)

@@ -20,8 +20,6 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from drethtr.decoding.search import Hypothesis
-
 
 class CTCPath(NamedTuple):
     """A text, and the steps on which its tokens stand.
@@ -55,37 +53,41 @@ def collapse(tokens: NDArray[np.int64], values: NDArray[np.float32], steps: int,
     return CTCPath(tuple(tokens[starts][real].tolist()), tuple(surest[real].tolist()), tuple(spans))
 
 
+class CTCText(NamedTuple):
+    """A text, and its log-probability summed over paths."""
+
+    tokens: tuple[int, ...]
+    log_probability: float
+
+
 class Prefix:
     """The beginning of a text: its last token and what stands before that; with all others it forms a tree.
 
-    entered    log-probability that the text begins so
     in_blank   log-probability that just this is written up to the present step, and the step is a blank
     in_token   the same where the step is the last token
     total      of both
     """
 
-    __slots__ = ("after", "before", "entered", "in_blank", "in_token", "token", "total")
+    __slots__ = ("after", "before", "in_blank", "in_token", "token", "total")
 
     def __init__(self, token: int, before: "Prefix | None") -> None:
         self.token = token
         self.before = before
         self.after: dict[int, Prefix] = {}
-        self.entered = self.in_blank = self.in_token = self.total = -inf
+        self.in_blank = self.in_token = self.total = -inf
 
-    def hypothesis(self) -> Hypothesis:
-        """The text, its tokens scored by the chain rule: P(token | those before it), and last P(end | all)."""
-        tokens, gains, prefix, reached = [], [self.total - self.entered], self, self.entered
+    def text(self) -> CTCText:
+        """The text, if it ends here."""
+        tokens, prefix = [], self
         while prefix.before is not None:
-            prefix, token = prefix.before, prefix.token
-            tokens.append(token)
-            gains.append(reached - prefix.entered)
-            reached = prefix.entered
-        return Hypothesis(tuple(reversed(tokens)), self.total, tuple(reversed(gains)))
+            tokens.append(prefix.token)
+            prefix = prefix.before
+        return CTCText(tuple(reversed(tokens)), self.total)
 
 
 def prefix_search(
     log_probs: Tensor, blank: int, *, beams: int = 10, nbest: int = 1, tokens_per_step: int = 8, margin: float = inf
-) -> list[Hypothesis]:
+) -> list[CTCText]:
     """The likeliest texts of one line, best first; the probability of a text is the sum over all its paths.
 
     Args:
@@ -98,11 +100,11 @@ def prefix_search(
     rows = log_probs.cpu().double()
     growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
     root = Prefix(token=blank, before=None)
-    root.entered = root.in_blank = root.total = 0.0
+    root.in_blank = root.total = 0.0
     kept = [root]
     for row, gains, tokens in zip(rows.tolist(), growth.values.tolist(), growth.indices.tolist(), strict=True):
         kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams, margin)
-    return [prefix.hypothesis() for prefix in kept[:nbest]]
+    return [prefix.text() for prefix in kept[:nbest]]
 
 
 def advance(
@@ -141,7 +143,6 @@ def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float, fl
     if before is not None and before.total > -inf:
         # After the same token, only a blank tells a second one from the first going on.
         made = row[prefix.token] + (before.in_blank if before.token == prefix.token else before.total)
-        prefix.entered = log_add(prefix.entered, made)
         in_token = log_add(in_token, made)
     return in_blank, in_token, log_add(in_blank, in_token)
 
@@ -151,7 +152,6 @@ def begin(before: Prefix, token: int, made: float) -> Prefix:
     if token not in before.after:
         before.after[token] = Prefix(token, before)
     prefix = before.after[token]
-    prefix.entered = log_add(prefix.entered, made)
     prefix.in_token = prefix.total = made
     return prefix
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from drethtr.decoding.long_text import in_pieces
 from drethtr.decoding.scorer import side_by_side
 from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.model.retention import CHUNK
@@ -18,20 +17,21 @@ TOLERANCE = 1e-3
 """Log-probabilities that differ by more are worth a warning; in float32 the forms agree some twenty times better."""
 
 
-def drift(network: DRetHTR, tokens: Tensor, memory: ImageMemory, *, longest: int = CHUNK) -> Tensor:
+def drift(network: DRetHTR, tokens: Tensor, memory: ImageMemory) -> Tensor:
     """The largest difference between log-probabilities behind each of the tokens (R, N), (R, N).
 
-    The parallel form takes at most `longest` tokens at a time, the recurrent one a single token.
+    The parallel form takes at most `CHUNK` tokens at a time, the recurrent one a single token.
     """
-    start = network.initial_state(memory, tokens.shape[0] // memory.layers[0].keys.shape[0])
-    stepping, differences = start, []
-    for piece in in_pieces(network, tokens, memory, start, longest=longest):
+    parallel = recurrent = network.initial_state(memory, tokens.shape[0] // memory.layers[0].keys.shape[0])
+    differences = []
+    for piece in torch.split(tokens, CHUNK, dim=1):
+        at_once, parallel = network.decode_text(piece, memory, parallel)
         steps = []
-        for token in torch.split(piece.tokens, 1, dim=1):
-            logits, stepping = network.decode_text(token, memory, stepping)
+        for token in torch.split(piece, 1, dim=1):
+            logits, recurrent = network.decode_text(token, memory, recurrent)
             steps.append(logits)
-        at_once, stepped = (part.float().log_softmax(-1) for part in (piece.logits, torch.cat(steps, dim=1)))
-        differences.append((at_once - stepped).abs().amax(-1))
+        one, other = (part.float().log_softmax(-1) for part in (at_once, torch.cat(steps, dim=1)))
+        differences.append((one - other).abs().amax(-1))
     return torch.cat(differences, dim=1)
 
 

@@ -234,7 +234,7 @@ def collect(
             continue
         for _ in range(best.shape[1]):
             tokens, gains, score, length = next(texts)
-            if score > -torch.inf:
+            if score != -torch.inf:  # what is no number is no text either, but shall be seen
                 text = tokens[: length - 1] if tokens[length - 1] == end else tokens[:length]
                 found[number].append(Hypothesis(tuple(text), score, tuple(gains[:length])))
     return rest

@@ -1,7 +1,7 @@
 """Pages of documents: read from PAGE XML, ALTO and JSON, written in these and as hOCR, CSV, text, HTML and PDF.
 
-    from drethtr.documents import Transcription, read_page
-    page = read_page("0001.xml").with_text({"line_1": Transcription("Liebe Mutter!", 0.93)})
+    from drethtr.documents import read_page
+    texts = {line.id: line.text for line in read_page("0001.xml").lines}
 
 `FORMATS` has the writers; `drethtr.documents.update` writes into a file and leaves the rest of it alone.
 """

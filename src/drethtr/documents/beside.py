@@ -5,6 +5,9 @@ from pathlib import Path
 
 from drethtr.errors import DataError
 
+DESCRIPTION = ".xml"
+"""Ending of PAGE and ALTO files."""
+
 KINDS = (".alto", ".page")
 """What files that describe pages may have before their ending."""
 
@@ -23,7 +26,7 @@ NUMBER = re.compile(r"_\d{4,}$")
 def page_stem(path: Path) -> str:
     """The name of the page in a file: `0001` in `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
     stem = path.stem
-    if path.suffix.lower() == ".xml":
+    if path.suffix.lower() == DESCRIPTION:
         for kind in KINDS:
             stem = stem.removesuffix(kind)
     return stem

@@ -4,7 +4,7 @@ Coordinates are whole pixels of the page's image as a person sees it (upright), 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
@@ -169,26 +169,10 @@ class Page:
         """The texts of all lines that were read, a row each."""
         return "".join(f"{line.text}\n" for line in self.lines if line.transcription is not None)
 
-    def with_text(self, texts: Mapping[str, Transcription]) -> Self:
-        """The page with the lines of these ids transcribed anew; other lines stay as they are.
-
-        Raises:
-            DataError: naming an id that no line has.
-        """
-        if unknown := texts.keys() - {line.id for line in self.lines}:
-            raise DataError(f"page {self.image!r} has no line {min(unknown)!r}")
-        return replace(
-            self,
-            regions=tuple(
-                replace(
-                    region,
-                    lines=tuple(
-                        replace(line, transcription=texts.get(line.id, line.transcription)) for line in region.lines
-                    ),
-                )
-                for region in self.regions
-            ),
-        )
+    def with_lines(self, change: Callable[[TextLine], TextLine]) -> Self:
+        """The page with each of its lines changed."""
+        regions = (replace(region, lines=tuple(map(change, region.lines))) for region in self.regions)
+        return replace(self, regions=tuple(regions))
 
     def on_image(self, image: Path, width: int, height: int) -> Self:
         """The page in pixels of its image, of this size, which may have been scaled since it was described.
@@ -212,15 +196,9 @@ class Page:
         def moved(point: Point) -> Point:
             return min(round(point[0] * x), width), min(round(point[1] * y), height)
 
-        regions = (
-            replace(
-                region,
-                polygon=all_moved(region.polygon, moved),
-                lines=tuple(moved_line(line, moved) for line in region.lines),
-            )
-            for region in self.regions
-        )
-        return replace(self, width=width, height=height, regions=tuple(regions))
+        page = self.with_lines(lambda line: moved_line(line, moved))
+        regions = (replace(region, polygon=all_moved(region.polygon, moved)) for region in page.regions)
+        return replace(page, width=width, height=height, regions=tuple(regions))
 
 
 def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:

@@ -1,7 +1,6 @@
 """`read_page`: a page from PAGE XML, ALTO, JSON or an image."""
 
 import codecs
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -15,19 +14,7 @@ from drethtr.documents.readers import alto, page_xml
 from drethtr.documents.readers.json import read_json
 from drethtr.documents.readers.parsed import Parsed, SizeOf
 from drethtr.errors import DataError
-from drethtr.orientation import upright_size
-
-BROKEN = (
-    OSError,
-    ValueError,
-    SyntaxError,
-    EOFError,
-    MemoryError,
-    NotImplementedError,
-    struct.error,
-    Image.DecompressionBombError,
-)
-"""What Pillow raises on the header of a damaged image, of whatever kind."""
+from drethtr.image_file import DECODING_ERRORS, upright_size
 
 SPACE = b" \t\r\n"
 
@@ -114,5 +101,5 @@ def image_size(path: Path) -> tuple[int, int]:
             return upright_size(image)
     except UnidentifiedImageError as error:
         raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
-    except BROKEN as error:
+    except DECODING_ERRORS as error:
         raise DataError(f"{path}: cannot be read as an image: {error}") from error

@@ -25,6 +25,7 @@ from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.trust.calibration import Calibration, character_features, weighed, word_features
 from drethtr.trust.checks import UnlikeTraining
+from drethtr.trust.evidence import features_of
 from drethtr.trust.logistic import Floats, Logistic, fit_logistic
 from drethtr.trust.trust import Trust
 
@@ -88,9 +89,9 @@ def calibrate(
     done = [decoder for alike in calibrations for decoder in alike.decoders]
     others = [without(known, done) for known in model.trust.calibrations if decoders]
     rates = tuple(known for known in model.trust.error_rates if decoders and not any(map(known.decoder.akin, done)))
-    unlike_training = model.trust.unlike_training
+    unlike_training = model.trust.unlike_training if knows_writing(model) else None
     turns = turns_of(len(chosen))
-    if turns and not (decoders and knows_writing(model, chosen[0].line())):
+    if turns and not (decoders and unlike_training):
         looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in turns])
         unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
     kept = tuple(known for known in others if known.decoders)
@@ -158,10 +159,10 @@ def turns_of(lines: int) -> tuple[Turn, ...]:
     return TURNS if lines >= TO_KNOW_WRITING else ()
 
 
-def knows_writing(model: Model, line: Line) -> bool:
+def knows_writing(model: Model) -> bool:
     """Whether the model has learned what its writing looks like, from what this version sees in a line."""
     known = model.trust.unlike_training
-    return known is not None and len(known.alike.weights) == Recognizer(model).impressions([line]).shape[1]
+    return known is not None and len(known.alike.weights) == features_of(model.network)
 
 
 def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
@@ -196,5 +197,5 @@ def impressions_of(
     """What turned lines look like to the network, (lines, features)."""
     found = []
     for some in portions(samples, advance):
-        found.append(recognizer.impressions([turn(sample.line()) for sample in some]))
+        found.append(recognizer.impressions([turn(line) for _, line in some]))
     return np.concatenate(found)

@@ -15,6 +15,7 @@ from drethtr.decoding.joint import Scored
 from drethtr.decoding.strategies import CTC, Decoder, Joint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
+from drethtr.images.line import Line
 from drethtr.recognizer import Recognizer, groups
 
 CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - Joint().ctc_weight))
@@ -70,9 +71,9 @@ def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | Non
 
 
 @torch.inference_mode()
-def propose(recognizer: Recognizer, samples: Sequence[Sample], decoder: Joint) -> list[Proposals]:
+def propose(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], decoder: Joint) -> list[Proposals]:
     """The texts among which decoders would choose, for each line that is read in one piece."""
-    parts = [pieces[0] for n, s in enumerate(samples) if len(pieces := recognizer.prepare(n, s.line())) == 1]
+    parts = [pieces[0] for n, (_, line) in enumerate(samples) if len(pieces := recognizer.prepare(n, line)) == 1]
     network, tokenizer, proposed = recognizer.networks.text, recognizer.model.tokenizer, []
     for group in groups(parts):
         memory = recognizer.encode([parts[i].prepared for i in group])
@@ -80,6 +81,7 @@ def propose(recognizer: Recognizer, samples: Sequence[Sample], decoder: Joint) -
         for i, texts, own in zip(group, decoder.propose(network, [memory]), alone, strict=True):
             tokens = [own.tokens, *(text.decoder.tokens for text in texts)]
             readings = [tokenizer.decode(some).strip() for some in tokens]
-            by_image, *counts = score([samples[parts[i].line].text] * len(readings), readings)
+            sample, _ = samples[parts[i].line]
+            by_image, *counts = score([sample.text] * len(readings), readings)
             proposed.append(Proposals(list(map(Proposed, texts, counts)), by_image))
     return proposed

@@ -10,17 +10,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from drethtr.batching import in_groups
 from drethtr.data.sample import Sample, page_of
 from drethtr.data.selection import choose, clean_lines
 from drethtr.errors import DataError
 from drethtr.evaluation.confidence import Trustworthiness, measure_trust
 from drethtr.evaluation.metrics import CONVENTION, CUSTOMS_CONVENTION, Rates, bootstrap, score
 from drethtr.evaluation.words import CUSTOMS, Words
+from drethtr.images.line import Line
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 
 READ_TOGETHER = 256
-"""Lines decoded at a time: enough for batches of like width, few enough for memory."""
+"""Lines decoded at a time, if memory has room for them: enough for batches of like width."""
 
 ENDS = ("cer_low", "cer_high", "wer_low", "wer_high")
 
@@ -159,14 +161,13 @@ def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advan
     """What the recognizer reads on each line."""
     readings: list[Reading] = []
     for some in portions(samples, advance):
-        readings += recognizer.read([sample.line() for sample in some])
+        readings += recognizer.read([line for _, line in some])
     return readings
 
 
-def portions(samples: Sequence[Sample], advance: Advance | None = None) -> Iterator[Sequence[Sample]]:
-    """The lines, as many at a time as are read together; when the next are asked for, these count as read."""
-    for start in range(0, len(samples), READ_TOGETHER):
-        some = samples[start : start + READ_TOGETHER]
+def portions(samples: Sequence[Sample], advance: Advance | None = None) -> Iterator[list[tuple[Sample, Line]]]:
+    """The samples, opened, as many as are read together; when the next are asked for, these count as read."""
+    for some in in_groups(((sample, sample.line()) for sample in samples), READ_TOGETHER):
         yield some
         if advance is not None:
             advance(len(some))

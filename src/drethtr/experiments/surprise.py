@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from drethtr.data.batch import collate
 from drethtr.data.sample import Sample
 from drethtr.evaluation.evaluate import portions
+from drethtr.images.line import Line
 from drethtr.images.prepare import Prepared
 from drethtr.recognizer import Recognizer, groups
 from drethtr.text.tokenizer import PAD
@@ -26,14 +27,14 @@ def surprises(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float |
     return found
 
 
-def surprises_together(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
+def surprises_together(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> list[float | None]:
     """The same for so many lines as may be prepared at a time."""
     found: list[float | None] = [None] * len(samples)
-    pieces = [recognizer.prepare(number, sample.line()) for number, sample in enumerate(samples)]
+    pieces = [recognizer.prepare(number, line) for number, (_, line) in enumerate(samples)]
     whole = [of_line[0] for of_line in pieces if len(of_line) == 1]
     for group in groups(whole):
         numbers = [whole[place].line for place in group]
-        nats = nats_of(recognizer, [whole[place].prepared for place in group], [samples[n] for n in numbers])
+        nats = nats_of(recognizer, [whole[place].prepared for place in group], [samples[n][0] for n in numbers])
         for number, of_line in zip(numbers, nats, strict=True):
             found[number] = of_line
     return found

@@ -4,8 +4,6 @@
 that Pillow hands to other programs (EPS to Ghostscript) are not opened.
 """
 
-import struct
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from drethtr.errors import DataError
+from drethtr.image_file import DECODING_ERRORS
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""
@@ -30,22 +29,6 @@ PAPER_GRAIN = 24
 """Blank paper may vary by so many grey levels."""
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
-
-# Whatever a decoder may raise on a damaged file. Pillow's bomb warning is here for those who turn warnings into errors.
-DECODING_ERRORS = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    EOFError,
-    MemoryError,  # what a JPEG 2000 claims to hold
-    struct.error,
-    zlib.error,
-    Image.DecompressionBombError,
-    Image.DecompressionBombWarning,
-)
 
 
 def load_line(source: ImageSource) -> Line:

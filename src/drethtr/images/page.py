@@ -17,6 +17,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.errors import DataError, MissingExtraError
+from drethtr.image_file import upright_size
 from drethtr.images.line import (
     MAX_PIXELS,
     Line,
@@ -26,7 +27,6 @@ from drethtr.images.line import (
     opened_image,
     refuse_size,
 )
-from drethtr.orientation import upright_size
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage

@@ -5,7 +5,7 @@ in it, nor the alphabet: whoever loads one must say so, in a `NetworkConfig` or 
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -15,8 +15,8 @@ from drethtr.errors import CheckpointError
 from drethtr.model.backbones import EfficientNetV2S, Given
 from drethtr.model.embedding import Learned, Unplaced
 from drethtr.model.network import DRetHTR, NetworkConfig
-from drethtr.model.published_mode import PublishedSettings
-from drethtr.model.weights_file import read_weights
+from drethtr.model.published_mode import PUBLISHED, PublishedSettings
+from drethtr.model.weights_file import fit, listed, read_weights
 
 CANVAS = 2227
 """Columns to which the authors fill up every line (Sec. 5.3)."""
@@ -61,36 +61,20 @@ def load(
     weights: str | Path | Mapping[str, Tensor],
     *,
     heads: int,
-    mode: str = "Bi_ret_RetNet_Sinusoidal_to_out",
-    D_norm: bool = True,
-    ret_norm: bool = False,
-    gamma_subtracter: float = 0.86,
-    layerwise: bool = True,
-    various: bool = False,
+    settings: PublishedSettings = PUBLISHED,
 ) -> DRetHTR:
-    """A published network, ready to read, from a file or a state dict; settings as on the published command lines.
+    """A published network, ready to read, from a file or a state dict.
 
-    The defaults are those of the published DRetHTR. Weights without an image part give a network for
-    `from_image_tokens`.
+    Weights without an image part give a network that takes image tokens for an image, see `Given`.
 
     Args:
         heads: 12 in BASE, 8 in SMALL.
-        mode: Words of `published_mode.WORDS`.
-        layerwise: γ grows from layer to layer (`increase_gamma_along_layers`).
-        various: γ grows from head to head instead (`various_gamma_in_heads`).
+        settings: As on the published command lines.
 
     Raises:
-        ConfigError: for settings that have no equal form here, and heads that do not fit.
+        ConfigError: for settings and heads that do not fit.
         CheckpointError: for a file that cannot be used, and weights that do not fit the settings.
     """
-    settings = PublishedSettings(
-        mode=mode,
-        D_norm=D_norm,
-        ret_norm=ret_norm,
-        gamma_subtracter=gamma_subtracter,
-        layerwise=layerwise,
-        various=various,
-    )
     state = read_weights(Path(weights)) if isinstance(weights, str | Path) else weights
     ours = published_weights(state)
     config = published_config(ours, heads, settings)
@@ -145,22 +129,10 @@ def fill(network: DRetHTR, weights: Mapping[str, Tensor]) -> None:
     """Fill a network, which may be on the meta device, with a copy of `published_weights`, in float32.
 
     Raises:
-        CheckpointError: naming weights that are missing, left over or of another shape.
+        CheckpointError: naming weights that are missing, left over, of another shape or kind, or not finite.
     """
-    wanted = network.state_dict()
-    if missing := [their_name(name) for name in wanted.keys() - weights.keys()]:
-        raise CheckpointError(f"the weights lack {listed(missing)}, which this network has; {REMEDY}")
-    if extra := [their_name(name) for name in weights.keys() - wanted.keys()]:
-        raise CheckpointError(f"this network has no place for the weights {listed(extra)}; {REMEDY}")
-    misshapen = [
-        f"{their_name(name)} is of shape {tuple(weight.shape)}, in this network {tuple(wanted[name].shape)}"
-        for name, weight in weights.items()
-        if weight.shape != wanted[name].shape
-    ]
-    if misshapen:
-        raise CheckpointError(f"weights do not fit: {listed(misshapen, separator='; ')}; {REMEDY}")
-    copied = {name: weight.detach().to(wanted[name].dtype, copy=True) for name, weight in weights.items()}
-    network.load_state_dict(copied, assign=True)
+    fitted = fit(weights, network.state_dict(), named=their_name, remedy=REMEDY)
+    network.load_state_dict({name: weight.clone() for name, weight in fitted.items()}, assign=True)
 
 
 def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -215,9 +187,3 @@ def their_name(name: str) -> str:
         return f"feature_extractor.features.0.{name.removeprefix('backbone.features.')}"
     outside = {ours: theirs for theirs, ours in OUTSIDE_LAYERS.items()}
     return outside.get(name, name)
-
-
-def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
-    """The first few names, and how many there are besides."""
-    more = len(names) - shown
-    return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -143,8 +143,8 @@ class Gated(DecayConfig):
     temperature: float = 16.0
 
     def __post_init__(self) -> None:
-        if self.temperature <= 0:
-            raise ConfigError(f"the temperature of a gate must be above 0, not {self.temperature}")
+        if not 0 < self.temperature < math.inf:
+            raise ConfigError(f"the temperature of a gate must be above 0 and finite, not {self.temperature}")
 
     def build(self, place: Place, width: int) -> Decay:
         return GatedDecay(width, place.heads, self.temperature)

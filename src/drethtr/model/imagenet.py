@@ -15,9 +15,10 @@ from urllib.request import urlopen
 
 from torch import Tensor
 
+from drethtr.atomic import atomic_write
 from drethtr.errors import CheckpointError
 from drethtr.model.backbones import Backbone
-from drethtr.model.weights_file import read_weights
+from drethtr.model.weights_file import fit, read_weights
 
 CLASSIFIERS = ("classifier.", "fc.")
 HASH = re.compile(r"-(?!\d+\.)([0-9a-f]{8,64})\.")
@@ -33,29 +34,17 @@ def load_imagenet(backbone: Backbone, source: str) -> None:
     """
     path = fetch(source) if urlsplit(source).scheme in {"http", "https", "file"} else Path(source)
     try:
-        backbone.load_state_dict(gray_weights(read_weights(path), backbone.state_dict()))
+        backbone.load_state_dict(fit(gray_weights(read_weights(path)), backbone.state_dict()))
     except CheckpointError as error:
         raise CheckpointError(f"{source}: {error}") from error
 
 
-def gray_weights(theirs: Mapping[str, Tensor], ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A classifier's weights for the backbone whose weights are `ours`.
-
-    Raises:
-        CheckpointError: naming a weight that is missing, of no use or of another shape.
-    """
+def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A classifier's weights for a backbone that looks at gray images."""
     weights = {name: weight for name, weight in theirs.items() if not name.startswith(CLASSIFIERS)}
-    if different := sorted(weights.keys() ^ ours.keys()):
-        whose = "backbone" if different[0] in ours else "file"
-        raise CheckpointError(
-            f"not the weights of this backbone: only the {whose} has {different[0]}; {len(different) - 1} more differ"
-        )
     for name, weight in weights.items():
-        if weight.ndim == 4 and weight.shape[1] == 3 and ours[name].shape[1] == 1:
+        if weight.ndim == 4 and weight.shape[1] == 3 and weight.is_floating_point():
             weights[name] = weight.mean(1, keepdim=True)
-        if weights[name].shape != ours[name].shape:
-            shapes = f"{tuple(weight.shape)} there, {tuple(ours[name].shape)} here"
-            raise CheckpointError(f"not the weights of this backbone: {name} is {shapes}")
     return weights
 
 
@@ -70,24 +59,20 @@ def fetch(url: str) -> Path:
     path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"  # others have files of this name, too
     if path.is_file():
         return path
-    partial, digest = path.with_name(f"{path.name}.{os.getpid()}.partial"), hashlib.sha256()
+    digest = hashlib.sha256()
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        with urlopen(url, timeout=60) as answer, partial.open("wb") as file:
+        with atomic_write(path) as unfinished, urlopen(url, timeout=60) as answer, unfinished.open("wb") as file:
             promised, size = answer.headers["Content-Length"], 0
             while piece := answer.read(CHUNK):
                 size += file.write(piece)
                 digest.update(piece)
-        if promised not in (None, str(size)):  # urllib takes a connection that breaks off for the end
-            raise CheckpointError(f"{url}: only {size:,} of {promised} bytes came; try again")
-        if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
-            raise CheckpointError(
-                f"{url}: damaged on the way: its hash is not the one in its name; try again, or fetch it yourself and "
-                "name the file"
-            )
-        partial.replace(path)
+            if promised not in (None, str(size)):  # urllib takes a connection that breaks off for the end
+                raise CheckpointError(f"{url}: only {size:,} of {promised} bytes came; try again")
+            if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
+                raise CheckpointError(
+                    f"{url}: damaged on the way: its hash is not the one in its name; try again, or fetch it yourself "
+                    "and name the file"
+                )
     except (HTTPException, OSError) as error:
         raise CheckpointError(f"{url}: cannot be fetched ({error}); fetch it yourself and name the file") from error
-    finally:
-        partial.unlink(missing_ok=True)
     return path

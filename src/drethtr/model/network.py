@@ -26,8 +26,8 @@ from drethtr.model.output import OutputConfig, Plain, SwishGate
 from drethtr.model.padded import valid
 from drethtr.model.tree import Tree
 
-MAX_WIDTH = 2**16
-"""More channels can only be a mistake, or a file made to exhaust memory."""
+MAX_WIDTH, MAX_HEADS = 2**16, 1024
+"""More channels or heads can only be a mistake, or a file made to exhaust memory."""
 
 
 class ImageMemory(NamedTuple):
@@ -83,7 +83,9 @@ class NetworkConfig:
                 f"a network is 4 to {MAX_WIDTH} channels wide and 1 to {MAX_WIDTH} hidden ones, "
                 f"not {self.width} and {self.hidden}"
             )
-        if self.heads < 1 or self.width % self.heads or self.width % 2:
+        if not 1 <= self.heads <= MAX_HEADS:
+            raise ConfigError(f"a network has 1 to {MAX_HEADS} heads, not {self.heads}")
+        if self.width % self.heads or self.width % 2:
             raise ConfigError(f"width {self.width} must be even and divide into {self.heads} heads")
         for name in ("dropout", "weight_dropout", "embedding_dropout"):
             if not 0 <= getattr(self, name) < 1:
@@ -231,12 +233,6 @@ class DRetHTR(nn.Module):
         memory = self.encode_image(images, widths)
         logits, _ = self.decode_text(tokens, memory, self.initial_state(memory))
         return logits, memory.ctc
-
-    def from_image_tokens(self, image_tokens: Tensor, tokens: Tensor) -> Tensor:
-        """Logits of whole texts (B, N, vocabulary) after image tokens (B, I, width) that know their place."""
-        memory = self.encode_tokens(image_tokens, tokens.new_full(image_tokens.shape[:1], image_tokens.shape[1]))
-        logits, _ = self.decode_text(tokens, memory, self.initial_state(memory))
-        return logits
 
 
 def alone(kept: KeyValue) -> KeyValue:

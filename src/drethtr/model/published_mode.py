@@ -33,7 +33,12 @@ MODE = re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedSettings:
-    """What the weights of a published network do not tell, named as on the published command lines."""
+    """What the weights of a published network do not tell, named as on the published command lines.
+
+    mode       words of `WORDS`
+    layerwise  γ grows from layer to layer (`increase_gamma_along_layers`)
+    various    γ grows from head to head instead (`various_gamma_in_heads`)
+    """
 
     mode: str = "Bi_ret_RetNet_Sinusoidal_to_out"
     D_norm: bool = True
@@ -102,3 +107,7 @@ class PublishedSettings:
     def text_positions(self) -> bool:
         """Whether text tokens know their place; what the released code adds step by step only, is a mistake there."""
         return not self.words.isdisjoint({"Transformer", "Sinusoidal"})
+
+
+PUBLISHED = PublishedSettings()
+"""The published DRetHTR."""

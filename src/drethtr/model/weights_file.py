@@ -1,17 +1,19 @@
-"""Weights that others saved, from safetensors or torch files, without executing anything in them.
+"""Weights that others saved, from safetensors or torch files, without executing anything in them, and whether they fit.
 
 A torch file is a zip archive: a pickle that describes the tensors, and the bytes of each storage. The pickle is read
 with a few inert stand-ins in place of everything it may name, and whatever else it names is refused. torch's own
-`weights_only` is not used: before torch 2.6 it could be made to run code (CVE-2025-32434).
+`weights_only` is not used: before torch 2.6 it could be made to run code (CVE-2025-32434). Nor is the unpickler in C: a
+few bytes make it take memory for as many objects as they claim.
 """
 
 import io
 import pickle
+import struct
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import torch
@@ -27,6 +29,7 @@ ZIP, LEGACY = b"PK\x03\x04", b"\x80\x02"
 DAMAGES = (
     BadZipFile,
     pickle.UnpicklingError,
+    struct.error,
     LookupError,
     ValueError,
     TypeError,
@@ -34,6 +37,8 @@ DAMAGES = (
     RuntimeError,
     EOFError,
     OSError,
+    MemoryError,
+    OverflowError,
 )
 """What reading a damaged archive, pickle or tensor ends in."""
 
@@ -90,6 +95,8 @@ class DescribeTensor:
     __slots__ = ()
 
     def __call__(self, storage: Described, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any) -> Any:
+        if not all(isinstance(number, int) for number in (offset, *size, *stride)):
+            raise CheckpointError("it holds a tensor whose size is no number")
         return storage._replace(offset=offset, size=size, stride=stride)
 
 
@@ -102,11 +109,25 @@ class DescribeParameter:
         return tensor
 
 
-class InertUnpickler(pickle.Unpickler):
-    """Finds nothing but the stand-ins, so that a pickle can name no code."""
+class EmptyDict:
+    """The same for ordered dictionaries, which a state dict fills after they are made; copies none."""
 
-    KNOWN: dict[tuple[str, str], Any] = {  # noqa: RUF012  # never changed
-        ("collections", "OrderedDict"): OrderedDict,
+    __slots__ = ()
+
+    def __call__(self) -> Any:
+        return OrderedDict()
+
+
+class InertUnpickler(pickle._Unpickler):
+    """Finds nothing but the stand-ins, so that a pickle can name no code, and takes no memory for what is not there."""
+
+    dispatch: ClassVar = {
+        code: read for code, read in pickle._Unpickler.dispatch.items() if code != pickle.BYTEARRAY8[0]
+    }
+    """What is done at each code; the one left out makes room for as many bytes as it claims."""
+
+    KNOWN: ClassVar[dict[tuple[str, str], Any]] = {
+        ("collections", "OrderedDict"): EmptyDict(),
         ("torch._utils", "_rebuild_tensor_v2"): DescribeTensor(),
         ("torch._utils", "_rebuild_parameter"): DescribeParameter(),
         **{("torch", name): dtype for name, dtype in DTYPES.items()},
@@ -121,9 +142,9 @@ class InertUnpickler(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> Described:
         """A storage, from its kind and key; device and size do not matter here."""
         kind, dtype, key, _, _ = pid
-        if kind != "storage" or not isinstance(dtype, torch.dtype):
-            raise CheckpointError(f"it holds {kind!r}, which no plain state dict does")
-        return Described(str(key), dtype)
+        if kind != "storage" or not isinstance(dtype, torch.dtype) or not isinstance(key, str):
+            raise CheckpointError("it refers to more than storages of numbers, which no plain state dict does")
+        return Described(key, dtype)
 
 
 def read_torch(path: Path) -> dict[str, Tensor]:
@@ -134,17 +155,25 @@ def read_torch(path: Path) -> dict[str, Tensor]:
     """
     try:
         with ZipFile(path) as archive:
-            [index] = [name for name in archive.namelist() if name.endswith("data.pkl")]
-            described = InertUnpickler(io.BytesIO(stored(archive, index))).load()
-            if not isinstance(described, dict) or not all(isinstance(d, Described) for d in described.values()):
+            indices = [name for name in archive.namelist() if name.endswith("data.pkl")]
+            if len(indices) != 1:
+                raise CheckpointError(f"it has {len(indices) or 'no'} data.pkl, where torch.save writes one")
+            described = InertUnpickler(io.BytesIO(stored(archive, indices[0]))).load()
+            if not isinstance(described, dict) or not all(map(is_named_tensor, described.items())):
                 raise CheckpointError("it holds more than named tensors; save the bare state dict")
-            folder = index.removesuffix("data.pkl")
+            folder = indices[0].removesuffix("data.pkl")
             values = storages(archive, folder, {where.key for where in described.values()})
-            return {str(name): tensor(values[where.key], where) for name, where in described.items()}
+            return {name: tensor(values[where.key], where) for name, where in described.items()}
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
     except DAMAGES as error:
         raise CheckpointError(f"{path}: not a whole torch file ({error})") from error
+
+
+def is_named_tensor(entry: tuple[Any, Any]) -> bool:
+    """Whether an entry of a dictionary is a described tensor under a name."""
+    name, where = entry
+    return isinstance(name, str) and isinstance(where, Described)
 
 
 def stored(archive: ZipFile, name: str) -> bytes:
@@ -167,3 +196,59 @@ def tensor(values: bytearray, where: Described) -> Tensor:
     if prod(where.size) > len(whole):
         raise CheckpointError(f"storage {where.key} has {len(whole)} values, too few for a tensor of {where.size}")
     return whole.as_strided(where.size, where.stride, where.offset)
+
+
+def fit(
+    weights: Mapping[str, Tensor],
+    wanted: Mapping[str, Tensor],
+    *,
+    named: Callable[[str], str] = str,
+    remedy: str = "are they of such a network?",
+) -> dict[str, Tensor]:
+    """The weights, in the numbers of a network whose own are `wanted`; `named` tells what people call each.
+
+    Raises:
+        CheckpointError: naming weights that are missing, left over, of another shape or kind, or not finite.
+    """
+    if trouble := misfit(weights, wanted, named):
+        raise CheckpointError(f"{trouble}; {remedy}")
+    fitted = {name: weight.detach().to(wanted[name].dtype) for name, weight in weights.items()}
+    check_finite(fitted, named)
+    return fitted
+
+
+def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: Callable[[str], str]) -> str:
+    """Why some weights cannot take the place of others, if they cannot."""
+    if missing := [named(name) for name in wanted.keys() - weights.keys()]:
+        return f"the weights lack {listed(missing)}, which this network has"
+    if extra := [named(name) for name in weights.keys() - wanted.keys()]:
+        return f"this network has no place for the weights {listed(extra)}"
+    others = []
+    for name, weight in weights.items():
+        own = wanted[name]
+        if weight.shape != own.shape:
+            others.append(f"{named(name)} is of shape {tuple(weight.shape)}, in this network {tuple(own.shape)}")
+        elif weight.is_complex() or (own.is_floating_point() and not weight.is_floating_point()):
+            others.append(f"{named(name)} is of {weight.dtype}, in this network {own.dtype}")
+    return f"the weights do not fit: {listed(others, separator='; ')}" if others else ""
+
+
+def check_finite(weights: Mapping[str, Tensor], named: Callable[[str], str] = str) -> None:
+    """Refuse weights that are no numbers in float32: they would read as silence. Those on the meta device have none.
+
+    Raises:
+        CheckpointError: naming them.
+    """
+    if strange := [named(name) for name, weight in weights.items() if not (weight.is_meta or is_finite(weight))]:
+        raise CheckpointError(f"not all numbers of {listed(strange)} are finite")
+
+
+def is_finite(weight: Tensor) -> bool:
+    """Whether all are real and finite in float32."""
+    return not weight.is_complex() and bool(weight.float().isfinite().all())
+
+
+def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
+    """The first few names, and how many there are besides."""
+    more = len(names) - shown
+    return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

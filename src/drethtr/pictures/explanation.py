@@ -163,7 +163,7 @@ def draw_flags(told: Explanation, frame: Frame) -> Drawn:
         first, last = (frame.left + edge * frame.scale for edge in (flag.left, flag.right))
         shapes += [
             Rectangle(first, top, last, top + 4, LOST),
-            Words(frame.left, top + 20, f"{flag.kind}: {flag.reason}", 14, LOST),
+            Words(frame.left, top + 20, str(flag), 14, LOST),
         ]
         top += 28
     return shapes, top - frame.top

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from drethtr.checkpoint import Model
+from drethtr.config import hint
 from drethtr.errors import DataError
 
 NOT_STATED = "not stated"
@@ -19,6 +20,23 @@ NOT_STATED = "not stated"
 
 DATA = ("set", "license", "source")
 """What is to be told of each set of lines that a model learned from; the source names those to thank."""
+
+ENTRIES = (
+    "name",
+    "description",
+    "license",
+    "languages",
+    "normalization",
+    "command",
+    "history",
+    "weaknesses",
+    "data",
+    "evaluation",
+)
+"""What people put on a card and programs look for; anything else may stand there, too."""
+
+MISSPELT = 0.8
+"""So alike is a word to the one that it stands for; `date` is less like `data`."""
 
 ENOUGH = {"lines": 100, "drawn": 6}
 """Lines and pages without which an error rate says little of others; of fewer pages no interval is told."""
@@ -214,7 +232,21 @@ def is_own(evaluation: Any, model: Model) -> bool:
 def entries_of(text: str) -> Mapping[str, Any]:
     """Entries in TOML; dates and times, which no card can hold, as text."""
     found: Mapping[str, Any] = json.loads(json.dumps(tomllib.loads(text), default=str))
+    refuse_misspelt(found, ENTRIES)
+    for entry in mappings(found.get("data")):
+        refuse_misspelt(entry, DATA)
     return found
+
+
+def refuse_misspelt(entries: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse names that are nearly those of known entries, as nobody would look for them there.
+
+    Raises:
+        ValueError: naming both.
+    """
+    for name in entries:
+        if name not in known and (meant := hint(name, known, likeness=MISSPELT)):
+            raise ValueError(f"an entry is called {name!r}{meant}")
 
 
 KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": entries_of, ".json": evaluation_of}

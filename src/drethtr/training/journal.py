@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ class Journal:
     def advance(self, lines: int, **shown: float) -> None:
         """Move the progress bar on."""
 
+    def validated(self, samples: int, rates: Mapping[str, float]) -> None:
+        """Write and say the error rates of validation lines: of all, and by set."""
+
     def say(self, text: str) -> None:
         """A sentence for whoever watches."""
 
@@ -27,9 +31,10 @@ class Journal:
 
 
 class Diary(Journal):
-    """Writes the metrics of one run to `folder`; going on with a run appends."""
+    """Writes the metrics of one run of `total` lines to `folder`; going on with a run appends."""
 
     def __init__(self, folder: Path, total: int, seen: int) -> None:
+        self.total = total
         folder.mkdir(parents=True, exist_ok=True)
         metrics = folder / "metrics.jsonl"
         if metrics.exists():  # a run that was killed may have left half a record, which nobody could read
@@ -57,6 +62,12 @@ class Diary(Journal):
     def advance(self, lines: int, **shown: float) -> None:
         self.bar.set_postfix({name: f"{value:.3f}" for name, value in shown.items()}, refresh=False)
         self.bar.update(lines)
+
+    def validated(self, samples: int, rates: Mapping[str, float]) -> None:
+        self.record("validation", samples, **rates)
+        overall, sets = rates["all"], [f"{name} {100 * cer:.2f} %" for name, cer in rates.items() if name != "all"]
+        seen = f"{samples:,} of {self.total:,} lines seen"
+        self.say(f"{seen}, validation CER {100 * overall:.2f} % ({', '.join(sets)})")
 
     def say(self, text: str) -> None:
         self.bar.write(text, file=sys.stderr)

@@ -1,6 +1,5 @@
 """train(run): the whole of training, top to bottom."""
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
@@ -236,8 +235,7 @@ def validate(validator: Validator, model: Model, output: Path, journal: Journal,
     scores = validator(model)
     cer = scores.overall.cer
     rates = {name: round(rate.cer, 4) for name, rate in {"all": scores.overall, **scores.sets}.items()}
-    journal.record("validation", progress.samples, **rates)
-    journal.say(f"{progress.samples:,} lines seen, validation CER {json.dumps(rates)}")
+    journal.validated(progress.samples, rates)
     if progress.best is not None and cer >= progress.best:
         return replace(progress, stale=progress.stale + 1)
     card = {**model.card, "validation_cer": rates}

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from drethtr.checkpoint import load_model
+from drethtr.checkpoint import SHIPPED, Model, load_model
 from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
 from drethtr.model.backbones import PPOCRBackbone
@@ -85,19 +85,25 @@ class FromImageNet(Start):
 class FromModel(Start):
     """All weights of a saved model, for going on with it; in its own alphabet, or in one of other `characters`.
 
-    A character that the model does not know begins as the one that looks most like it, a little less likely.
+    Without a `path` it is the model in the package. A character that the model does not know begins as the one that
+    looks most like it, a little less likely.
     """
 
-    path: str
+    path: str | None = None
     characters: str | None = None
 
+    def model(self) -> Model:
+        """The model to go on with."""
+        return load_model(SHIPPED if self.path is None else Path(self.path))
+
     def tokenizer(self) -> Tokenizer | None:
-        return load_model(Path(self.path)).tokenizer if self.characters is None else Characters(self.characters)
+        return self.model().tokenizer if self.characters is None else Characters(self.characters)
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
-        model = load_model(Path(self.path))
+        model = self.model()
         if others := differing(model.network.config, network.config):
-            raise ConfigError(f"start: the network of {self.path} has other settings than this run's: {others}")
+            path = self.path or SHIPPED
+            raise ConfigError(f"start: the network of {path} has other settings than this run's: {others}")
         weights = model.network.state_dict()
         if tokenizer != model.tokenizer:
             weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))

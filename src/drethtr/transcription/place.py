@@ -14,7 +14,7 @@ from drethtr.reading import Reading, is_doubtful
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
     """The text of a line, its words with their places on a page of this size, and what is odd about it."""
     words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
-    flags = tuple(f"{flag.kind}: {flag.reason}" for flag in reading.flags)
+    flags = tuple(map(str, reading.flags))
     return Transcription(reading.text, reading.confidence, words, flags)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from drethtr.data.sources.pages import image_of
+from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.document import Scan
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
@@ -11,7 +12,7 @@ from drethtr.errors import DataError
 from drethtr.images.line import Line
 from drethtr.images.page import PageSource, is_pdf, open_pages
 
-DESCRIPTIONS = frozenset({".xml", ".json"})
+DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Endings of files that describe a page whose image is another file."""
 
 LINE_HEIGHT, LINE_SHAPE = 300, 5

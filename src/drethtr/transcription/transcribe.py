@@ -90,10 +90,7 @@ def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = F
         text = transcription_of(read.reading, read.strip, page.width, page.height)
         line = placed[number]
         done[line.id] = merged(line, placed_line(line.id, read, text, page.width, page.height))
-    regions = (
-        replace(region, lines=tuple(done.get(line.id, line) for line in region.lines)) for region in page.regions
-    )
-    return replace(page, regions=tuple(regions))
+    return page.with_lines(lambda line: done.get(line.id, line))
 
 
 def merged(line: TextLine, read: TextLine) -> TextLine:

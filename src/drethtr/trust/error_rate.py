@@ -9,7 +9,7 @@ The interval has two parts: how much that factor differs between sets, and the c
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import exp, isfinite, log, sqrt
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 from drethtr.decoding.strategies import Decoder
@@ -18,6 +18,9 @@ from drethtr.reading import Reading
 
 NORMAL = 1.959964
 """Quantile 0.975 of the normal law."""
+
+LARGEST = 1e6
+"""What is learned of an error rate is of the order of 1, or some hundreds where texts are wrong; this is no number."""
 
 
 class Doubt(NamedTuple):
@@ -62,20 +65,21 @@ class ErrorRate:
         if self.sets < 2:
             raise ConfigError(f"an error rate is learned from 2 sets or more, not {self.sets}")
         learned = self.factor, self.spread, self.noise
-        if not all(map(isfinite, learned)) or self.factor <= 0 or min(learned) < 0:
-            raise ConfigError(f"an error rate has a factor above 0, spread and noise from 0 up, not {learned}")
+        if not all(0 <= value <= LARGEST for value in learned) or self.factor == 0:
+            raise ConfigError(
+                f"an error rate has a factor above 0, spread and noise from 0 on, none above {LARGEST:g}, not {learned}"
+            )
 
     def __call__(self, read: Doubt) -> Expected:
         """The error rate to expect of some lines; 0 to 1 where nothing was read.
 
         An interval ends at 1, or at the rate itself where that is more.
         """
-        expected = self.factor * read.doubt
-        if expected == 0:
+        expected, cer = self.factor * read.doubt, self.factor * read.rate
+        if cer == 0:
             return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
         deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / expected)
         reach = student(self.sets - 1) * deviation
-        cer = self.factor * read.rate
         return Expected(cer, cer * exp(-reach), max(cer, exp(min(log(cer) + reach, 0.0))))
 
 

@@ -11,12 +11,15 @@ from torch import Tensor
 
 from drethtr.decoding.ctc_search import best_path
 from drethtr.decoding.decoded import CTCScores, Decoded
-from drethtr.model.network import ImageMemory
+from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.reading import Evidence
 from drethtr.text.tokenizer import PAD
 
-Scores = NDArray[np.float32]
+LogProbs = NDArray[np.float32]
 """Log-probabilities (S, V) that the image alone gives at every CTC step of a line."""
+
+LEGIBILITY = 3
+"""Features that tell how an image reads."""
 
 
 class LineEvidence(NamedTuple):
@@ -43,7 +46,7 @@ def gather(memory: ImageMemory, found: Sequence[Decoded]) -> list[LineEvidence]:
     return list(map(LineEvidence, tokens, ended, impressions_by(scores, memory)))
 
 
-def weigh(decoded: Decoded, scores: Scores, steps: int) -> tuple[Evidence, ...]:
+def weigh(decoded: Decoded, scores: LogProbs, steps: int) -> tuple[Evidence, ...]:
     """Evidence for each token of a text; an image token has so many `steps`."""
     agreeing = in_both(decoded.tokens, decoded.tokens if decoded.draft is None else decoded.draft.tokens)
     hesitation = np.concatenate([[0.0], entropies(scores).cumsum()])
@@ -68,15 +71,15 @@ def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> NDArray[n
     return kept
 
 
-def image_scores(memory: ImageMemory) -> list[Scores]:
+def image_scores(memory: ImageMemory) -> list[LogProbs]:
     """What the CTC head says of each line."""
     scores = CTCScores.of(memory)
     return [scores.line(number).numpy() for number in range(len(scores.steps))]
 
 
-def entropies(scores: Scores) -> Scores:
+def entropies(scores: LogProbs) -> LogProbs:
     """Entropy of each step in nats, (S,)."""
-    values: Scores = -(np.exp(scores) * scores).sum(1)
+    values: LogProbs = -(np.exp(scores) * scores).sum(1)
     return values
 
 
@@ -85,12 +88,17 @@ def impressions(memory: ImageMemory) -> NDArray[np.float64]:
     return mean_of_image(memory) if memory.ctc is None else impressions_by(image_scores(memory), memory)
 
 
-def impressions_by(scores: Sequence[Scores], memory: ImageMemory) -> NDArray[np.float64]:
+def features_of(network: DRetHTR) -> int:
+    """How many features the impression has that an image makes on a network."""
+    return 2 * network.config.width + (LEGIBILITY if network.ctc is not None else 0)
+
+
+def impressions_by(scores: Sequence[LogProbs], memory: ImageMemory) -> NDArray[np.float64]:
     """How each image reads, and what the text sees of it."""
     return np.column_stack([list(map(legibility, scores)), mean_of_image(memory)])
 
 
-def legibility(scores: Scores) -> tuple[float, float, float]:
+def legibility(scores: LogProbs) -> tuple[float, float, float]:
     """Mean confidence of the characters, logarithm of the hesitation at each, and characters per step."""
     [path] = best_path(torch.from_numpy(scores)[None], torch.tensor([len(scores)]), PAD)
     number = len(path.tokens)

@@ -15,6 +15,8 @@ ROUNDS = 100
 ENOUGH = 1e-9
 SURE = 1e-4
 """No probability is taken for surer than this."""
+LARGEST = 700.0
+"""Log-odds beyond it are beyond floats."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Logistic:
 
     def __call__(self, features: Floats) -> Floats:
         """Probabilities (N,) of features (N, F)."""
-        return 1 / (1 + np.exp(-self.score(features)))
+        return chance(self.score(features))
 
 
 def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1e-3, digits: int = 6) -> Logistic:
@@ -58,7 +60,7 @@ def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1
     penalty[0] = 0
     weights = np.zeros(cases.shape[1])
     for _ in range(ROUNDS):
-        chances = 1 / (1 + np.exp(-cases @ weights))
+        chances = chance(cases @ weights)
         slope = cases.T @ (chances - right) / len(right) + penalty * weights
         curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
@@ -67,6 +69,11 @@ def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1
             break
     plain = weights[1:] / spread
     return Logistic(rounded([weights[0] - plain @ mean], digits)[0], rounded(plain, digits))
+
+
+def chance(score: Floats) -> Floats:
+    """The probability of log-odds, however large."""
+    return 1 / (1 + np.exp(-np.clip(score, -LARGEST, LARGEST)))
 
 
 def rounded(values: Sequence[float] | Floats, digits: int) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from drethtr.data.importers.importer import Entry, Found, Importer, within
 from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import LeftOut
 from drethtr.data.sources.pages import document_name, is_page, lines_of, page_name
+from drethtr.documents.beside import DESCRIPTION
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
@@ -33,7 +34,7 @@ class Pages(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         files = descriptions(source) if source.is_dir() else [source]
         if not files:
-            raise DataError(f"{source}: holds no .xml file")
+            raise DataError(f"{source}: holds no {DESCRIPTION} file")
         described: dict[str, Path] = {}
         for path in files:
             split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
@@ -52,7 +53,7 @@ class Pages(Importer):
 
 def descriptions(folder: Path) -> list[Path]:
     """The XML files in a folder, at any depth."""
-    return sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".xml")
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() == DESCRIPTION)
 
 
 @dataclass(frozen=True)

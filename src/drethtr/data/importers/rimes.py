@@ -24,7 +24,8 @@ from PIL import Image
 from drethtr.data.importers.annotations import annotations
 from drethtr.data.importers.importer import Entry, Found, Importer, needed, within
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.images.line import DECODING_ERRORS, FORMATS
+from drethtr.image_file import DECODING_ERRORS
+from drethtr.images.line import FORMATS
 from drethtr.text.normalize import nfc
 
 TRAINING = "training_2011.xml"

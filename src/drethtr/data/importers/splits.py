@@ -8,12 +8,12 @@ from drethtr.data.importers.importer import Entry
 from drethtr.data.sample import LeftOut
 from drethtr.data.sources.table import rows_of
 from drethtr.data.split_names import split_named
-from drethtr.documents.beside import IMAGES
+from drethtr.documents.beside import DESCRIPTION, IMAGES
 from drethtr.errors import DataError
 
 LISTS = (".uttlist", ".lst", ".ln", ".txt")
 
-BEHIND_NAME = re.compile(rf"(?:{'|'.join(map(re.escape, (*IMAGES, '.xml')))})(?!\S)|\t", re.IGNORECASE)
+BEHIND_NAME = re.compile(rf"(?:{'|'.join(map(re.escape, (*IMAGES, DESCRIPTION)))})(?!\S)|\t", re.IGNORECASE)
 """What ends the name of a line or page, which may hold spaces and dots: the ending of its file, or a tab."""
 
 

@@ -1,8 +1,9 @@
 """Samples from files of any of the known forms."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from drethtr.data.sample import Sample
 from drethtr.data.sources.folder import read_folder
@@ -10,10 +11,19 @@ from drethtr.data.sources.pages import page_files, read_page_lines
 from drethtr.data.sources.parquet import read_parquet
 from drethtr.data.sources.table import read_jsonl, read_tsv
 from drethtr.data.urls import find_files, identity, is_url
+from drethtr.documents.beside import DESCRIPTION
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
-READERS = {".parquet": read_parquet, ".tsv": read_tsv, ".jsonl": read_jsonl, ".xml": read_page_lines}
+Lines: TypeAlias = Iterable[Sample | DataError]
+"""Lines in their order, or what is wrong with them."""
+
+READERS: Mapping[str, Callable[[Path, Spelling], Lines]] = {
+    ".parquet": read_parquet,
+    ".tsv": read_tsv,
+    ".jsonl": read_jsonl,
+    DESCRIPTION: read_page_lines,
+}
 
 
 def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
@@ -23,6 +33,20 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
 
     Raises:
         DataError: if there is nothing at `path`, or what is there cannot be used.
+    """
+    samples = []
+    for line in lines_at(path, spelling):
+        if isinstance(line, DataError):
+            raise line
+        samples.append(line)
+    return samples
+
+
+def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
+    """The same, but of a line in a folder or table that cannot be used it tells what is wrong with it.
+
+    Raises:
+        DataError: if there is nothing at `path`, or what is there cannot be used at all.
     """
     if is_url(str(path)):
         return read_url(str(path), spelling)
@@ -34,7 +58,7 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
                 f"{path}: holds {len(tables)} tables, {', '.join(t.name for t in tables)}; open one by name"
             )
         if tables:
-            return open_samples(tables[0], spelling)
+            return lines_at(tables[0], spelling)
         pages = page_files(path)
         return read_pages(path, pages, spelling) if pages else read_folder(path, spelling)
     if not path.is_file():

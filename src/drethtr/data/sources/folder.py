@@ -1,5 +1,6 @@
 """Samples from a folder of line images, each beside a text file of the same name."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from drethtr.data.sample import Sample
@@ -10,32 +11,40 @@ from drethtr.text.normalize import Spelling, nfc
 TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists counts
 
 
-def read_folder(folder: Path, spelling: Spelling = nfc) -> list[Sample]:
-    """One sample per image, in the order of the names; the set is the folder's name.
+def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
+    """One sample per image, in the order of the names, or why it is none; the set is the folder's name.
 
-    The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last ending belongs to the form of the image.
+    The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last ending belongs to the form of the image. An
+    image without a text, a `.gt.txt` without an image, and the second image of a text are no samples.
 
     Raises:
-        DataError: if there is no image, an image has no text, a `.gt.txt` has no image, or two images share a text.
+        DataError: if there is no image.
     """
     names = {path.name for path in folder.iterdir()}
     images = sorted(name for name in names if Path(name).suffix.lower() in IMAGES)
     if not images:
         raise DataError(f"{folder}: holds no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")
-    samples = []
     owners: dict[str, str] = {}
     for name in images:
         stem = Path(name).stem
         found = [stem + ending for ending in TRANSCRIPTIONS if stem + ending in names]
         if not found:
-            raise DataError(f"{folder / name}: no transcription; expected {stem}.gt.txt or {stem}.txt beside it")
-        if (owner := owners.setdefault(found[0], name)) != name:
-            raise DataError(f"{folder / found[0]}: belongs to two images, {owner} and {name}")
-        text = read_transcription(folder / found[0], spelling)
-        samples.append(Sample(folder / name, text, set=folder.resolve().name, key=str(folder / name)))
-    if lonely := sorted(name for name in names - owners.keys() if name.endswith(".gt.txt")):
-        raise DataError(f"{folder / lonely[0]}: no image of that name beside it")
-    return samples
+            yield DataError(f"{folder / name}: no transcription; expected {stem}.gt.txt or {stem}.txt beside it")
+        elif (owner := owners.setdefault(found[0], name)) != name:
+            yield DataError(f"{folder / found[0]}: belongs to two images, {owner} and {name}")
+        else:
+            yield sample_of(folder / name, folder / found[0], spelling)
+    for lonely in sorted(name for name in names - owners.keys() if name.endswith(".gt.txt")):
+        yield DataError(f"{folder / lonely}: no image of that name beside it")
+
+
+def sample_of(image: Path, transcription: Path, spelling: Spelling) -> Sample | DataError:
+    """The sample of an image and a text file, or why it is none."""
+    try:
+        text = read_transcription(transcription, spelling)
+    except DataError as error:
+        return error
+    return Sample(image, text, set=image.parent.resolve().name, key=str(image))
 
 
 def read_transcription(path: Path, spelling: Spelling = nfc) -> str:

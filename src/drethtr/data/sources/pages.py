@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.documents.beside import image_beside, numbered, page_stem
+from drethtr.documents.beside import DESCRIPTION, image_beside, numbered, page_stem
 from drethtr.documents.page import TextLine
 from drethtr.documents.read import read_page
 from drethtr.errors import DataError
@@ -41,7 +41,7 @@ def page_files(folder: Path) -> list[Path]:
     Raises:
         DataError: if two of them describe the same page.
     """
-    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml" and is_page(path)]
+    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == DESCRIPTION and is_page(path)]
     first: dict[str, Path] = {}
     for path in found:
         if (other := first.setdefault(page_stem(path), path)) != path:

@@ -27,41 +27,40 @@ HALVES = re.compile("[\ud800-\udfff]")
 """Halves of characters; JSON can name one alone, and nothing can write it."""
 
 
-def read_tsv(path: Path, spelling: Spelling = nfc) -> list[Sample]:
-    """One sample per row `file<TAB>text`, without quoting; a first row that says just that is a header.
+def read_tsv(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
+    """One sample per row `file<TAB>text`, without quoting, or why it is none; a first row that says that is a header.
 
     Files are relative to the table.
 
     Raises:
-        DataError: naming the row, if it has no tab or its image does not exist.
+        DataError: if the table cannot be read.
     """
-    samples = []
     for number, row in tsv_rows_of(path):
         file, tab, text = row.partition("\t")
-        if not tab:
-            raise DataError(f"{path} line {number}: no tab; expected file<TAB>text")
-        samples.append(sample_of({"file": file, "text": text}, path, number, spelling))
-    return samples
+        if tab:
+            yield sample_of({"file": file, "text": text}, path, number, spelling)
+        else:
+            yield DataError(f"{path} line {number}: no tab; expected file<TAB>text")
 
 
-def read_jsonl(path: Path, spelling: Spelling = nfc) -> list[Sample]:
+def read_jsonl(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
     """One sample per object with `file` and `text`, and `set`, `lang`, `page`, `hand`, `clean` where known.
 
-    Files are relative to the table; other keys are ignored.
+    Files are relative to the table; other keys are ignored. Of a row that is no such object it says why.
 
     Raises:
-        DataError: naming the row, if it is no such object or its image does not exist.
+        DataError: if the table cannot be read.
     """
-    samples = []
     for number, row in rows_of(path):
         try:
             entry = json.loads(row)
         except (ValueError, RecursionError) as error:  # numbers and nesting have limits beyond those of JSON
-            raise DataError(f"{path} line {number}: not JSON that can be read: {error}") from error
-        if not isinstance(entry, dict):
-            raise DataError(f"{path} line {number}: expected an object with file and text, got {row[:40]}")
-        samples.append(sample_of(entry, path, number, spelling))
-    return samples
+            yield DataError(f"{path} line {number}: not JSON that can be read: {error}")
+            continue
+        if isinstance(entry, dict):
+            yield sample_of(entry, path, number, spelling)
+        else:
+            yield DataError(f"{path} line {number}: expected an object with file and text, got {row[:40]}")
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -86,19 +85,19 @@ def tsv_rows_of(path: Path) -> Iterator[tuple[int, str]]:
     return (found for found in rows_of(path) if found != (1, HEADER))
 
 
-def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spelling) -> Sample:
-    """Make a sample of one row, counted from 1."""
+def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spelling) -> Sample | DataError:
+    """The sample of one row, counted from 1, or why it is none."""
     key = f"{table} line {number}"
     if missing := [name for name in REQUIRED if entry.get(name) is None]:
-        raise DataError(f"{key}: no {' and no '.join(missing)}")
+        return DataError(f"{key}: no {' and no '.join(missing)}")
     for name, wanted in TYPES.items():
         if entry.get(name) is not None and not isinstance(entry[name], wanted):
-            raise DataError(f"{key}: {name} is {entry[name]!r}, expected {wanted.__name__}")
+            return DataError(f"{key}: {name} is {entry[name]!r}, expected {wanted.__name__}")
         if wanted is str and HALVES.search(entry.get(name) or ""):
-            raise DataError(f"{key}: {name} has half of a character, {entry[name]!r}; write the whole one")
+            return DataError(f"{key}: {name} has half of a character, {entry[name]!r}; write the whole one")
     image = table.parent / entry["file"]
     if not is_file(image):
-        raise DataError(f"{key}: image {image} does not exist")
+        return DataError(f"{key}: image {image} does not exist")
     clean = entry.get("clean")
     return Sample(
         image=image,

@@ -18,7 +18,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
 from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer
 from drethtr.errors import DataError, MissingExtraError
-from drethtr.orientation import ORIENTATION, QUARTER_TURNS
+from drethtr.image_file import ORIENTATION, QUARTER_TURNS
 
 if TYPE_CHECKING:
     import pikepdf

@@ -12,6 +12,7 @@ class GivenTokens(Backbone):
     """Takes tokens (B, 1, N, width) for images, as they are."""
 
     columns_per_token = 1
+    height = 0
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -77,7 +77,7 @@ def finetune(
     after = edits(trained, lines)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
-    model = replace(with_trust(trained, lines), card=card_of(material, trained, *rates))
+    model = replace(trusted(material, trained), card=card_of(material, trained, *rates))
     if adapter is None:
         save_model(model, output, half=True)
     else:
@@ -112,7 +112,9 @@ def open_folder(material: Material, folder: Path, device: torch.device | str, *,
     found = json.loads(plan.read_text(encoding="utf-8"))
     measured: bool = found.pop("bfloat16")
     if found != wanted:
-        raise ConfigError(f"{folder} holds a run of other lines or options; add --force to begin anew")
+        options = [name for name, value in wanted["plan"].items() if found["plan"].get(name) != value]
+        others = f"other options ({', '.join(options)})" if options else "other lines or another start"
+        raise ConfigError(f"{folder} holds a run with {others}; to begin anew, give --force in place of --resume")
     return measured
 
 
@@ -153,6 +155,13 @@ def as_saved(material: Material, best: Model) -> tuple[Model, Adapter | None]:
     halved = {name: change.half() for name, change in changes.items()}
     adapter = Adapter(halved, weights_hash(material.start), path.name, best.card, trust)
     return load_adapted(adapter, [path], next(best.network.parameters()).device), adapter
+
+
+def trusted(material: Material, trained: Model) -> Model:
+    """The model with what it may believe of itself; where nothing was better than the start, all that this does."""
+    if weights_hash(trained) == weights_hash(material.start):
+        return replace(trained, trust=material.start.trust)
+    return with_trust(trained, material.parts.validation)
 
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -10,9 +11,13 @@ from drethtr.checkpoint import Model, load_model, weights_hash
 from drethtr.data.sample import Sample, check_apart, fingerprint
 from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
+from drethtr.errors import MissingExtraError
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.finetuning.parts import Parts, narrow, part
 from drethtr.training.finetuning.plan import Plan, widest_line
+
+NEEDED = ("accelerate", "pyarrow")
+"""Packages without which nothing can be trained."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,17 @@ def gather(plan: Plan, device: torch.device | str = "cpu") -> Material:
         CheckpointError: if the model cannot be used.
         DataError: if lines cannot be used, or there are too few.
         ConfigError: if the alphabet has to change and cannot.
+        MissingExtraError: if a package is not installed that training needs.
     """
+    for package in NEEDED:
+        if find_spec(package) is None:
+            raise MissingExtraError(package, "train")
     start = load_model(Path(plan.model), device)
     given = open_all(plan.validation) if plan.validation else []
     parts = narrow(part(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start))
     old = tuple(clean_lines(open_all(plan.old_data))) if plan.old_data else ()
-    check_apart({"lines to learn from": (*parts.train, *old), "lines to choose by": parts.validation})
+    for name, samples in (("lines to learn from", parts.train), ("--old-data", old)):
+        check_apart({name: samples, "lines to choose by": parts.validation})
     alphabet = AlphabetChange.between(
         start.tokenizer,
         [sample.text for sample in (*parts.train, *old)],

@@ -1,9 +1,29 @@
-"""How an image file says that its picture is held, and its size when held so."""
+"""How an image file is opened: what goes wrong then, how its picture is held, and its size when held so."""
+
+import struct
+import zlib
 
 from PIL import Image
 
+# Whatever a decoder may raise on a damaged file. Pillow's bomb warning is here for those who turn warnings into errors.
+DECODING_ERRORS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    EOFError,
+    NotImplementedError,  # a kind of DDS that Pillow cannot read
+    MemoryError,  # what a JPEG 2000 claims to hold
+    struct.error,
+    zlib.error,
+    Image.DecompressionBombError,
+    Image.DecompressionBombWarning,
+)
+
 ORIENTATION = 0x0112
-"""The EXIF tag that says it."""
+"""The EXIF tag that says how the picture is held."""
 
 QUARTER_TURNS = range(5, 9)
 """Its values that exchange width and height."""
