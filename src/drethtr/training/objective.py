@@ -24,7 +24,7 @@ class LossConfig:
     label_smoothing: float = 0.1
     ctc: float = 1.0
     draft: float = 0.3
-    language: float = 0.2
+    language: float = 0.3
 
     def __post_init__(self) -> None:
         if not 0 <= self.label_smoothing < 1:
