@@ -94,7 +94,8 @@ class Recognizer:
     ) -> None:
         refuse_names(decoder, precision)
         self.model = model
-        self.decoder = decoder or model.trust.decoder or default_decoder(model.network)
+        chosen = decoder or model.trust.decoder or default_decoder(model.network)
+        self.decoder = chosen.fitted(model.trust.decoder)
         self.decoder.check(model.network)
         model.check_trust()
         if not 0 <= alternatives <= MOST_ALTERNATIVES:

@@ -1,12 +1,13 @@
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from drethtr.batching import WIDTH_STEP, padded_width
-from drethtr.data.batch import BatchConfig, Batches, collate
+from drethtr.data.batch import BatchConfig, Batches, Prose, collate
 from drethtr.data.mixture import Mixture
 from drethtr.data.sample import Sample
 from drethtr.data.supply import RealLines
@@ -15,6 +16,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.images.random_step import RandomStep
 from drethtr.text.tokenizer import PAD, UNK, Characters
 
+TEXTS = Path(__file__).parents[1] / "texts"
 TOKENIZER = Characters.learn(["abcx0123456789"])
 CONFIG = BatchConfig(pixels=16 * 4 * WIDTH_STEP, lines=5, max_columns=300, chunk=24)
 
@@ -100,6 +102,23 @@ def test_every_sample_is_augmented_anew(make_samples):
         float(image[0, 0, 0]) for batch in batches_of(mixture, augmentation=(Darken(),))[0] for image in batch.images
     }
     assert len(greys) > 10
+
+
+def test_prose_is_the_texts_of_the_lines_and_drawn_ones(mixture):
+    alphabet = Characters.learn(["abcdefghijklmnopqrstuvwxyz 0123456789"])
+    prose = Prose(texts=(str(TEXTS / "en.txt"),), lines=6)
+    batches = Batches(mixture, Preparation(height=16), alphabet, CONFIG, prose=prose)
+    first, again, other = batches[0], batches[0], batches[1]
+    drawn = set()
+    for batch, same in zip(first, again, strict=True):
+        assert torch.equal(batch.prose, same.prose)
+        texts = [alphabet.decode(row[row != PAD].tolist()) for row in batch.prose]
+        assert texts[:-6] == list(batch.texts) and all(texts[-6:])
+        drawn |= set(texts[-6:])
+    assert len(drawn) > 4 * len(first) and not torch.equal(first[0].prose[-6:, :9], other[0].prose[-6:, :9])
+    assert all(batch.prose is None for batch in batches_of(mixture)[0])
+    with pytest.raises(ConfigError, match=r"prose.lines must be at least 1, not 0"):
+        Prose(texts=("a.txt",), lines=0)
 
 
 def test_wide_lines_are_left_out_and_counted(mixture):

@@ -68,15 +68,50 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
     memory = noise_lines(made, 4)
     texts = [[(4, 5), (), (4, 5, 6, 7), (4, 8, 6, 7), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
     for line, (found, expected) in enumerate(zip(read_back([NetworkScorer(made, memory)], texts), texts, strict=True)):
-        assert [text.tokens for text, _ in found] == expected
+        assert [text.tokens for text, *_ in found] == expected
         scorer = NetworkScorer(made, memory).keep(torch.tensor([line]))
-        for text, _ in found:
+        for text, *_ in found:
             state, last, gains = made.initial_state(scorer.memory), BOS, []
             for token in (*text.tokens, EOS):
                 log_probabilities, state = scorer.step(torch.tensor([last]), state)
                 gains.append(float(log_probabilities[0, token]))
                 last = token
             assert text.token_log_probabilities == pytest.approx(gains, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("changes", SYSTEMS.values(), ids=SYSTEMS)
+def test_without_the_image_texts_are_scored_as_if_written_without(changes):
+    made = network(**changes)
+    scorer = NetworkScorer(made, noise_lines(made, 2))
+    texts = [[(4, 5), (4, 5, 6, 7)], [(7, 8, 9), ()]]
+    [one, two], [three, four] = read_back([scorer], texts, scorer.blind(2))
+    alone = scorer.blind(1)
+    for judgment in (one, two, three, four):
+        logits = alone.logits([judgment.text.tokens])[0].log_softmax(-1)
+        expected = sum(float(logits[place, token]) for place, token in enumerate((*judgment.text.tokens, EOS)))
+        assert judgment.language == pytest.approx(expected, rel=1e-4, abs=1e-3)
+        assert judgment.language != pytest.approx(judgment.text.log_probability, abs=1e-2)
+    assert [judgment.language for line in read_back([scorer], texts) for judgment in line] == [0.0] * 4
+
+
+def test_weights_left_open_are_those_of_the_model():
+    best = Joint(ctc_weight=0.6, language_weight=0.2)
+    assert Joint(widths=(1, 2)).fitted(best) == replace(best, widths=(1, 2))
+    assert Joint(ctc_weight=0.1).fitted(best) == Joint(ctc_weight=0.1, language_weight=0.2)
+    assert Joint().fitted(None) == Joint().fitted(CTC()) == Joint(ctc_weight=0.4, language_weight=0.0)
+    assert Joint().weights == Joint().fitted(None).weights and CTC().fitted(best) == CTC()
+
+
+def test_language_is_weighed_on_top(made):
+    memory = noise_lines(made, 3)
+    joint = Joint(ctc_weight=0.3, language_weight=0.25)
+    found = joint.propose(made, [memory])
+    assert all(text.language < 0 for texts in found for text in texts)
+    for texts, decoded in zip(found, joint.decode(made, memory), strict=True):
+        for text in texts:
+            without = Joint(ctc_weight=0.3).quality(text)
+            assert joint.quality(text) == pytest.approx(without + 0.25 * text.language)
+        assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
 
 
 def test_what_texts_share_is_read_once(made):
@@ -182,7 +217,8 @@ def test_doubts_are_the_tokens_that_are_nearly_as_likely():
     logits = torch.full((3, 8), -10.0)
     for place, (token, others) in enumerate([(4, {6: 0.5}), (5, {7: -NEARLY / 2, 4: -NEARLY - 0.1}), (EOS, {4: -0.2})]):
         logits[place, [token, *others]] = torch.tensor([-1.0, *(lead - 1.0 for lead in others.values())])
-    text, doubts = judged((4, 5), logits)
+    text, doubts, language = judged((4, 5), logits, 2 * logits)
+    assert language == pytest.approx(2 * text.log_probability)
     assert text.token_log_probabilities == (-1.0, -1.0, -1.0)
     assert doubts == (Doubt(0, 6), Doubt(2, 4), Doubt(1, 7))
 
@@ -311,6 +347,7 @@ SENSELESS = [
     (Joint(), {"ctc_weight": 1.5}),
     (Joint(), {"ctc_weight": -0.1}),
     (Joint(), {"corrections": -1}),
+    (Joint(), {"language_weight": 1.1}),
     (Joint(), {"widths": ()}),
     (Joint(), {"widths": (1.0, 0.4)}),
     (Joint(), {"widths": (nan,)}),

@@ -2,15 +2,18 @@ from dataclasses import replace
 
 import pytest
 import torch
+import torch.nn.functional as F
 from conftest import written
 
 from drethtr.checkpoint import load_model, save_model
 from drethtr.data.sample import Sample
 from drethtr.decoding.strategies import CTC, Greedy, Joint
 from drethtr.evaluation.calibrate import calibrate
-from drethtr.evaluation.choose_decoder import best_decoder, try_decoders
+from drethtr.evaluation.choose_decoder import LANGUAGE_WEIGHTS, best_decoder, knows_language, try_decoders
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.recognizer import Recognizer
+from drethtr.text.tokenizer import PAD
+from drethtr.training.objective import teacher_forcing
 from drethtr.trust.trust import Trust
 
 
@@ -25,7 +28,10 @@ def samples(tiny_model):
 def test_a_decoder_reads_as_well_as_it_did_when_it_was_tried(tiny_model, samples):
     tried = {one.decoder: one.counts for one in try_decoders(tiny_model, samples)}
     texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
-    for decoder in (CTC(), Joint()):  # texts are corrected with the usual weight, so others may find better ones
+    for decoder in (
+        CTC(),
+        Joint().fitted(None),
+    ):  # texts are corrected with the usual weight, so others may find better ones
         read = [reading.text for reading in Recognizer(tiny_model, decoder).read(images)]
         assert tried[decoder] == sum(score(texts, read), Counts())
 
@@ -37,7 +43,7 @@ def test_the_best_one_is_chosen(tiny_model, samples):
     asked = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
     best, *others = try_decoders(tiny_model, asked)
     assert best.counts.edits == 0 < others[-1].counts.edits
-    assert best_decoder(tiny_model, asked) == best.decoder == Joint()
+    assert best_decoder(tiny_model, asked) == best.decoder == Joint().fitted(None)
 
 
 def test_of_equals_the_faster_is_chosen(tiny_model, samples):
@@ -69,3 +75,38 @@ def test_a_calibrated_model_is_read_with_what_was_chosen(tiny_model, samples, tm
 def test_what_was_chosen_stays_when_other_decoders_are_calibrated(tiny_model, samples):
     chosen = replace(tiny_model, trust=Trust(decoder=Joint(ctc_weight=0.2)))
     assert calibrate(chosen, samples, [(CTC(),)]).trust.decoder == Joint(ctc_weight=0.2)
+
+
+PROSE = ("abcabc", "abcab", "abcabcabcabc")
+
+
+@pytest.fixture
+def linguist(tiny_model):
+    """A model whose decoder has learned a language, of which b follows a, c follows b, and a follows c."""
+    network = tiny_model.network
+    prose = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(tiny_model.tokenizer.encode(text)) for text in PROSE], batch_first=True, padding_value=PAD
+    )
+    before, after = teacher_forcing(prose, (prose != PAD).sum(1))
+    optimizer = torch.optim.AdamW([p for block in network.blocks for p in block.parameters()], 1e-2)
+    for _ in range(60):
+        nothing = network.blank(len(prose))
+        logits, _ = network.decode_text(before, nothing, network.initial_state(nothing))
+        optimizer.zero_grad()
+        F.cross_entropy(logits.flatten(0, 1), after.flatten(), ignore_index=PAD).backward()
+        optimizer.step()
+    return tiny_model
+
+
+def test_who_has_learned_no_prose_is_not_asked_for_language(tiny_model, samples):
+    assert not knows_language(tiny_model, PROSE)
+    assert {one.decoder.language_weight for one in try_decoders(tiny_model, samples)[:-1] if one.decoder != CTC()} == {
+        0
+    }
+
+
+def test_who_has_learned_prose_is_asked_for_language(linguist, samples):
+    assert knows_language(linguist, PROSE) and not knows_language(linguist, ["acbacb", "aacc"])
+    of_language = [replace(sample, text="abcabc") for sample in samples]
+    weights = {one.decoder.language_weight for one in try_decoders(linguist, of_language) if one.decoder != CTC()}
+    assert weights == set(LANGUAGE_WEIGHTS)

@@ -138,6 +138,23 @@ def test_long_texts_go_on_like_short_ones(mixer):
 @everywhere
 @every_mixer
 @torch.inference_mode()
+def test_without_images_lines_are_alike_and_alone(mixer, around):
+    """A text is as likely in any line of a blank memory, and in pieces as at once."""
+    network, (*_, texts) = tiny(mixer, around), draw()
+    nothing = network.blank(len(texts))
+    at_once, _ = network.decode_text(texts, nothing, network.initial_state(nothing))
+    one = network.blank(1)
+    for text, expected in zip(texts, at_once, strict=True):
+        state, pieces = network.initial_state(one), []
+        for piece in text[None].split([1, 4, TEXT - 5], dim=1):
+            logits, state = network.decode_text(piece, one, state)
+            pieces.append(logits)
+        torch.testing.assert_close(torch.cat(pieces, dim=1)[0], expected, rtol=1e-9, atol=1e-9)
+
+
+@everywhere
+@every_mixer
+@torch.inference_mode()
 def test_the_future_is_unseen(mixer, around):
     network, (images, widths, texts) = tiny(mixer, around), draw()
     before, _ = network(images, widths, texts)

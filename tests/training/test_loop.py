@@ -39,6 +39,15 @@ def test_a_run_without_progress_ends_when_patience_does(data, monkeypatch):
     assert load_model(data / "out" / LATEST).card["samples"] < 96
 
 
+def test_a_run_with_prose_learns_language(data, monkeypatch):
+    (data / "prose.txt").write_text("line 1 line 2 line 3\n" * 20)
+    prose = 'prose={texts=["prose.txt"], lines=4}'
+    train(run(data, monkeypatch, prose, "samples=192", "loss.language=1.0"), data / "out", workers=0)
+    records = map(json.loads, (data / "out" / "metrics.jsonl").read_text().splitlines())
+    losses = [record["language"] for record in records if record["kind"] == "train"]
+    assert losses[-1] < 0.8 * losses[0]
+
+
 def test_without_patience_a_run_goes_to_its_end(data, monkeypatch):
     train(run(data, monkeypatch, STILL, "validation.every=8"), data / "out", workers=0)
     assert 0 not in validations(data / "out")

@@ -69,6 +69,32 @@ def test_total_weighs_the_parts() -> None:
     torch.testing.assert_close(losses.total, losses.text + 2 * losses.ctc + 0.5 * losses.draft)
 
 
+PROSE = torch.tensor([[4, 5, 6], [7, PAD, PAD], [8, 9, PAD]])
+
+
+def test_prose_is_learned_as_if_written_without_an_image() -> None:
+    torch.manual_seed(0)
+    network = DRetHTR(TINY, 12).eval()
+    counts = BOTH._replace(prose=9)
+    losses = Objective(network, LossConfig(language=0.5))(batch_of([0, 1])._replace(prose=PROSE), counts)
+    before, after = teacher_forcing(PROSE, torch.tensor([3, 1, 2]))
+    nothing = network.blank(3)
+    logits, _ = network.decode_text(before, nothing, network.initial_state(nothing))
+    expected = -logits.log_softmax(-1).gather(2, after[..., None])[after != PAD].mean()
+    torch.testing.assert_close(losses.language, expected)
+    without = Objective(network, LossConfig())(batch_of([0, 1]), BOTH)
+    assert without.language == 0
+    torch.testing.assert_close(losses.total, without.total + 0.5 * losses.language)
+
+
+def test_prose_teaches_nothing_about_images() -> None:
+    network = DRetHTR(TINY, 12)
+    losses = Objective(network, LossConfig())(batch_of([0, 1])._replace(prose=PROSE), BOTH._replace(prose=9))
+    losses.language.backward()
+    assert all(parameter.grad is None for parameter in network.backbone.parameters())
+    assert network.to_logits.weight.grad is not None and network.to_logits.weight.grad.any()
+
+
 @pytest.mark.parametrize("part", ["ctc", "draft"])
 def test_a_part_without_weight_is_zero_and_teaches_nothing(part: str) -> None:
     torch.manual_seed(0)
@@ -82,7 +108,9 @@ def test_a_part_without_weight_is_zero_and_teaches_nothing(part: str) -> None:
     assert network.ctc is not None and (network.ctc.refine.weight.grad is None) == (part == "ctc")
 
 
-@pytest.mark.parametrize("setting", [{"label_smoothing": 1.0}, {"ctc": -1.0}, {"draft": -0.1}], ids=str)
+@pytest.mark.parametrize(
+    "setting", [{"label_smoothing": 1.0}, {"ctc": -1.0}, {"draft": -0.1}, {"language": -0.1}], ids=str
+)
 def test_senseless_weights_are_refused(setting: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match="must be"):
         LossConfig(**setting)

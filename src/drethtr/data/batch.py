@@ -4,7 +4,8 @@ B lines, H rows, W columns of the widest line, T tokens of the longest text.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +14,14 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from drethtr.batching import group_by_width, padded_width, stack
+from drethtr.data.corpus import Corpus, Wording
 from drethtr.data.mixture import Mixture
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.images.random_step import RandomStep, augment
 from drethtr.text.tokenizer import PAD, Tokenizer
 
-AUGMENT, SHUFFLE = 1, 2  # keep the chances that are drawn here apart, and from those of the mixture
+AUGMENT, SHUFFLE, DRAW = 1, 2, 3  # keep the chances that are drawn here apart, and from those of the mixture
 
 
 class Batch(NamedTuple):
@@ -29,6 +31,7 @@ class Batch(NamedTuple):
     widths      int64 (B,), columns of each line
     tokens      int64 (B, T), without `BOS` and `EOS`, filled up with `PAD`
     lengths     int64 (B,), tokens of each text
+    prose       int64 (P, T'), the same texts and others that no line has, likewise filled up, if they are wanted
     too_wide    lines that were left out since the batch before, for having too many columns
     """
 
@@ -38,17 +41,48 @@ class Batch(NamedTuple):
     lengths: Tensor
     texts: tuple[str, ...]
     too_wide: int = 0
+    prose: Tensor | None = None
 
 
 def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer) -> Batch:
     """Put prepared lines of one height and their texts into one batch."""
     images, widths = stack(lines)
+    tokens, lengths = encode_all(texts, tokenizer)
+    return Batch(images, widths, tokens, lengths, tuple(texts))
+
+
+def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+    """The tokens of N texts, int64 (N, T), filled up with `PAD`, and how many each has, (N,)."""
     encoded = [tokenizer.encode(text) for text in texts]
     lengths = [len(ids) for ids in encoded]
     tokens = torch.full((len(encoded), max(lengths)), PAD)
     for row, ids in zip(tokens, encoded, strict=True):
         row[: len(ids)] = torch.tensor(ids)
-    return Batch(images, widths, tokens, torch.tensor(lengths), tuple(texts))
+    return tokens, torch.tensor(lengths)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prose:
+    """Text that the decoder learns without images, beside each batch: of its lines, and drawn from files.
+
+    texts       plain or compressed, as for synthetic lines
+    lines       drawn for each batch
+    weights     says how often each file is taken, all alike if empty
+    """
+
+    texts: tuple[str, ...]
+    lines: int = 64
+    weights: tuple[float, ...] = ()
+    wording: Wording = field(default_factory=Wording)
+
+    def __post_init__(self) -> None:
+        if self.lines < 1:
+            raise ConfigError(f"prose.lines must be at least 1, not {self.lines}")
+
+    def corpus(self, alphabet: str) -> Corpus:
+        """The files, to draw lines from that are written in an alphabet."""
+        files = tuple(map(Path, self.texts))
+        return Corpus(files=files, weights=self.weights, alphabet=alphabet, wording=self.wording)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +119,7 @@ class Batches(Dataset[list[Batch]]):
         tokenizer: Tokenizer,
         config: BatchConfig,
         augmentation: Sequence[RandomStep] = (),
+        prose: Prose | None = None,
     ) -> None:
         widest = preparation.height * padded_width(config.max_columns)
         if widest > config.pixels:
@@ -97,6 +132,8 @@ class Batches(Dataset[list[Batch]]):
         self.tokenizer = tokenizer
         self.config = config
         self.augmentation = tuple(augmentation)
+        self.prose = prose
+        self.corpus = prose.corpus(tokenizer.alphabet) if prose else None
 
     def __getitem__(self, chunk: int) -> list[Batch]:
         """The batches of one chunk, at least one.
@@ -111,13 +148,22 @@ class Batches(Dataset[list[Batch]]):
             raise DataError(f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns")
         widths = [line.shape[1] for line, _ in kept]
         groups = group_by_width(widths, config.pixels // self.preparation.height, config.lines)
-        batches = []
+        batches: list[Batch] = []
         for group in groups:
             lines, texts = zip(*(kept[i] for i in group), strict=True)
-            batches.append(collate(lines, texts, self.tokenizer))
+            batches.append(self.with_prose(collate(lines, texts, self.tokenizer), chunk, len(batches)))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
         batches[0] = batches[0]._replace(too_wide=len(samples) - len(kept))
         return batches
+
+    def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:
+        """The batch of this number in a chunk with the text that the decoder learns beside it, if any."""
+        if self.prose is None or self.corpus is None:
+            return batch
+        chance = np.random.default_rng((self.mixture.seed, chunk, number, DRAW))
+        drawn = [self.corpus.draw(chance).text for _ in range(self.prose.lines)]
+        prose, _ = encode_all([*batch.texts, *drawn], self.tokenizer)
+        return batch._replace(prose=prose)
 
     def prepared(self, index: int) -> tuple[Prepared, str]:
         """One sample, ready to be put into a batch: its line and text."""

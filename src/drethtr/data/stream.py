@@ -43,19 +43,23 @@ class Parcel(NamedTuple):
     lengths: NDArray[Any]
     texts: tuple[str, ...]
     too_wide: int
+    prose: NDArray[Any] | None
 
 
 def pack(batch: Batch) -> Parcel:
     """Make a batch small."""
     greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
-    return Parcel(greys, batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy(), *batch[4:])
+    prose = None if batch.prose is None else batch.prose.numpy()
+    tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
+    return Parcel(greys, *tensors, batch.texts, batch.too_wide, prose)
 
 
 def unpack(parcel: Parcel) -> Batch:
     """The inverse of `pack`."""
     images = np.float32(1) - parcel.greys / np.float32(127.5)
     widths, tokens, lengths = map(torch.from_numpy, parcel[1:4])
-    return Batch(torch.from_numpy(images), widths, tokens, lengths, *parcel[4:])
+    prose = None if parcel.prose is None else torch.from_numpy(parcel.prose)
+    return Batch(torch.from_numpy(images), widths, tokens, lengths, parcel.texts, parcel.too_wide, prose)
 
 
 class Parcels(Dataset[list[Parcel] | DataError]):

@@ -5,6 +5,8 @@ they share their beginnings. A list of whole texts is short where a line has dou
 then changed, one place at a time, wherever the decoder was nearly of another mind; what of this is better is put
 together, and the new text is changed in turn.
 
+A decoder that was trained to can also say how likely a text is without its image, by language alone: a third vote.
+
 Lines may be seen at several widths. A log-probability is then the mean over all of them.
 """
 
@@ -27,11 +29,11 @@ Tokens = tuple[int, ...]
 MARGIN = 6.0
 """Texts that the CTC head holds for e^6 times less likely than its best are not proposed."""
 
-NEARLY = 1.0
-"""The decoder was nearly of another mind where it holds another token for at most e times less likely."""
+NEARLY = 2.0
+"""The decoder was nearly of another mind where it holds another token for at most e^2 times less likely."""
 
-WORSE = 2.0
-"""Changes that the CTC head holds for e^2 times less likely than the text before are not tried."""
+WORSE = 3.0
+"""Changes that the CTC head holds for e^3 times less likely than the text before are not tried."""
 
 AT_ONCE = 8
 """Doubts about a text that are followed together."""
@@ -45,10 +47,14 @@ class Doubt(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """What the decoder says of a text, and all places where it was nearly of another mind, most so first."""
+    """What the decoder says of a text, and all places where it was nearly of another mind, most so first.
+
+    `language` is the log-probability without the image, 0 if that is not asked for.
+    """
 
     text: Hypothesis
     doubts: tuple[Doubt, ...]
+    language: float = 0.0
 
 
 class Change(NamedTuple):
@@ -64,15 +70,22 @@ class Change(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A text with its log-probabilities: `decoder` of the text and its tokens, `ctc` over all paths."""
+    """A text with its log-probabilities.
+
+    decoder   of the text and of its tokens
+    ctc       of the head, over all paths
+    language  of the decoder without the image, if that is asked for
+    """
 
     decoder: Hypothesis
     ctc: float
     doubts: tuple[Doubt, ...] = ()
+    language: float = 0.0
 
-    def quality(self, ctc_weight: float) -> float:
-        """The mean of both, weighted."""
-        parts = (ctc_weight, self.ctc), (1 - ctc_weight, self.decoder.log_probability)
+    def quality(self, ctc_weight: float, language_weight: float = 0.0) -> float:
+        """The mean of head and decoder, weighted, and language on top."""
+        decoder = self.decoder.log_probability
+        parts = (ctc_weight, self.ctc), (1 - ctc_weight, decoder), (language_weight, self.language)
         return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be no number
 
 
@@ -106,8 +119,8 @@ class Race:
 
     def enter(self, judgments: Iterable[Judgment]) -> None:
         """Take in what the decoder says of the texts that waited."""
-        for (text, doubts), ctc in zip(judgments, self.waiting.values(), strict=True):
-            self.known[text.tokens] = Scored(text, ctc, doubts)
+        for (text, doubts, language), ctc in zip(judgments, self.waiting.values(), strict=True):
+            self.known[text.tokens] = Scored(text, ctc, doubts, language)
         self.waiting = {}
 
     def go_on(self) -> None:
@@ -138,7 +151,7 @@ class Race:
 
     def change(self, base: Tokens) -> None:
         """Follow the next doubts about the base: let those changes wait that the CTC head does not refuse."""
-        _, ctc, doubts = self.known[base]
+        _, ctc, doubts, _ = self.known[base]
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
         while open_doubts and not self.waiting:
             followed, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
@@ -179,11 +192,17 @@ def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
 
 
 def compete(
-    views: Sequence[NetworkScorer], quality: Callable[[Scored], float], *, candidates: int, corrections: int
+    views: Sequence[NetworkScorer],
+    quality: Callable[[Scored], float],
+    *,
+    candidates: int,
+    corrections: int,
+    language: bool = False,
 ) -> list[list[Scored]]:
     """For each line at most so many texts of the CTC head, and what `corrections` of the best one led to.
 
-    `views` are the same lines, seen at different widths; for each of them so many texts are proposed.
+    `views` are the same lines, seen at different widths; for each of them so many texts are proposed. `language` asks
+    the decoder for its opinion without the image, too.
     """
     scores = [CTCScores.of(view.memory) for view in views]
     races = [Race([seen.line(line) for seen in scores], quality) for line in range(views[0].lines)]
@@ -199,7 +218,8 @@ def compete(
             break
         chosen = torch.tensor(running, device=views[0].device)
         kept = views if len(running) == len(races) else [view.keep(chosen) for view in views]
-        judgments = read_back(kept, [list(races[line].waiting) for line in running])
+        blind = views[0].blind(len(running)) if language else None
+        judgments = read_back(kept, [list(races[line].waiting) for line in running], blind)
         for line, of_line in zip(running, judgments, strict=True):
             races[line].enter(of_line)
             if turn < corrections:
@@ -207,18 +227,24 @@ def compete(
     return [list(race.known.values()) for race in races]
 
 
-def read_back(views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]]) -> list[list[Judgment]]:
+def read_back(
+    views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], blind: NetworkScorer | None = None
+) -> list[list[Judgment]]:
     """Any number of texts per line, with the probabilities the decoder gives to their tokens and ends."""
     trees = [TextTree.of(some) for some in texts]
-    log_probabilities = torch.stack([view.tree_logits(trees).log_softmax(-1).cpu() for view in views]).mean(0)
+    seen = torch.stack([view.tree_logits(trees).log_softmax(-1).cpu() for view in views]).mean(0)
+    unseen = torch.zeros_like(seen) if blind is None else blind.tree_logits(trees).log_softmax(-1).cpu()
     return [
-        [judged(text, values[path]) for text, path in zip(some, tree.paths, strict=True)]
-        for some, tree, values in zip(texts, trees, log_probabilities, strict=True)
+        [judged(text, values[path], language[path]) for text, path in zip(some, tree.paths, strict=True)]
+        for some, tree, values, language in zip(texts, trees, seen, unseen, strict=True)
     ]
 
 
-def judged(text: Tokens, log_probabilities: Tensor) -> Judgment:
-    """A text of N tokens as the decoder sees it, by log-probabilities (N + 1, V) of what follows each beginning."""
+def judged(text: Tokens, log_probabilities: Tensor, language: Tensor) -> Judgment:
+    """A text of N tokens as the decoder sees it, by log-probabilities (N + 1, V) of what follows each beginning.
+
+    `language` has those without the image.
+    """
     written = torch.tensor([*text, EOS])[:, None]
     gains = log_probabilities.gather(1, written)
     lead = (log_probabilities - gains).scatter(1, written, -torch.inf)
@@ -226,7 +252,8 @@ def judged(text: Tokens, log_probabilities: Tensor) -> Judgment:
     order = lead[places, tokens].argsort(descending=True, stable=True)
     doubts = map(Doubt, places[order].tolist(), tokens[order].tolist())
     values = gains[:, 0].tolist()
-    return Judgment(Hypothesis(text, sum(values), tuple(values)), tuple(doubts))
+    alone = float(language.gather(1, written).sum())
+    return Judgment(Hypothesis(text, sum(values), tuple(values)), tuple(doubts), alone)
 
 
 def ctc_scores(views: Sequence[Tensor], texts: Sequence[Tokens]) -> list[float]:

@@ -10,8 +10,8 @@ Joint(widths=…)   the same, the line seen at several widths: fewest errors, sl
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import torch
 
@@ -29,6 +29,16 @@ from drethtr.text.tokenizer import EOS, PAD
 THREE_WIDTHS = (1.0, 0.8, 1.2)
 
 
+class Weights(NamedTuple):
+    """How much the CTC head's word counts against the decoder's, and how much language counts on top."""
+
+    ctc: float
+    language: float
+
+
+USUAL = Weights(ctc=0.4, language=0.0)
+
+
 class Decoder(ABC):
     """Finds the text of every line of an image memory; the answer for a line does not depend on the others."""
 
@@ -42,6 +52,10 @@ class Decoder(ABC):
     def widths(self) -> tuple[float, ...]:
         """The widths at which it looks at a line, relative to the usual one; on the first, characters are placed."""
         return (1.0,)
+
+    def fitted(self, best: "Decoder | None") -> "Decoder":
+        """The same, what it leaves open taken from the decoder that reads best with a model."""
+        return self
 
     def akin(self, other: "Decoder") -> bool:
         """Whether the confidences of one mean what those of the other do."""
@@ -182,7 +196,9 @@ class VerifiedDrafts(Writer):
 class Joint(Decoder):
     """Of the CTC head's best texts and those near the best of them, the one that head and decoder find likeliest.
 
-    Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder.
+    Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
+    P_language is what the decoder makes of a text without its image. Weights that are left open are those with which
+    the model reads best, as `drethtr calibrate` found; else 0.4 and 0.
 
     Args:
         candidates: Texts that the CTC head may propose for a line, at each width.
@@ -190,12 +206,14 @@ class Joint(Decoder):
             or to put together those that help.
         widths: Widths at which lines are seen, 1 being the usual one. Both probabilities are means over them, of
             logarithms: three widths make fewer errors than one, and take three times as long or more.
+        language_weight: 0 for a model that has learned no prose.
     """
 
     candidates: int = 4
-    ctc_weight: float = 0.4
+    ctc_weight: float | None = None
     corrections: int = 6
     widths: tuple[float, ...] = (1.0,)
+    language_weight: float | None = None
 
     needs_ctc: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False
@@ -203,13 +221,28 @@ class Joint(Decoder):
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= 100:
             raise ConfigError(f"the CTC head proposes 1 to 100 texts, not {self.candidates}")
-        if not 0 <= self.ctc_weight <= 1:
-            raise ConfigError(f"the weight of the CTC head is between 0 and 1, not {self.ctc_weight}")
+        for name, weight in (("the CTC head", self.ctc_weight), ("language", self.language_weight)):
+            if weight is not None and not 0 <= weight <= 1:
+                raise ConfigError(f"the weight of {name} is between 0 and 1, not {weight}")
         if self.corrections < 0:
             raise ConfigError(f"a text is corrected 0 times or more often, not {self.corrections}")
         object.__setattr__(self, "widths", tuple(self.widths))  # a list would be akin to no other
         if not 1 <= len(self.widths) <= 10 or not all(0.5 <= width <= 2 for width in self.widths):
             raise ConfigError(f"a line is seen at 1 to 10 widths, each of them 0.5 to 2, not {self.widths}")
+
+    @property
+    def weights(self) -> Weights:
+        """Those that texts are compared by; the usual ones where they are left open."""
+        return self.completed(USUAL)
+
+    def fitted(self, best: Decoder | None) -> Decoder:
+        weights = self.completed(best.weights if isinstance(best, Joint) else USUAL)
+        return replace(self, ctc_weight=weights.ctc, language_weight=weights.language)
+
+    def completed(self, usual: Weights) -> Weights:
+        """The weights, those that are left open taken from others."""
+        ctc = usual.ctc if self.ctc_weight is None else self.ctc_weight
+        return Weights(ctc, usual.language if self.language_weight is None else self.language_weight)
 
     def akin(self, other: Decoder) -> bool:
         return isinstance(other, Joint) and self.widths == other.widths
@@ -236,11 +269,17 @@ class Joint(Decoder):
         if len(views) != len(self.widths):
             raise ValueError(f"{self!r} looks at lines at {len(self.widths)} widths, not {len(views)}")
         scorers = [NetworkScorer(network, memory) for memory in views]
-        return compete(scorers, self.quality, candidates=self.candidates, corrections=self.corrections)
+        return compete(
+            scorers,
+            self.quality,
+            candidates=self.candidates,
+            corrections=self.corrections,
+            language=self.weights.language > 0,
+        )
 
     def quality(self, text: Scored) -> float:
         """What texts are compared by."""
-        return text.quality(self.ctc_weight)
+        return text.quality(*self.weights)
 
 
 def default_decoder(network: DRetHTR) -> Decoder:

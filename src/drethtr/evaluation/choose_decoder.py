@@ -1,25 +1,37 @@
 """Which decoder reads with a model best: tried on validation lines, never on test lines.
 
-Texts are proposed, corrected and scored once, with the usual weight; other weights only take others of them.
+Texts are proposed, corrected and scored once, with the usual weights; other weights only take others of them. Language
+has a say if the decoder knows anything of it.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
+from math import log
 from typing import NamedTuple
 
 import torch
 
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample
-from drethtr.decoding.joint import Scored
-from drethtr.decoding.strategies import CTC, Decoder, Joint
+from drethtr.decoding.joint import Scored, read_back
+from drethtr.decoding.scorer import NetworkScorer
+from drethtr.decoding.strategies import CTC, USUAL, Decoder, Joint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
 from drethtr.recognizer import Recognizer, groups
+from drethtr.text.tokenizer import EOS
 
-CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - Joint().ctc_weight))
+CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))
 """The usual one first: of equals it is taken."""
+
+LANGUAGE_WEIGHTS = (0.3, 0.0, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5)
+"""Likewise, for a decoder that knows language."""
+
+TEXTS = 200
+"""So many texts show whether a decoder knows language."""
 
 
 class Tried(NamedTuple):
@@ -55,19 +67,33 @@ def best_decoder(model: Model, samples: Sequence[Sample], advance: Advance | Non
 
 
 def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> list[Tried]:
-    """`CTC`, and `Joint` with every weight, fewest errors first; of equals, the faster or more usual.
+    """`CTC`, and `Joint` with all weights, fewest errors first; of equals, the faster or more usual.
 
     Lines that are read in pieces are left out. `advance` is told how many lines were read, after each of many steps.
     """
-    recognizer, lines = Recognizer(model, Joint()), list[Proposals]()
+    language_weights = LANGUAGE_WEIGHTS if knows_language(model, [sample.text for sample in samples]) else (0.0,)
+    usual = Joint(ctc_weight=CTC_WEIGHTS[0], language_weight=language_weights[0])
+    recognizer, lines = Recognizer(model, usual), list[Proposals]()
     for some in portions(samples, advance):
-        lines += propose(recognizer, some, Joint())
+        lines += propose(recognizer, some, usual)
     tried = [Tried(CTC(), sum((line.ctc for line in lines), Counts()))]
-    for weight in CTC_WEIGHTS:
-        decoder = replace(Joint(), ctc_weight=weight)
+    for weight, language_weight in product(CTC_WEIGHTS, language_weights):
+        decoder = replace(usual, ctc_weight=weight, language_weight=language_weight)
         taken = [max(line.joint, key=lambda one: decoder.quality(one.text)).counts for line in lines]
         tried.append(Tried(decoder, sum(taken, Counts())))
     return sorted(tried, key=lambda one: one.counts.edits)
+
+
+@torch.inference_mode()
+def knows_language(model: Model, texts: Sequence[str]) -> bool:
+    """Whether the decoder, without an image, foretells texts better than the mere frequencies of their characters."""
+    encoded = [tuple(model.tokenizer.encode(text)) for text in texts[:TEXTS]]
+    frequencies = Counter(token for tokens in encoded for token in (*tokens, EOS))
+    number = frequencies.total()
+    by_frequency = sum(count * log(count / number) for count in frequencies.values())
+    blind = NetworkScorer(model.network, model.network.blank(len(encoded)))
+    judgments = read_back([blind], [[tokens] for tokens in encoded])
+    return sum(only.text.log_probability for [only] in judgments) > by_frequency
 
 
 @torch.inference_mode()

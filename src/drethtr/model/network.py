@@ -197,6 +197,14 @@ class DRetHTR(nn.Module):
         x, kept = last.image(x, mask)
         return ImageMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
+    def blank(self, lines: int) -> ImageMemory:
+        """The memory of so many lines that have no image: one token each, without content or place.
+
+        What the decoder then writes, it writes by language alone, if it was trained to.
+        """
+        nothing = self.to_width.weight.new_zeros(lines, 1, self.config.width)
+        return self.encode_tokens(nothing, torch.ones(lines, dtype=torch.long, device=nothing.device))
+
     def initial_state(self, memory: ImageMemory, beams: int = 1) -> DecoderState:
         """The state before the first token, for `beams` rows per line."""
         layers = []

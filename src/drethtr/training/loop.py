@@ -18,7 +18,7 @@ from drethtr.data.batch import Batch, Batches
 from drethtr.data.mixture import Mixture
 from drethtr.data.stream import Position, beginnings, stream
 from drethtr.errors import ConfigError
-from drethtr.text.tokenizer import Characters, Tokenizer
+from drethtr.text.tokenizer import PAD, Characters, Tokenizer
 from drethtr.training.devices import Devices
 from drethtr.training.journal import Diary, Journal
 from drethtr.training.objective import Counts, Losses, Objective
@@ -71,7 +71,7 @@ def train(
     settings = config.to_dict(run), config.to_dict(model.tokenizer)
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
     validator = Validator(run.validation, mixture.real_samples())
-    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation)
+    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
@@ -161,7 +161,8 @@ def count(own: Sequence[Batch], devices: Devices) -> tuple[Counts, int]:
     """Lines, characters and tokens of a step, and the lines left out of it; those of other processes included."""
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
     too_wide = sum(batch.too_wide for batch in own)
-    *counts, too_wide = devices.total(torch.tensor([lines, characters, characters + lines, too_wide])).tolist()
+    prose = sum(batch.prose.shape[0] + int((batch.prose != PAD).sum()) for batch in own if batch.prose is not None)
+    *counts, too_wide = devices.total(torch.tensor([lines, characters, characters + lines, prose, too_wide])).tolist()
     return Counts(*counts), too_wide
 
 

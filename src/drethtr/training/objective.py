@@ -16,25 +16,30 @@ from drethtr.text.tokenizer import BOS, EOS, PAD
 
 @dataclass(frozen=True, kw_only=True)
 class LossConfig:
-    """Weights of the parts; the paper trains with a label smoothing of 0.4 and no CTC."""
+    """Weights of the parts; the paper trains with a label smoothing of 0.4 and no CTC.
+
+    `language` is that of text without an image, where a run has `prose`; its labels are not smoothed.
+    """
 
     label_smoothing: float = 0.1
     ctc: float = 1.0
     draft: float = 0.3
+    language: float = 0.3
 
     def __post_init__(self) -> None:
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"loss.label_smoothing must be in [0, 1), not {self.label_smoothing}")
-        if min(self.ctc, self.draft) < 0:
-            raise ConfigError("loss.ctc and loss.draft must be at least 0")
+        if min(self.ctc, self.draft, self.language) < 0:
+            raise ConfigError("loss.ctc, loss.draft and loss.language must be at least 0")
 
 
 class Counts(NamedTuple):
-    """What the losses of a step are divided by, over all its batches; `tokens` includes the end of each text."""
+    """What the losses of a step are divided by, over all its batches; the ends of texts are tokens, too."""
 
     lines: int
     characters: int
     tokens: int
+    prose: int = 0
 
 
 class Losses(NamedTuple):
@@ -44,6 +49,7 @@ class Losses(NamedTuple):
     text: Tensor
     ctc: Tensor
     draft: Tensor
+    language: Tensor
 
 
 class Objective(nn.Module):
@@ -70,14 +76,24 @@ class Objective(nn.Module):
             reduction="sum",
         )
         text = text / counts.tokens
-        ctc = draft = text.new_zeros(())
+        ctc = draft = language = text.new_zeros(())
         if reading is not None:
             characters = max(counts.characters, 1)
             if self.config.ctc:
                 ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths, PAD).sum() / characters
             if self.config.draft:
                 draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths, PAD).sum() / characters
-        return Losses(text + self.config.ctc * ctc + self.config.draft * draft, text, ctc, draft)
+        if batch.prose is not None and self.config.language:
+            language = self.of_language(batch.prose) / counts.prose
+        extra = self.config.ctc * ctc + self.config.draft * draft + self.config.language * language
+        return Losses(text + extra, text, ctc, draft, language)
+
+    def of_language(self, prose: Tensor) -> Tensor:
+        """The cross-entropy of texts (P, T) without images, summed up over their tokens."""
+        before, after = teacher_forcing(prose, (prose != PAD).sum(1))
+        nothing = self.network.blank(len(prose))
+        logits, _ = self.network.decode_text(before, nothing, self.network.initial_state(nothing))
+        return F.cross_entropy(logits.flatten(0, 1).float(), after.flatten(), ignore_index=PAD, reduction="sum")
 
 
 def teacher_forcing(tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

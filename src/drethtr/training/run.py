@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from drethtr.data.batch import BatchConfig
+from drethtr.data.batch import BatchConfig, Prose
 from drethtr.data.supply import Source
 from drethtr.decoding.strategies import CTC, Decoder
 from drethtr.errors import ConfigError
@@ -52,6 +52,7 @@ class RunConfig:
     augmentation: tuple[RandomStep, ...] = SCANS
     batches: BatchConfig = field(default_factory=BatchConfig)
     batches_per_step: int = 1
+    prose: Prose | None = None
     start: Start = field(default_factory=Fresh)
     tuning: Tuning = field(default_factory=Whole)
     loss: LossConfig = field(default_factory=LossConfig)
