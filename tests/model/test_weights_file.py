@@ -166,7 +166,7 @@ def test_an_index_cannot_claim_more_than_it_holds(index, path):
 def test_copies_of_what_an_index_holds_cannot_be_made(path):
     """A state dict fills its dictionaries after they are made."""
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", b"\x80\x02ccollections\nOrderedDict\n(])t\x86R.")
+        archive.writestr("archive/data.pkl", b"\x80\x02ccollections\nOrderedDict\n]\x85R.")
     with pytest.raises(CheckpointError, match="not a whole torch file"):
         read_weights(path)
 
