@@ -62,6 +62,8 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
     """The same, with the errors of the system."""
     from glob import glob, has_magic
 
+    if not name.strip():
+        raise DataError("an empty name is given; give a file, or . for this folder")
     path = Path(name)
     if path.is_dir():
         return in_folder(path, endings if output is not None and output.resolve() == path.resolve() else ())

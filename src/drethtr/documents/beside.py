@@ -12,7 +12,7 @@ KINDS = (".alto", ".page")
 """What files that describe pages may have before their ending."""
 
 IMAGES = (
-    *(".jpg", ".jpeg", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif"),
+    *(".jpg", ".jpeg", ".jfif", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif"),
     *(".j2k", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm"),
 )
 """Endings of image files; where several lie beside a page, the first counts."""
