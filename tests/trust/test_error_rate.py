@@ -45,7 +45,7 @@ def test_no_rate_has_numbers_that_cannot_be_learned(learned):
 
 
 def test_a_factor_of_next_to_nothing_expects_nothing():
-    assert replace(RATE, factor=5e-324)(Doubt(1.0, 10, 1)) == (0, 0, 0)
+    assert replace(RATE, factor=1e-300)(Doubt(1e-100, 10, 1)) == (0, 0, 0)
 
 
 def test_nothing_read_says_nothing():
