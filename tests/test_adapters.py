@@ -10,17 +10,8 @@ from conftest import written
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from drethtr.checkpoint import (
-    ADAPTER,
-    Adapter,
-    holds_adapter,
-    load_adapted,
-    load_adapter,
-    load_model,
-    save_adapter,
-    save_model,
-    weights_hash,
-)
+from drethtr.adapter_file import Adapter, holds_adapter, load_adapted, load_adapter, save_adapter
+from drethtr.checkpoint import ADAPTER, load_model, save_model, weights_hash
 from drethtr.errors import CheckpointError
 from drethtr.model.adapter import DOWN, UP, LowRankChange, projections
 from drethtr.recognizer import Recognizer
@@ -77,7 +68,7 @@ def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
 
 
 def test_an_adapter_may_have_the_name_of_its_model(adapter, tiny_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("drethtr.checkpoint.SHIPPED", tiny_path)
+    monkeypatch.setattr("drethtr.adapter_file.SHIPPED", tiny_path)
     (tmp_path / "mine").mkdir()
     save_adapter(adapter, tmp_path / "mine" / tiny_path.name)
     assert Recognizer.load(tmp_path / "mine" / tiny_path.name).model.card == adapter.card
@@ -106,7 +97,7 @@ def test_a_model_that_cannot_be_used_with_its_adapter_is_told_why(tiny_path, ada
 
 
 def test_an_adapter_whose_model_is_not_there_says_so(adapter_path, tiny_path, monkeypatch):
-    monkeypatch.setattr("drethtr.checkpoint.SHIPPED", adapter_path)
+    monkeypatch.setattr("drethtr.adapter_file.SHIPPED", adapter_path)
     tiny_path.unlink()
     with pytest.raises(CheckpointError, match=r"tiny\.safetensors, which is not there: lay it beside the adapter"):
         Recognizer.load(adapter_path)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from drethtr.adapter_file import load_named
 from drethtr.batching import group_by_width, in_groups, in_memory, stack
-from drethtr.checkpoint import SHIPPED, Model, load_named
+from drethtr.checkpoint import SHIPPED, Model
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from drethtr.batching import WIDTH_STEP, padded_width
-from drethtr.data.batch import BatchConfig, Batches, Prose, collate
+from drethtr.data.batch import BatchConfig, Batches, collate
 from drethtr.data.mixture import Mixture
+from drethtr.data.prose import Prose
 from drethtr.data.sample import Sample
 from drethtr.data.supply import RealLines
 from drethtr.errors import ConfigError, DataError

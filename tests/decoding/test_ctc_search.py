@@ -10,7 +10,7 @@ import torch
 from drethtr.decoding.ctc_search import align, best_path, ctc_log_likelihood, prefix_search
 
 BLANK, STEPS = 1, 5
-ALL = {"beams": 1000, "nbest": 1000, "tokens_per_step": 4}
+ALL = {"beams": 1000, "tokens_per_step": 4}
 
 
 @pytest.fixture(params=range(20))
@@ -52,7 +52,7 @@ def test_wide_prefix_search_finds_every_text_with_its_probability(log_probs):
 
 def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):
     expected = text_probabilities(log_probs)
-    found = prefix_search(log_probs, BLANK, beams=3, nbest=3, tokens_per_step=2)
+    found = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=2)
     assert len({text.tokens for text in found}) == len(found) <= 3
     for text in found:
         assert math.exp(text.log_probability) <= expected[text.tokens] * (1 + 1e-9)
@@ -63,7 +63,7 @@ def test_narrow_prefix_search_keeps_the_best_at_every_step():
     for seed in range(20):
         chance = torch.Generator().manual_seed(seed)
         log_probs = (2 * torch.randn(12, 4, generator=chance, dtype=torch.float64)).log_softmax(-1)
-        [best] = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=4)
+        best, *_ = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=4)
         tokens, probability = plain_prefix_search(log_probs.exp().tolist(), beams=3)
         assert best.tokens == tokens
         assert math.exp(best.log_probability) == pytest.approx(probability)
@@ -162,8 +162,8 @@ def test_prefixes_far_behind_are_given_up():
     for seed in range(20):
         chance = torch.Generator().manual_seed(seed)
         log_probs = (4 * torch.randn(12, 4, generator=chance, dtype=torch.float64)).log_softmax(-1)
-        everything = prefix_search(log_probs, BLANK, beams=100, nbest=100)
-        near = prefix_search(log_probs, BLANK, beams=100, nbest=100, margin=2.0)
+        everything = prefix_search(log_probs, BLANK, beams=100)
+        near = prefix_search(log_probs, BLANK, beams=100, margin=2.0)
         assert near[0].tokens == everything[0].tokens
         assert all(text.log_probability > near[0].log_probability - 2 for text in near)
         assert 1 <= len(near) < len(everything)

@@ -84,8 +84,8 @@ def test_without_the_image_texts_are_scored_as_if_written_without(changes):
     made = network(**changes)
     scorer = NetworkScorer(made, noise_lines(made, 2))
     texts = [[(4, 5), (4, 5, 6, 7)], [(7, 8, 9), ()]]
-    [one, two], [three, four] = read_back([scorer], texts, scorer.blind(2))
-    alone = scorer.blind(1)
+    [one, two], [three, four] = read_back([scorer], texts, scorer.blind())
+    alone = scorer.keep(torch.tensor([0])).blind()
     for judgment in (one, two, three, four):
         logits = alone.logits([judgment.text.tokens])[0].log_softmax(-1)
         expected = sum(float(logits[place, token]) for place, token in enumerate((*judgment.text.tokens, EOS)))

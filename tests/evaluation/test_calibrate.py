@@ -16,6 +16,8 @@ from drethtr.trust.error_rate import ErrorRate
 from drethtr.trust.logistic import Logistic
 from drethtr.trust.trust import Trust
 
+JOINT = Joint(ctc_weight=1.0, language_weight=0.0)
+
 
 def half(text):
     return text[: len(text) // 2] + "x"
@@ -71,15 +73,15 @@ def test_what_does_not_fit_the_network_is_dropped(tiny_model, samples, monkeypat
 
 def test_what_is_known_of_other_decoders_stays_when_one_is_named(tiny_model, samples):
     known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, decoder=CTC())
-    trust = calibrate(replace(tiny_model, trust=known), samples, [(Joint(ctc_weight=1.0),)]).trust
-    assert trust.decoder == CTC() and [c.decoders for c in trust.calibrations] == [(CTC(),), (Joint(ctc_weight=1.0),)]
+    trust = calibrate(replace(tiny_model, trust=known), samples, [(JOINT,)]).trust
+    assert trust.decoder == CTC() and [c.decoders for c in trust.calibrations] == [(CTC(),), (JOINT,)]
     assert trust.calibrations[0] == known.calibrations[0]
 
 
 def test_what_is_known_of_writing_stays_when_a_decoder_is_named(tiny_model, samples, monkeypatch):
     """And of the same decoder where it looks at lines at other widths."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)
-    usual = Joint(ctc_weight=1.0)
+    usual = JOINT
     known = calibrate(tiny_model, samples, [(usual,)])
     unlike = replace(known.trust.unlike_training, least=-1.0)
     careful = replace(usual, widths=(1.0, 0.95))
@@ -89,7 +91,7 @@ def test_what_is_known_of_writing_stays_when_a_decoder_is_named(tiny_model, samp
 
 
 def test_a_decoder_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, samples):
-    joint = Joint(ctc_weight=1.0)
+    joint = JOINT
     alone = calibrate(tiny_model, samples, [(CTC(),)]).trust.calibrations[0]
     shared = replace(alone, decoders=(VerifiedDrafts(), joint))
     rates = tuple(ErrorRate(decoder, 1.0, 0.1, 2.0, sets=4) for decoder in (joint, CTC()))

@@ -58,7 +58,8 @@ def predict_cer(
 
     The exit code is 1 if nothing could be read on any line.
     """
-    from drethtr.checkpoint import SHIPPED, holds_adapter
+    from drethtr.adapter_file import holds_adapter
+    from drethtr.checkpoint import SHIPPED
     from drethtr.cli.unlabelled import lines_of
     from drethtr.data.selection import choose
     from drethtr.data.sources import open_all

@@ -4,8 +4,7 @@ B lines, H rows, W columns of the widest line, T tokens of the longest text.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +13,8 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from drethtr.batching import group_by_width, padded_width, stack
-from drethtr.data.corpus import Corpus, Wording
 from drethtr.data.mixture import Mixture
+from drethtr.data.prose import Prose
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.images.random_step import RandomStep, augment
@@ -59,30 +58,6 @@ def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tens
     for row, ids in zip(tokens, encoded, strict=True):
         row[: len(ids)] = torch.tensor(ids)
     return tokens, torch.tensor(lengths)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prose:
-    """Text that the decoder learns without images, beside each batch: of its lines, and drawn from files.
-
-    texts       plain or compressed, as for synthetic lines
-    lines       drawn for each batch
-    weights     says how often each file is taken, all alike if empty
-    """
-
-    texts: tuple[str, ...]
-    lines: int = 64
-    weights: tuple[float, ...] = ()
-    wording: Wording = field(default_factory=Wording)
-
-    def __post_init__(self) -> None:
-        if self.lines < 1:
-            raise ConfigError(f"prose.lines must be at least 1, not {self.lines}")
-
-    def corpus(self, alphabet: str) -> Corpus:
-        """The files, to draw lines from that are written in an alphabet."""
-        files = tuple(map(Path, self.texts))
-        return Corpus(files=files, weights=self.weights, alphabet=alphabet, wording=self.wording)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +107,7 @@ class Batches(Dataset[list[Batch]]):
         self.tokenizer = tokenizer
         self.config = config
         self.augmentation = tuple(augmentation)
-        self.prose = prose
-        self.corpus = prose.corpus(tokenizer.alphabet) if prose else None
+        self.prose = prose.build(tokenizer.alphabet) if prose is not None else None
 
     def __getitem__(self, chunk: int) -> list[Batch]:
         """The batches of one chunk, at least one.
@@ -158,10 +132,9 @@ class Batches(Dataset[list[Batch]]):
 
     def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:
         """The batch of this number in a chunk with the text that the decoder learns beside it, if any."""
-        if self.prose is None or self.corpus is None:
+        if self.prose is None:
             return batch
-        chance = np.random.default_rng((self.mixture.seed, chunk, number, DRAW))
-        drawn = [self.corpus.draw(chance).text for _ in range(self.prose.lines)]
+        drawn = self.prose.draw(np.random.default_rng((self.mixture.seed, chunk, number, DRAW)))
         prose, _ = encode_all([*batch.texts, *drawn], self.tokenizer)
         return batch._replace(prose=prose)
 

@@ -86,14 +86,13 @@ class Prefix:
 
 
 def prefix_search(
-    log_probs: Tensor, blank: int, *, beams: int = 10, nbest: int = 1, tokens_per_step: int = 8, margin: float = inf
+    log_probs: Tensor, blank: int, *, beams: int = 10, tokens_per_step: int = 8, margin: float = inf
 ) -> list[CTCText]:
     """The likeliest texts of one line, best first; the probability of a text is the sum over all its paths.
 
     Args:
         log_probs: (S, V), without padding.
-        beams: Prefixes kept at every step.
-        nbest: Texts wanted, at most `beams`; fewer come back where fewer are possible.
+        beams: Prefixes kept at every step, and so the most texts that come back.
         tokens_per_step: Likeliest tokens by which prefixes may grow at a step.
         margin: A prefix whose log-probability is so much below the best one's is given up.
     """
@@ -104,7 +103,7 @@ def prefix_search(
     kept = [root]
     for row, gains, tokens in zip(rows.tolist(), growth.values.tolist(), growth.indices.tolist(), strict=True):
         kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams, margin)
-    return [prefix.text() for prefix in kept[:nbest]]
+    return [prefix.text() for prefix in kept]
 
 
 def advance(

@@ -204,22 +204,22 @@ def compete(
     `views` are the same lines, seen at different widths; for each of them so many texts are proposed. `language` asks
     the decoder for its opinion without the image, too.
     """
-    scores = [CTCScores.of(view.memory) for view in views]
+    scores, blind = [CTCScores.of(view.memory) for view in views], [views[0].blind()] if language else []
     races = [Race([seen.line(line) for seen in scores], quality) for line in range(views[0].lines)]
     for race in races:
         race.propose(
             text.tokens
             for rows in race.rows
-            for text in prefix_search(rows, PAD, beams=candidates, nbest=candidates, tokens_per_step=4, margin=MARGIN)
+            for text in prefix_search(rows, PAD, beams=candidates, tokens_per_step=4, margin=MARGIN)
         )
     for turn in range(1 + corrections):
         running = [line for line, race in enumerate(races) if race.waiting]
         if not running:
             break
         chosen = torch.tensor(running, device=views[0].device)
-        kept = views if len(running) == len(races) else [view.keep(chosen) for view in views]
-        blind = views[0].blind(len(running)) if language else None
-        judgments = read_back(kept, [list(races[line].waiting) for line in running], blind)
+        kept = [view if len(running) == len(races) else view.keep(chosen) for view in (*views, *blind)]
+        texts = [list(races[line].waiting) for line in running]
+        judgments = read_back(kept[: len(views)], texts, *kept[len(views) :])
         for line, of_line in zip(running, judgments, strict=True):
             races[line].enter(of_line)
             if turn < corrections:

@@ -35,9 +35,9 @@ class NetworkScorer(NamedTuple):
         """See `Scorer.keep`."""
         return self._replace(memory=select_lines(self.memory, lines))
 
-    def blind(self, lines: int) -> "NetworkScorer":
-        """The same network, with so many lines of which it sees nothing."""
-        return self._replace(memory=self.network.blank(lines))
+    def blind(self) -> "NetworkScorer":
+        """The same network, with as many lines of which it sees nothing."""
+        return self._replace(memory=self.network.blank(self.lines))
 
     def allowed(self, logits: Tensor) -> Tensor:
         """The logits in float32, those of forbidden tokens made impossible."""

@@ -93,7 +93,7 @@ class CTC(Decoder):
         if not alternatives:
             return read
         beams = 2 * (alternatives + 1)
-        texts = [prefix_search(scores.line(line), PAD, beams=beams, nbest=beams) for line in range(len(read))]
+        texts = [prefix_search(scores.line(line), PAD, beams=beams) for line in range(len(read))]
         own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
         return [
             line.with_alternatives(score, [Candidate(*text[:2]) for text in others], alternatives)

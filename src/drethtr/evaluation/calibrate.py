@@ -81,7 +81,8 @@ def calibrate(
     decoder = model.trust.decoder if decoders else best_decoder(plain, chosen, advance)
     plain = replace(plain, trust=Trust(decoder=decoder))
     fits = []
-    for alike in decoders or usual_decoders(plain):
+    for some in decoders or usual_decoders(plain):
+        alike = tuple(one.fitted(decoder) for one in some)
         fits.append(fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance)))
         if on_fit is not None:
             on_fit(fits[-1])

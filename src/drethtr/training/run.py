@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from drethtr.data.batch import BatchConfig, Prose
+from drethtr.data.batch import BatchConfig
+from drethtr.data.prose import Prose
 from drethtr.data.supply import Source
 from drethtr.decoding.strategies import CTC, Decoder
 from drethtr.errors import ConfigError

@@ -12,8 +12,9 @@ from shutil import rmtree
 import torch
 
 from drethtr import config
+from drethtr.adapter_file import Adapter, load_adapted, save_adapter
 from drethtr.atomic import atomic_write
-from drethtr.checkpoint import Adapter, Model, load_adapted, load_model, save_adapter, save_model, weights_hash
+from drethtr.checkpoint import Model, load_model, save_model, weights_hash
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import ConfigError
 from drethtr.evaluation.compare import Difference, paired

@@ -1,0 +1,41 @@
+"""Text that the decoder learns without images, to know the language beside the lines."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from drethtr.data.corpus import Corpus
+from drethtr.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prose:
+    """Lines drawn beside each batch from text files, plain or compressed, as for synthetic lines."""
+
+    texts: tuple[str, ...]
+    lines: int = 12
+
+    def __post_init__(self) -> None:
+        if self.lines < 1:
+            raise ConfigError(f"prose.lines must be at least 1, not {self.lines}")
+
+    def build(self, alphabet: str) -> "ProseLines":
+        """What draws them, with the characters of an alphabet only; files are read when first needed."""
+        return ProseLines(Corpus(files=tuple(map(Path, self.texts)), alphabet=alphabet), self.lines)
+
+
+@dataclass(frozen=True)
+class ProseLines:
+    """Draws so many lines at a time from a corpus."""
+
+    corpus: Corpus
+    lines: int
+
+    def draw(self, chance: np.random.Generator) -> list[str]:
+        """The lines beside one batch.
+
+        Raises:
+            DataError: if a file cannot be read, or has no text in the alphabet.
+        """
+        return [self.corpus.draw(chance).text for _ in range(self.lines)]
