@@ -28,6 +28,7 @@ from drethtr.decoding.joint import (
 from drethtr.decoding.scorer import NetworkScorer, select_lines
 from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
+from drethtr.decoding.tree import TextTree, of_like_size
 from drethtr.errors import ConfigError
 from drethtr.model.decay import Gated
 from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
@@ -112,6 +113,11 @@ def test_language_is_weighed_on_top(made):
             without = Joint(ctc_weight=0.3).quality(text)
             assert joint.quality(text) == pytest.approx(without + 0.25 * text.language)
         assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
+
+
+def test_trees_of_like_size_are_read_together():
+    texts = [[(4,) * 8], [], [(4,) * 19], [(4,) * 15, (4,) * 9], [()], [(4,) * 6, (5,)]]
+    assert list(of_like_size([TextTree.of(some) for some in texts])) == [[2, 3], [0, 5], [4]]
 
 
 def test_what_texts_share_is_read_once(made):

@@ -21,7 +21,7 @@ from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import CTCScores
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis
-from drethtr.decoding.tree import TextTree
+from drethtr.decoding.tree import TextTree, of_like_size
 from drethtr.text.tokenizer import EOS, PAD
 
 Tokens = tuple[int, ...]
@@ -204,7 +204,7 @@ def compete(
     `views` are the same lines, seen at different widths; for each of them so many texts are proposed. `language` asks
     the decoder for its opinion without the image, too.
     """
-    scores, blind = [CTCScores.of(view.memory) for view in views], [views[0].blind()] if language else []
+    scores, blind = [CTCScores.of(view.memory) for view in views], views[0].blind() if language else None
     races = [Race([seen.line(line) for seen in scores], quality) for line in range(views[0].lines)]
     for race in races:
         race.propose(
@@ -213,31 +213,34 @@ def compete(
             for text in prefix_search(rows, PAD, beams=candidates, tokens_per_step=4, margin=MARGIN)
         )
     for turn in range(1 + corrections):
-        running = [line for line, race in enumerate(races) if race.waiting]
+        running = [race for race in races if race.waiting]
         if not running:
             break
-        chosen = torch.tensor(running, device=views[0].device)
-        kept = [view if len(running) == len(races) else view.keep(chosen) for view in (*views, *blind)]
-        texts = [list(races[line].waiting) for line in running]
-        judgments = read_back(kept[: len(views)], texts, *kept[len(views) :])
-        for line, of_line in zip(running, judgments, strict=True):
-            races[line].enter(of_line)
-            if turn < corrections:
-                races[line].go_on()
+        for race, judgments in zip(races, read_back(views, [list(race.waiting) for race in races], blind), strict=True):
+            race.enter(judgments)
+        if turn < corrections:
+            for race in running:
+                race.go_on()
     return [list(race.known.values()) for race in races]
 
 
 def read_back(
     views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], blind: NetworkScorer | None = None
 ) -> list[list[Judgment]]:
-    """Any number of texts per line, with the probabilities the decoder gives to their tokens and ends."""
+    """Any number of texts per line, with the probabilities the decoder gives to their tokens and ends.
+
+    Lines whose trees are of like size are read together, as the smaller ones are filled up.
+    """
     trees = [TextTree.of(some) for some in texts]
-    seen = torch.stack([view.tree_logits(trees).log_softmax(-1).cpu() for view in views]).mean(0)
-    unseen = torch.zeros_like(seen) if blind is None else blind.tree_logits(trees).log_softmax(-1).cpu()
-    return [
-        [judged(text, values[path], language[path]) for text, path in zip(some, tree.paths, strict=True)]
-        for some, tree, values, language in zip(texts, trees, seen, unseen, strict=True)
-    ]
+    judgments: list[list[Judgment]] = [[] for _ in texts]
+    for lines in of_like_size(trees):
+        chosen, own = torch.tensor(lines, device=views[0].device), [trees[line] for line in lines]
+        seen = torch.stack([view.keep(chosen).foretell(own) for view in views]).mean(0)
+        unseen = torch.zeros_like(seen) if blind is None else blind.keep(chosen).foretell(own)
+        for line, values, language in zip(lines, seen, unseen, strict=True):
+            paths = zip(texts[line], trees[line].paths, strict=True)
+            judgments[line] = [judged(text, values[path], language[path]) for text, path in paths]
+    return judgments
 
 
 def judged(text: Tokens, log_probabilities: Tensor, language: Tensor) -> Judgment:

@@ -75,11 +75,14 @@ class NetworkScorer(NamedTuple):
         logits, _ = self.network.decode_text(tokens, self.memory, state)
         return self.allowed(logits)
 
-    def tree_logits(self, trees: Sequence[TextTree]) -> Tensor:
-        """Logits (B, N, vocabulary) of what follows each node of one tree of texts per line, in one parallel pass."""
+    def foretell(self, trees: Sequence[TextTree]) -> Tensor:
+        """Log-probabilities (B, N, vocabulary) of what follows each node of one tree of texts per line, on the CPU.
+
+        All in one parallel pass.
+        """
         tokens, tree = stack_trees(trees)
         here = Tree(*(part.to(self.device) for part in tree))
-        return self.allowed(self.network.decode_tree(tokens.to(self.device), here, self.memory))
+        return self.allowed(self.network.decode_tree(tokens.to(self.device), here, self.memory)).log_softmax(-1).cpu()
 
 
 def side_by_side(texts: Sequence[Sequence[int]]) -> Tensor:

@@ -3,7 +3,7 @@
 The readings proposed for a line differ in a few letters, so their tree has far fewer nodes than they have tokens.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Self
 
 import torch
@@ -11,6 +11,9 @@ from torch import Tensor
 
 from drethtr.model.tree import Tree
 from drethtr.text.tokenizer import BOS, PAD
+
+LIKE = 0.75
+"""A tree is read together with larger ones of which it has that part at least."""
 
 
 class TextTree(NamedTuple):
@@ -40,6 +43,19 @@ class TextTree(NamedTuple):
                 path.append(node)
             paths.append(path)
         return cls(tokens, paths, homes)
+
+
+def of_like_size(trees: Sequence[TextTree]) -> Iterator[list[int]]:
+    """The numbers of trees in groups in which none is much smaller than the largest; those without texts in none."""
+    sizes = [len(tree.tokens) if tree.paths else 0 for tree in trees]
+    group: list[int] = []
+    for number in sorted(filter(sizes.__getitem__, range(len(sizes))), key=sizes.__getitem__, reverse=True):
+        if group and sizes[number] < LIKE * sizes[group[0]]:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group
 
 
 def stack_trees(trees: Sequence[TextTree]) -> tuple[Tensor, Tree]:
