@@ -12,6 +12,7 @@ from made_pages import TEXTS, blank, letter, write
 from PIL import Image
 from printed_pages import put_page
 
+from drethtr.cli.files import find_images
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
@@ -61,6 +62,16 @@ def test_every_format_of_every_page(transcribe, scans, tmp_path):
     assert len(page.lines) == 3
     for other in ("one.page.xml", "one.alto.xml"):
         assert [line.text for line in read_page(tmp_path / "out" / other).lines] == [line.text for line in page.lines]
+
+
+def test_a_pdf_made_of_a_scan_is_not_read_beside_it(transcribe, scans, tmp_path):
+    """One that others made is, and so is one whose scan is gone."""
+    assert transcribe(scans, "--format", "pdf", "--output", scans).code == 0
+    assert transcribe(scans, "--format", "txt", "--output", tmp_path / "out").code == 0
+    assert names(tmp_path / "out") == ["one.txt", "two.txt"]
+    (scans / "one.png").unlink()
+    letter().image.save(scans / "two.pdf")
+    assert find_images([str(scans)]) == ([scans / "one.pdf", scans / "two.pdf", scans / "two.png"], [])
 
 
 def test_pages_are_told_from_lines_by_their_shape(drethtr, scans, tiny_path):

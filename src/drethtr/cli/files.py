@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 PDF = ".pdf"
+UNREADABLE = (".heic", ".heif")
+"""Images as telephones keep them: they cannot be read, but are not passed over in silence."""
 
 FIGURES = "drethtr figures 1"
 OUR_FIGURES = re.compile(rb'\{\s*"format": "drethtr figures ')
@@ -83,11 +85,11 @@ def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
     from drethtr.documents.beside import IMAGES
 
     files = sorted(file for file in folder.iterdir() if file.is_file())
-    results = results_among(files, endings)
+    results = results_among(files, endings) | searchable_copies(files)
     files = [file for file in files if file not in results]
     described = described_images(files)
     readable = {*IMAGES, PDF}
-    found = [file for file in files if file in described or file.suffix.lower() in readable]
+    found = [file for file in files if file in described or file.suffix.lower() in {*readable, *UNREADABLE}]
     found = [file for file in found if file not in described.values()]
     if not found:
         endings = ", ".join(sorted(readable))
@@ -107,6 +109,15 @@ def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
             if file.suffix.lower() not in kinds and stems.intersection([*names, *map(without_number, names)]):
                 results.add(file)
     return results
+
+
+def searchable_copies(files: Sequence[Path]) -> set[Path]:
+    """PDFs that drethtr made, beside the images of which it made them."""
+    from drethtr.documents.beside import IMAGES
+    from drethtr.images.page import made_here
+
+    scans = {file.stem for file in files if file.suffix.lower() in IMAGES}
+    return {file for file in files if file.suffix.lower() == PDF and file.stem in scans and made_here(file)}
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:

@@ -172,6 +172,16 @@ def open_pdf(path: Path) -> "PdfDocument":
         raise DataError(f"{path}: cannot be read as a PDF; it is damaged") from error
 
 
+def made_here(path: Path) -> bool:
+    """Whether drethtr wrote a PDF, as that itself says; what cannot be opened to see was made by others."""
+    try:
+        with closing(open_pdf(path)) as pdf:
+            producer: str = pdf.get_metadata_value("Producer")
+    except (DataError, MissingExtraError):
+        return False
+    return producer.startswith("drethtr ")
+
+
 @contextmanager
 def pdf_page(source: PageSource) -> "Iterator[tuple[PdfPage, float]]":
     """A page of a PDF, and the scale that draws it at `PDF_DPI`, or with `MAX_PIXELS` if it is very large."""
