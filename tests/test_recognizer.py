@@ -1,5 +1,6 @@
 """What users rely on when they read lines."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -76,6 +77,14 @@ def test_a_line_is_seen_at_all_widths_of_the_decoder(tiny_model) -> None:
     [part] = Recognizer(tiny_model, Joint(widths=(1.25, 0.5))).prepare(0, LINES[4])
     usual = Recognizer(tiny_model).prepare(0, LINES[4])[0].prepared.shape[1]
     assert [view.shape[1] for view in part.views] == pytest.approx([1.25 * usual, 0.5 * usual], abs=1)
+
+
+def test_threads_may_share_a_recognizer(tiny_model) -> None:
+    recognizer = Recognizer(tiny_model)
+    lines = [written("abcdef"[: 1 + number % 6]) for number in range(24)]
+    alone = [recognizer.read([line]) for line in lines]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda line: recognizer.read([line]), lines)) == alone
 
 
 def test_one_image_is_no_list_of_images(tiny_model) -> None:

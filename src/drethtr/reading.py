@@ -1,6 +1,7 @@
 """What a recognizer returns for a line of handwriting."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 DOUBTFUL = 0.5
 """A word less sure than this is rather wrong than right, and marked as doubtful."""
@@ -81,6 +82,27 @@ class Reading:
         """Whether confidences are probabilities to be right, and not only the decoder's own opinion."""
         return self.word_confidences is not None
 
+    def to_json(self) -> dict[str, Any]:
+        """The same in plain values: edges in pixels from the left of the image, confidences from 0 to 1.
+
+        Confidences are probabilities to be right where `calibrated` is true, else only the decoder's own opinion.
+        """
+        return {
+            "text": self.text,
+            "confidence": round(self.confidence, 4),
+            "calibrated": self.calibrated,
+            "flags": [
+                {"kind": flag.kind, "reason": flag.reason, "left": round(flag.left, 1), "right": round(flag.right, 1)}
+                for flag in self.flags
+            ],
+            "alternatives": [{"text": other.text, "score": round(other.score, 4)} for other in self.alternatives],
+            "characters": [placed(part.text, part.confidence, part.left, part.right) for part in self.characters],
+            "words": [
+                placed(word.text, word.confidence, word.characters[0].left, word.characters[-1].right)
+                for word in self.words()
+            ],
+        }
+
     def words(self) -> tuple["Reading", ...]:
         """The reading cut at white space; without calibration, a word is as sure as its least sure character."""
         groups = word_groups(self.characters)
@@ -90,6 +112,11 @@ class Reading:
             Reading("".join(part.text for part in word), confidence, word)
             for word, confidence in zip(groups, sure, strict=True)
         )
+
+
+def placed(text: str, confidence: float, left: float, right: float) -> dict[str, Any]:
+    """A piece of text with its place, in plain values."""
+    return {"text": text, "confidence": round(confidence, 4), "left": round(left, 1), "right": round(right, 1)}
 
 
 def is_doubtful(word: Reading, line: Reading) -> bool:

@@ -78,36 +78,8 @@ def json_file(entry: Entry) -> str:
 
 
 def to_json(entry: Entry) -> dict[str, Any]:
-    """A reading in plain values: edges in pixels from the left of the image, confidences from 0 to 1.
-
-    Confidences are probabilities to be right where `calibrated` is true, else only the decoder's own opinion.
-    """
-    reading = entry.reading
-    return {
-        "file": str(entry.path),
-        "text": reading.text,
-        "confidence": round(reading.confidence, 4),
-        "calibrated": reading.calibrated,
-        "flags": [
-            {"kind": flag.kind, "reason": flag.reason, "left": round(flag.left, 1), "right": round(flag.right, 1)}
-            for flag in reading.flags
-        ],
-        "alternatives": [{"text": other.text, "score": round(other.score, 4)} for other in reading.alternatives],
-        "characters": [
-            placed(character.text, character.confidence, character.left, character.right)
-            for character in reading.characters
-        ],
-        "words": [
-            placed(word.text, word.confidence, word.characters[0].left, word.characters[-1].right)
-            for word in reading.words()
-        ],
-        "made_by": entry.made_by.to_json(),
-    }
-
-
-def placed(text: str, confidence: float, left: float, right: float) -> dict[str, Any]:
-    """A piece of text with its place."""
-    return {"text": text, "confidence": round(confidence, 4), "left": round(left, 1), "right": round(right, 1)}
+    """A reading in plain values, with the names of the file and of who read it."""
+    return {"file": str(entry.path), **entry.reading.to_json(), "made_by": entry.made_by.to_json()}
 
 
 def one_line(text: str) -> str:

@@ -19,6 +19,7 @@ from drethtr.cli.finetune import finetune
 from drethtr.cli.info import info
 from drethtr.cli.predict_cer import predict_cer
 from drethtr.cli.reproduce import reproduce
+from drethtr.cli.serve import serve
 from drethtr.cli.synth import synth
 from drethtr.cli.train import train
 from drethtr.cli.transcribe import transcribe
@@ -28,6 +29,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 for command in (
     transcribe,
     batch,
+    serve,
     evaluate,
     calibrate,
     explain,

@@ -1,9 +1,6 @@
 """Who made an output, and how: what every file that a command writes says of its maker."""
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-
-import drethtr
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance
@@ -14,7 +11,7 @@ def provenance_of(recognizer: "Recognizer") -> "Provenance":
     """The package in its version, with the model of a recognizer, now."""
     from drethtr.documents.document import Provenance
 
-    return Provenance(drethtr.__version__, recognizer.model.identity, datetime.now(UTC))
+    return Provenance.now(recognizer.model.identity)
 
 
 def way_of(recognizer: "Recognizer") -> dict[str, str]:

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 
 from PIL import Image
 
+import drethtr
 from drethtr.documents.page import Page
 
 
@@ -17,6 +19,11 @@ class Provenance:
     version: str
     model: str
     created: datetime
+
+    @classmethod
+    def now(cls, model: str) -> Self:
+        """What this version makes now, with the model of this identity."""
+        return cls(drethtr.__version__, model, datetime.now(UTC))
 
     def __str__(self) -> str:
         return f"drethtr {self.version}, model {self.model}"

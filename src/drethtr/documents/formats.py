@@ -19,10 +19,12 @@ from drethtr.errors import MissingExtraError
 class Format(NamedTuple):
     """A format: how its files end, what writes them, and whether all pages of a document go `together` into one file.
 
-    If not, the writer takes documents of one page: `Document.apart` makes them. `package` is of the extra `page`.
+    If not, the writer takes documents of one page: `Document.apart` makes them. `media` is what mail and browsers call
+    such a file. `package` is of the extra `page`.
     """
 
     ending: str
+    media: str
     write: Callable[[Document], bytes]
     together: bool
     package: str = ""
@@ -38,12 +40,12 @@ class Format(NamedTuple):
 
 
 FORMATS: Mapping[str, Format] = {
-    "txt": Format(".txt", write_text, together=True),
-    "page": Format(".page.xml", write_page_xml, together=False),
-    "alto": Format(".alto.xml", write_alto, together=False),
-    "hocr": Format(".hocr", write_hocr, together=True),
-    "json": Format(".json", write_json, together=False),
-    "csv": Format(".csv", write_table, together=True),
-    "html": Format(".html", write_view, together=False),
-    "pdf": Format(".pdf", write_pdf, together=True, package="pikepdf"),
+    "txt": Format(".txt", "text/plain", write_text, together=True),
+    "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
+    "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
+    "hocr": Format(".hocr", "text/html", write_hocr, together=True),
+    "json": Format(".json", "application/json", write_json, together=False),
+    "csv": Format(".csv", "text/csv", write_table, together=True),
+    "html": Format(".html", "text/html", write_view, together=False),
+    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, package="pikepdf"),
 }

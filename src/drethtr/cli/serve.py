@@ -1,0 +1,66 @@
+"""`drethtr serve`: readings over HTTP."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    ModelFile,
+    PrecisionName,
+    decoder_named,
+    device_named,
+    precision_named,
+)
+from drethtr.cli.where_lines import lines_named
+from drethtr.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from drethtr.layout.finder import Finder
+    from drethtr.transcription.source import Original
+
+AT_ONCE = 64
+"""Requests beyond so many are refused with status 503 until others are answered."""
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Who may ask: 127.0.0.1, this machine; 0.0.0.0, everybody.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+    alternatives: Annotated[
+        int, typer.Option(min=0, max=99, help="Also give up to this many other texts of each line.")
+    ] = 0,
+    lines: Annotated[
+        str, typer.Option(metavar="NAME", help="Where lines of pages come from, as for drethtr transcribe.")
+    ] = "auto",
+) -> None:
+    """Answer over HTTP: POST the image of a line to /line, of a page to /page?format=alto.
+
+    There are no passwords and no encryption: beyond your own machine, put it behind a server that has them.
+    """
+    try:
+        import uvicorn
+
+        from drethtr.server.app import make_app
+    except ImportError as error:
+        raise MissingExtraError(str(error.name), "serve") from error
+    from drethtr.layout.finders import finder_named
+    from drethtr.recognizer import Recognizer
+
+    where = lines_named(lines)
+
+    def finder(original: "Original") -> "Finder":
+        return finder_named(where.finder(original))
+
+    recognizer = Recognizer.load(
+        model,
+        decoder=decoder_named(decoder) if decoder is not None else None,
+        device=device_named(device),
+        precision=precision_named(precision),
+        alternatives=alternatives,
+    )
+    uvicorn.run(make_app(recognizer, finder), host=host, port=port, limit_concurrency=AT_ONCE)

@@ -1,0 +1,146 @@
+"""What the server answers: which addresses there are, what they take, and what is refused."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from drethtr.config import named
+from drethtr.documents.document import Document, Provenance, Sheet
+from drethtr.documents.formats import FORMATS, Format
+from drethtr.errors import ConfigError, DataError, DrethtrError
+from drethtr.images.page import is_pdf, open_pages
+from drethtr.layout.finder import Finder
+from drethtr.recognizer import Recognizer
+from drethtr.server.desk import Desk
+from drethtr.transcription.source import Original
+from drethtr.transcription.transcribe import transcribe
+
+MOST_BYTES = 64 << 20
+MOST_PAGES = 20
+"""What one request may bring; longer books are for `drethtr transcribe`."""
+
+STATUS = ((DataError, 422), (ConfigError, 400), (DrethtrError, 500))
+"""How expected errors are told, the first that fits: of the image, of the request, of this server."""
+
+
+class Service:
+    """The addresses of one recognizer; `finder` says what finds the lines of a page."""
+
+    def __init__(self, recognizer: Recognizer, finder: Callable[[Original], Finder]) -> None:
+        self.recognizer = recognizer
+        self.finder = finder
+        self.desk = Desk(recognizer)
+
+    @property
+    def provenance(self) -> Provenance:
+        """Who answers, now."""
+        return Provenance.now(self.recognizer.model.identity)
+
+    async def about(self, request: Request) -> Response:
+        """`GET /`: who reads here, and how many lines wait."""
+        way = {"decoder": repr(self.recognizer.decoder), "precision": self.recognizer.precision.label}
+        return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
+
+    async def line(self, request: Request) -> Response:
+        """`POST /line`: the image of a line in, its reading out, as `drethtr transcribe --format json` has it."""
+        content = await body_of(request)
+        line = await asyncio.to_thread(self.recognizer.open_line, content)
+        reading = await self.desk.read(line)
+        return JSONResponse({**reading.to_json(), "made_by": self.provenance.to_json()})
+
+    async def page(self, request: Request) -> Response:
+        """`POST /page?format=alto&name=letter.jpg`: an image or PDF in, a document out; json if no format is named."""
+        format = named("format", request.query_params.get("format", "json"), FORMATS)
+        name = Path(request.query_params.get("name", "")).name or "page"
+        content = await body_of(request)
+        document = await self.desk.alone(partial(self.document_of, content, name, format))
+        return Response(document, media_type=format.media)
+
+    def document_of(self, content: bytes, name: str, format: Format) -> bytes:
+        """A file of this name, read.
+
+        Raises:
+            DataError: if it cannot be, or has too many pages.
+        """
+        format.refuse_missing()
+        with TemporaryDirectory() as folder:
+            path = put(content, Path(folder), name)
+            try:
+                originals = tuple(map(Original, open_pages(path)))
+                refuse_pages(len(originals), name, format)
+                sheets = tuple(self.sheet_of(original) for original in originals)
+                return format.write(Document(sheets, self.provenance, path if is_pdf(path) else None))
+            except DataError as error:
+                raise DataError(str(error).replace(str(path), name)) from error
+
+    def sheet_of(self, original: Original) -> Sheet:
+        """A page that was read, beside its scan."""
+        page = transcribe(original, self.recognizer, self.finder(original))
+        return Sheet(page, original.scan(), original.source.number)
+
+
+def put(content: bytes, folder: Path, name: str) -> Path:
+    """A new file of this name.
+
+    Raises:
+        ConfigError: if no file can have it.
+    """
+    path = folder / name
+    try:
+        path.write_bytes(content)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"a file cannot have the name {name!r}: {error}") from error
+    return path
+
+
+def refuse_pages(number: int, name: str, format: Format) -> None:
+    """Refuse so many pages at once, or in a format in which each would be a file of its own."""
+    if number > MOST_PAGES:
+        raise DataError(f"{name}: holds {number} pages; at most {MOST_PAGES} are read at once")
+    if number > 1 and not format.together:
+        together = ", ".join(key for key, other in FORMATS.items() if other.together)
+        raise DataError(f"{name}: holds {number} pages; only {together} have room for several")
+
+
+async def body_of(request: Request) -> bytes:
+    """What a request brings, in memory.
+
+    Raises:
+        HTTPException: if that is nothing, too much, or a form.
+    """
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        raise HTTPException(415, "send the bytes of the image alone, as curl --data-binary @line.png does, and no form")
+    content = bytearray()
+    async for piece in request.stream():
+        content += piece
+        if len(content) > MOST_BYTES:
+            raise HTTPException(413, f"an image may have {MOST_BYTES >> 20} MiB, and no more")
+    if not content:
+        raise HTTPException(400, "the request brings no image; send its bytes, as curl --data-binary @line.png does")
+    return bytes(content)
+
+
+def told(request: Request, error: Exception) -> Response:
+    """An error that was expected, in the words of the command line."""
+    if isinstance(error, HTTPException):
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    return JSONResponse({"error": str(error)}, next(status for kind, status in STATUS if isinstance(error, kind)))
+
+
+def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> Starlette:
+    """The application, for any server that speaks ASGI."""
+    service = Service(recognizer, finder)
+    routes = [
+        Route("/", service.about),
+        Route("/line", service.line, methods=["POST"]),
+        Route("/page", service.page, methods=["POST"]),
+    ]
+    return Starlette(routes=routes, exception_handlers={HTTPException: told, DrethtrError: told})

@@ -1,0 +1,67 @@
+"""Where requests wait until the recognizer is free.
+
+What waits then is read together. The answer for a line does not depend on the lines beside it, so nobody notices but by
+the time that is saved.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+from drethtr.images.line import Line
+from drethtr.reading import Reading
+from drethtr.recognizer import Recognizer
+
+Result = TypeVar("Result")
+
+MOST_LINES = 64
+"""So many lines are read together."""
+
+
+class Desk:
+    """One recognizer for many who ask; it does one thing at a time, as that takes all processors."""
+
+    def __init__(self, recognizer: Recognizer) -> None:
+        self.recognizer = recognizer
+        self.waiting: list[tuple[Line, asyncio.Future[Reading]]] = []
+        self.busy = asyncio.Lock()
+        self.thread = ThreadPoolExecutor(1)  # always the same: torch keeps a team of helpers for every thread
+
+    async def read(self, line: Line) -> Reading:
+        """The reading of a line.
+
+        Raises:
+            DrethtrError: as `Recognizer.read` does.
+        """
+        answer: asyncio.Future[Reading] = asyncio.get_running_loop().create_future()
+        self.waiting.append((line, answer))
+        async with self.busy:
+            if not answer.done():
+                await self.read_waiting()
+        return await answer
+
+    async def read_waiting(self) -> None:
+        """Answer those who have waited longest."""
+        taken, self.waiting = self.waiting[:MOST_LINES], self.waiting[MOST_LINES:]
+        try:
+            readings = await self.work(partial(self.recognizer.read, [line for line, _ in taken]))
+        except Exception as error:
+            for _, answer in taken:
+                answer.set_exception(error)
+        else:
+            for (_, answer), reading in zip(taken, readings, strict=True):
+                answer.set_result(reading)
+        finally:
+            for _, answer in taken:
+                answer.cancel()  # those without an answer, when the server stops: nobody waits for ever
+
+    async def alone(self, work: Callable[[], Result]) -> Result:
+        """What some other work with the recognizer gives."""
+        async with self.busy:
+            return await self.work(work)
+
+    async def work(self, work: Callable[[], Result]) -> Result:
+        """The same, beside the loop that answers."""
+        return await asyncio.get_running_loop().run_in_executor(self.thread, work)

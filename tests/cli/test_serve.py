@@ -1,0 +1,26 @@
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+LINE = Path(__file__).parents[2] / "samples" / "000003.png"
+
+
+def test_it_answers_until_it_is_interrupted(tiny_path):
+    command = [sys.executable, "-m", "drethtr.cli", "serve", "--model", str(tiny_path), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        said = next(row for row in process.stderr if "running on" in row)
+        address = said.split("running on ")[1].split()[0]
+        with urlopen(Request(f"{address}/line", LINE.read_bytes())) as answer:
+            assert "text" in json.loads(answer.read())
+        process.send_signal(signal.SIGINT)
+        process.stderr.read()
+        assert process.wait() == 0
+
+
+def test_a_missing_package_is_named(drethtr, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    outcome = drethtr("serve")
+    assert outcome.code == 2 and "uvicorn is not installed; run: pip install 'drethtr[serve]'" in outcome.err

@@ -1,0 +1,168 @@
+"""A real server of a small model, asked over HTTP."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from io import BytesIO
+from threading import Thread
+from time import sleep
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+import pytest
+import uvicorn
+from conftest import written
+from made_pages import TEXTS, blank, write
+from PIL import Image
+
+from drethtr import Recognizer
+from drethtr.documents.formats import FORMATS
+from drethtr.layout.projection import Projection
+from drethtr.server import app
+from drethtr.transcription.transcribe import transcribe_page
+
+
+@contextmanager
+def serving(recognizer):
+    """What asks a server of this recognizer: status, media type and content of an answer."""
+    config = uvicorn.Config(app.make_app(recognizer, lambda original: Projection()), port=0, log_level="error")
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+
+    def ask(address, content=None, **headers):
+        request = Request(f"http://127.0.0.1:{port}{address}", content, headers)
+        try:
+            with urlopen(request) as answer:
+                return answer.status, answer.headers["Content-Type"], answer.read()
+        except HTTPError as error:
+            with error:
+                return error.code, error.headers["Content-Type"], error.read()
+
+    try:
+        yield ask
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def recognizer(tiny_path):
+    return Recognizer.load(tiny_path, alternatives=2)
+
+
+@pytest.fixture
+def ask(recognizer):
+    with serving(recognizer) as ask:
+        yield ask
+
+
+def encoded(image, format="PNG", **options):
+    file = BytesIO()
+    image.save(file, format, **options)
+    return file.getvalue()
+
+
+def line(text):
+    return encoded(Image.fromarray(written(text)))
+
+
+PAGE = write(blank(700, 400), TEXTS[:3]).image
+BOOK = encoded(PAGE, "TIFF", save_all=True, append_images=[PAGE])
+
+
+def test_a_line_is_read_as_the_recognizer_reads_it(ask, recognizer):
+    status, media, content = ask("/line", line("abc"))
+    answer = json.loads(content)
+    assert (status, media) == (200, "application/json") and answer.pop("made_by")["model"].startswith("tiny")
+    [reading] = recognizer.read([line("abc")])
+    assert answer == json.loads(json.dumps(reading.to_json())) and len(answer["alternatives"]) == 3
+
+
+def test_who_wait_together_are_read_together(recognizer, monkeypatch):
+    """All get what they would get alone, one bad image among them, in fewer turns than there are lines."""
+    texts = [letter * (1 + number % 7) for number, letter in enumerate("abcdefghijklmnop")]
+    alone = [reading.text for text in texts for reading in recognizer.read([line(text)])]
+    turns, read = [], recognizer.read
+    monkeypatch.setattr(recognizer, "read", lambda lines: sleep(0.2) or turns.append(len(lines)) or read(lines))
+    with serving(recognizer) as ask, ThreadPoolExecutor(len(texts) + 1) as people:
+        bad = people.submit(ask, "/line", b"no image")
+        answers = list(people.map(lambda text: json.loads(ask("/line", line(text))[2])["text"], texts))
+    assert answers == alone and bad.result()[0] == 422
+    assert sum(turns) == len(texts) and len(turns) < len(texts) / 2
+
+
+def test_a_fault_is_told_to_all_who_wait_and_the_server_goes_on(recognizer, monkeypatch):
+    from drethtr.errors import CheckpointError
+
+    def fail(lines):
+        sleep(0.2)
+        raise CheckpointError("the model's numbers overflow")
+
+    with serving(recognizer) as ask:
+        with monkeypatch.context() as patch, ThreadPoolExecutor(4) as people:
+            patch.setattr(recognizer, "read", fail)
+            answers = list(people.map(lambda _: ask("/line", line("abc")), range(4)))
+        assert answers == [(500, "application/json", b'{"error":"the model\'s numbers overflow"}')] * 4
+        assert ask("/line", line("abc"))[0] == 200
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_page_in_every_format(ask, recognizer, format, tmp_path):
+    status, media, content = ask(f"/page?format={format}&name=../letter.png", encoded(PAGE))
+    assert status == 200 and media.startswith(FORMATS[format].media)
+    PAGE.save(tmp_path / "letter.png")
+    page = transcribe_page(tmp_path / "letter.png", recognizer, Projection())
+    assert len(page.lines) == 3
+    if format == "txt":
+        assert content.decode() == page.text
+    if format == "json":
+        assert json.loads(content)["image"] == "letter.png"
+
+
+def test_a_book_goes_where_there_is_room_for_pages(ask, monkeypatch):
+    assert ask("/page?format=txt", BOOK)[2].count(b"\n") >= 6
+    assert ask("/page?format=alto&name=book.tif", BOOK) == (
+        422,
+        "application/json",
+        b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf have room for several"}',
+    )
+    monkeypatch.setattr(app, "MOST_PAGES", 1)
+    assert b"at most 1 are read at once" in ask("/page?format=txt", BOOK)[2]
+
+
+def test_who_answers(ask):
+    status, _, content = ask("/")
+    about = json.loads(content)
+    assert status == 200 and about["waiting"] == 0 and about["precision"] == "float32"
+    assert about["made_by"].keys() == {"drethtr", "model", "created"}
+
+
+@pytest.mark.parametrize(
+    ("address", "content", "status", "error"),
+    [
+        ("/line", b"", 400, "brings no image"),
+        ("/line", b"no image", 422, "image of 8 bytes: not an image of a known format"),
+        ("/line", bytes(2001), 413, "an image may have 0 MiB"),
+        ("/page?format=altoo", b"x", 400, "did you mean 'alto'?"),
+        ("/page?name=a.pdf", b"no PDF", 422, "a.pdf: named .pdf, but no PDF"),
+        ("/page", b"no image", 422, "page: not an image of a known format"),
+        ("/page?name=a%00b", b"x", 400, "a file cannot have the name"),
+        (f"/page?name={quote('ü' * 200)}", b"x", 400, "a file cannot have the name"),
+        ("/page?name=..", b"x", 400, "a file cannot have the name"),
+        ("/nowhere", b"x", 404, "Not Found"),
+    ],
+)
+def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content, status, error):
+    monkeypatch.setattr(app, "MOST_BYTES", 2000)
+    answer = ask(address, content)
+    assert answer[0] == status and error in json.loads(answer[2])["error"]
+
+
+def test_a_form_is_explained(ask):
+    status, _, content = ask("/line", b"--x--", **{"Content-Type": "multipart/form-data; boundary=x"})
+    assert status == 415 and "curl --data-binary" in json.loads(content)["error"]
