@@ -1,5 +1,6 @@
 """`drethtr transcribe` for images of single lines."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,8 @@ def transcribe_lines(
     alone: bool,
 ) -> Count:
     """Read what `only_lines` has found, and write or show what it says; `alone` if a person gave but one file."""
+    from tqdm import tqdm
+
     for error in unreadable:
         report(error)
     works = plan_lines(images, options.name, options.output)
@@ -79,12 +82,15 @@ def transcribe_lines(
     doubts = Doubts()
     recognizer = load()
     made_by = provenance_of(recognizer)
-    for image, result in recognizer.read_each(((work.path, work.path) for work in waiting), READ_TOGETHER):
+    readings = recognizer.read_each(((work.path, work.path) for work in waiting), READ_TOGETHER)
+    # None: only where a person looks on; what is written to the screen is bar enough.
+    silent = None if options.output is not None else True
+    for image, result in tqdm(readings, total=len(waiting), unit="line", disable=silent):
         try:
             if isinstance(result, DataError):
                 raise result
             if options.verbose:
-                typer.echo(as_one_line(str(image)), err=True)
+                tqdm.write(as_one_line(str(image)), file=sys.stderr)
             show(Entry(image, result, made_by))
         except DataError as error:
             report(error)

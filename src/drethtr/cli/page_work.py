@@ -1,6 +1,7 @@
 """A file to read: where its results go, which are there already, and how those of pages get there."""
 
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -83,8 +84,10 @@ class Count(NamedTuple):
 
 
 def report(error: DataError) -> None:
-    """Name what was skipped."""
-    typer.echo(f"drethtr: {error}", err=True)
+    """Name what was skipped, also beside a progress bar."""
+    from tqdm import tqdm
+
+    tqdm.write(f"drethtr: {error}", file=sys.stderr)
 
 
 def as_one_line(name: str) -> str:

@@ -97,16 +97,12 @@ def transcribe_pages(
     provenance = provenance_of(recognizer)
     way = f"{provenance}, {recognizer.decoder!r}, {recognizer.precision!r}, {options.lines!r}"
 
-    def report_beside_bar(error: DataError) -> None:
-        with tqdm.external_write_mode():
-            report(error)
-
     with tqdm(total=sum(len(work.originals) for work in waiting), unit="page", disable=None) as bar:
         read = reader(recognizer, options, bar.update)
         for work in waiting:
             if options.force and work.shelf is not None:
                 clear_pages(work.shelf)
-            sheets = read_sheets(work, read, way, provenance, report_beside_bar)
+            sheets = read_sheets(work, read, way, provenance, report)
             bad = sheets.count(None)
             failed += bad
             try:
@@ -117,7 +113,7 @@ def transcribe_pages(
                     finish(work, sheets, provenance, options, alone=alone)
                     done += 1
             except DataError as error:
-                report_beside_bar(error)
+                report(error)
                 failed += 1
     typer.echo(doubts, err=True)
     return Count(done, failed)
