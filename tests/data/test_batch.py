@@ -118,6 +118,8 @@ def test_prose_is_the_texts_of_the_lines_and_drawn_ones(mixture):
         drawn |= set(texts[-6:])
     assert len(drawn) > 4 * len(first) and not torch.equal(first[0].prose[-6:, :9], other[0].prose[-6:, :9])
     assert all(batch.prose is None for batch in batches_of(mixture)[0])
+    [batch, *_] = Batches(mixture, Preparation(height=16), alphabet, CONFIG, prose=Prose())[0]
+    assert [alphabet.decode(row[row != PAD].tolist()) for row in batch.prose] == list(batch.texts)
     with pytest.raises(ConfigError, match=r"prose.lines must be at least 1, not 0"):
         Prose(texts=("a.txt",), lines=0)
 

@@ -11,9 +11,9 @@ from drethtr.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class Prose:
-    """Lines drawn beside each batch from text files, plain or compressed, as for synthetic lines."""
+    """The texts of each batch, and so many lines beside them from text files, plain or compressed, if any are named."""
 
-    texts: tuple[str, ...]
+    texts: tuple[str, ...] = ()
     lines: int = 12
 
     def __post_init__(self) -> None:
@@ -22,14 +22,15 @@ class Prose:
 
     def build(self, alphabet: str) -> "ProseLines":
         """What draws them, with the characters of an alphabet only; files are read when first needed."""
-        return ProseLines(Corpus(files=tuple(map(Path, self.texts)), alphabet=alphabet), self.lines)
+        files = tuple(map(Path, self.texts))
+        return ProseLines(Corpus(files=files, alphabet=alphabet) if files else None, self.lines)
 
 
 @dataclass(frozen=True)
 class ProseLines:
-    """Draws so many lines at a time from a corpus."""
+    """Draws so many lines at a time from a corpus, none without one."""
 
-    corpus: Corpus
+    corpus: Corpus | None
     lines: int
 
     def draw(self, chance: np.random.Generator) -> list[str]:
@@ -38,4 +39,4 @@ class ProseLines:
         Raises:
             DataError: if a file cannot be read, or has no text in the alphabet.
         """
-        return [self.corpus.draw(chance).text for _ in range(self.lines)]
+        return [] if self.corpus is None else [self.corpus.draw(chance).text for _ in range(self.lines)]

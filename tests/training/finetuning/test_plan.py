@@ -1,14 +1,18 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from drethtr import config
 from drethtr.checkpoint import SHIPPED, load_model
+from drethtr.data.prose import Prose
+from drethtr.decoding.strategies import Joint
 from drethtr.errors import ConfigError
 from drethtr.text.tokenizer import Characters
 from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
 from drethtr.training.run import RunConfig
 from drethtr.training.tuning import LowRank, Whole
+from drethtr.trust.trust import Trust
 
 AMOUNTS = (50, 200, 1000, 5000)
 
@@ -43,6 +47,12 @@ def test_old_data_get_their_share(tiny_model):
 def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
     assert run(tiny_model).start.characters is None
     assert run(tiny_model, Characters("abc")).start.characters == "abc"
+
+
+@pytest.mark.parametrize(("weight", "prose"), [(0.3, Prose()), (0.0, None), (None, None)])
+def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model, weight, prose):
+    known = replace(tiny_model, trust=Trust(decoder=Joint(language_weight=weight)))
+    assert run(known).prose == prose and run(tiny_model).prose is None
 
 
 def test_brackets_in_a_name_are_no_pattern(tiny_model):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from drethtr.checkpoint import SHIPPED, Model
 from drethtr.data.batch import BatchConfig
+from drethtr.data.prose import Prose
 from drethtr.data.supply import Real, Source
-from drethtr.decoding.strategies import default_decoder
+from drethtr.decoding.strategies import Joint, default_decoder
 from drethtr.errors import ConfigError
 from drethtr.model.adapter import size_of_rank
 from drethtr.recognizer import MAX_COLUMNS
@@ -116,6 +117,7 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
         batches=BatchConfig(
             pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
         ),
+        prose=Prose() if knows_language(model) else None,
         start=FromModel(plan.model, characters_of(tokenizer) if tokenizer != model.tokenizer else None),
         tuning=LowRank(rank_of(model)) if plan.adapter else Whole(),
         optimizer=OptimizerConfig(
@@ -129,6 +131,12 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
         save_every=every,
         seed=plan.seed,
     )
+
+
+def knows_language(model: Model) -> bool:
+    """Whether a model reads best with a vote of language: then it learns that of the new lines, and forgets none."""
+    decoder = model.trust.decoder
+    return isinstance(decoder, Joint) and decoder.weights.language > 0
 
 
 def widest_line(model: Model) -> int:
