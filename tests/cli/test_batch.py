@@ -1,5 +1,7 @@
 import pytest
 from bulk_runs import Here
+from odd_lines import blank_paper, odd_lines
+from PIL import Image
 
 from drethtr.bulk.reader import lost
 from drethtr.cli.batch import on_this_machine
@@ -41,6 +43,17 @@ def test_lines_that_are_there_and_bad_ones_are_counted(drethtr, lines, tiny_path
             f"3 of 3 rows are in {tmp_path}/out\n"
             f"1 of them could not be read; the reasons are in {tmp_path}/out/_quarantine\n",
         )
+
+
+def test_flagged_lines_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypatch):
+    """When they are read; what the run before has read says so in its table."""
+    monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Here())
+    [paper] = odd_lines(blank_paper, 1)
+    Image.fromarray(paper).save(lines / "three.png")
+    arguments = ("batch", lines, "--output", tmp_path / "out", "--model", tiny_path)
+    told = f"3 of 3 rows are in {tmp_path}/out\n"
+    assert drethtr(*arguments).out == told + "1 of the 3 rows read now are flagged; the column flags says why\n"
+    assert drethtr(*arguments).out == told
 
 
 def test_rows_that_are_missing_are_told(drethtr, lines, tiny_path, tmp_path, monkeypatch):

@@ -17,11 +17,12 @@ ROWS_TOGETHER = 256
 
 
 class Outcome(NamedTuple):
-    """What became of the part of this number: its rows, how many of them are bad, or why it is not there."""
+    """What became of the part of this number: its rows, how many are bad or flagged, or why it is not there."""
 
     number: int
     rows: int
     bad: int = 0
+    flagged: int = 0
     failure: str = ""
 
 
@@ -75,7 +76,8 @@ class PartReader:
         if len(found) != part.rows.count:
             return lost(part, f"only {len(found)} of them are there; the file has changed")
         self.output.write_part(part.name, found)
-        return Outcome(part.number, len(found), bad=sum(row["error"] is not None for row in found))
+        bad, flagged = (sum(bool(row[column]) for row in found) for column in ("error", "flags"))
+        return Outcome(part.number, len(found), bad, flagged)
 
     def row(self, row: Row, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""

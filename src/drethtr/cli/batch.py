@@ -59,13 +59,17 @@ def batch(
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
     job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)
+    read = flagged = 0
     with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
         for outcome in job.run(chosen, partial(load, device=device)):
             bar.update(outcome.rows)
+            read, flagged = read + outcome.rows, flagged + outcome.flagged
             if outcome.failure:
                 bar.write(f"drethtr: {outcome.failure}", file=sys.stderr)
     missing = job.missing()
     typer.echo(summary(job, missing))
+    if flagged:
+        typer.echo(f"{flagged:,} of the {read:,} rows read now are flagged; the column flags says why")
     if missing:
         raise typer.Exit(1)
 
