@@ -85,7 +85,9 @@ def precision_named(text: str) -> "Precision":
     return named("precision", text, known)
 
 
-def load_recognizer(model: Path | None, decoder: str | None, device: str, precision: str = "float32") -> "Recognizer":
+def load_recognizer(
+    model: Path | None, decoder: str | None, device: str, precision: str = "float32", alternatives: int = 0
+) -> "Recognizer":
     """A recognizer from what a person typed, in any process.
 
     Raises:
@@ -95,7 +97,8 @@ def load_recognizer(model: Path | None, decoder: str | None, device: str, precis
     from drethtr.recognizer import Recognizer
 
     chosen = decoder_named(decoder) if decoder is not None else None
-    return Recognizer.load(model, decoder=chosen, device=device_named(device), precision=precision_named(precision))
+    exactness, where = precision_named(precision), device_named(device)
+    return Recognizer.load(model, decoder=chosen, device=where, precision=exactness, alternatives=alternatives)
 
 
 def device_named(name: str) -> "torch.device":

@@ -4,15 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    ModelFile,
-    PrecisionName,
-    decoder_named,
-    device_named,
-    precision_named,
-)
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
 from drethtr.cli.where_lines import lines_named
 from drethtr.errors import MissingExtraError
 
@@ -49,18 +41,11 @@ def serve(
     except ImportError as error:
         raise MissingExtraError(str(error.name), "serve") from error
     from drethtr.layout.finders import finder_named
-    from drethtr.recognizer import Recognizer
 
     where = lines_named(lines)
 
     def finder(original: "Original") -> "Finder":
         return finder_named(where.finder(original))
 
-    recognizer = Recognizer.load(
-        model,
-        decoder=decoder_named(decoder) if decoder is not None else None,
-        device=device_named(device),
-        precision=precision_named(precision),
-        alternatives=alternatives,
-    )
+    recognizer = load_recognizer(model, decoder, device, precision, alternatives)
     uvicorn.run(make_app(recognizer, finder), host=host, port=port, limit_concurrency=AT_ONCE)
