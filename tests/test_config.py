@@ -83,10 +83,12 @@ def read(tmp_path, text, *overrides):
 def test_toml_with_overrides(tmp_path):
     house = read(
         tmp_path,
-        'street = "Gasse"\nnumber = 3\nanimals = [{kind = "Cat"}]\n[guest]\nkind = "Dog"\nname = "Ino"\n',
+        'street = "Gasse"\nnumber = 3\nanimals = [{kind = "Cat"}, {kind = "Dog", name = "Rex"}]\n'
+        '[guest]\nkind = "Dog"\nname = "Ino"\n',
         "street=Straße 3=b",
         "number = -4",
         "guest.weight=2",
+        "animals.1.weight=4",
         "size=[1, 2]",
         'names=["x", "y"]',
         "network.mixer.kind=JointSoftmax",
@@ -95,7 +97,7 @@ def test_toml_with_overrides(tmp_path):
     assert house == House(
         street="Straße 3=b",
         number=-4,
-        animals=(Cat(),),
+        animals=(Cat(), Dog("Rex", 4.0)),
         guest=Dog("Ino", 2.0),
         size=(1.0, 2),
         names=("x", "y"),
@@ -201,12 +203,14 @@ def test_mistakes_are_named_where_they_are(data, message):
     [
         ("number", "^--set number: expected dotted.name=value"),
         ("street.name=3", "^--set street.name=3: 'street' is a value, not a table"),
+        ("animals.name=Rex", "^--set animals.name=Rex: 'animals' is a list of 1; 'name' is not a number in it, from 0"),
+        ("animals.1.name=Rex", "'animals' is a list of 1; '1' is not a number in it, from 0"),
         ("numbre=3", r"house\.toml --set numbre=3: numbre: no such setting in House; did you mean 'number'"),
     ],
 )
 def test_a_wrong_override_is_named(tmp_path, override, message):
     with pytest.raises(ConfigError, match=message):
-        read(tmp_path, 'street = "a"\n', override)
+        read(tmp_path, 'street = "a"\nanimals = [{kind = "Cat"}]\n', override)
 
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path):
