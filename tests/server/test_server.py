@@ -1,10 +1,11 @@
 """A real server of a small model, asked over HTTP."""
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import BytesIO
-from threading import Thread
+from threading import Event, Thread
 from time import sleep
 from urllib.error import HTTPError
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.layout.projection import Projection
 from drethtr.server import app
+from drethtr.server.desk import Desk
 from drethtr.transcription.transcribe import transcribe_page
 
 
@@ -94,6 +96,34 @@ def test_who_wait_together_are_read_together(recognizer, monkeypatch):
         answers = list(people.map(lambda text: json.loads(ask("/line", line(text))[2])["text"], texts))
     assert answers == alone and bad.result()[0] == 422
     assert sum(turns) == len(texts) and len(turns) < len(texts) / 2
+
+
+def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
+    """One of three gives up while his line is read, another while his waits; the third gets his reading."""
+    begun, go_on, turns, read = Event(), Event(), [], recognizer.read
+
+    def slowly(lines):
+        begun.set()
+        go_on.wait()
+        turns.append(len(lines))
+        return read(lines)
+
+    async def ask_three():
+        desk = Desk(recognizer)
+        first = asyncio.create_task(desk.read(written("ab")))
+        await asyncio.to_thread(begun.wait)
+        second, third = (asyncio.create_task(desk.read(written(text))) for text in ("abc", "abcd"))
+        await asyncio.sleep(0)
+        first.cancel()
+        second.cancel()
+        go_on.set()
+        return await asyncio.gather(first, second, third, return_exceptions=True)
+
+    [alone] = recognizer.read([written("abcd")])
+    monkeypatch.setattr(recognizer, "read", slowly)
+    first, second, third = asyncio.run(ask_three())
+    assert isinstance(first, asyncio.CancelledError) and isinstance(second, asyncio.CancelledError)
+    assert third == alone and turns == [1, 1]
 
 
 def test_a_fault_is_told_to_all_who_wait_and_the_server_goes_on(recognizer, monkeypatch):

@@ -37,22 +37,28 @@ class Desk:
         """
         answer: asyncio.Future[Reading] = asyncio.get_running_loop().create_future()
         self.waiting.append((line, answer))
-        async with self.busy:
-            if not answer.done():
-                await self.read_waiting()
-        return await answer
+        try:
+            async with self.busy:
+                if not answer.done():
+                    await asyncio.shield(self.read_waiting())  # others wait for it, too
+            return await answer
+        finally:
+            answer.cancel()  # does nothing but to a line that nobody waits for any more
 
     async def read_waiting(self) -> None:
         """Answer those who have waited longest."""
-        taken, self.waiting = self.waiting[:MOST_LINES], self.waiting[MOST_LINES:]
+        waiting = [(line, answer) for line, answer in self.waiting if not answer.done()]
+        taken, self.waiting = waiting[:MOST_LINES], waiting[MOST_LINES:]
         try:
             readings = await self.work(partial(self.recognizer.read, [line for line, _ in taken]))
         except Exception as error:
             for _, answer in taken:
-                answer.set_exception(error)
+                if not answer.done():
+                    answer.set_exception(error)
         else:
             for (_, answer), reading in zip(taken, readings, strict=True):
-                answer.set_result(reading)
+                if not answer.done():
+                    answer.set_result(reading)
         finally:
             for _, answer in taken:
                 answer.cancel()  # those without an answer, when the server stops: nobody waits for ever
