@@ -6,6 +6,7 @@ import tracemalloc
 import zipfile
 from collections import OrderedDict
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,37 @@ def test_copies_of_what_an_index_holds_cannot_be_made(path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/data.pkl", b"\x80\x02ccollections\nOrderedDict\n]\x85R.")
     with pytest.raises(CheckpointError, match="not a whole torch file"):
+        read_weights(path)
+
+
+NAMES = {
+    "a tuple in a tuple, and so on": b"\x80\x02}" + b")" + b"\x85" * 200_000 + b"K\x01s.",
+    "a tuple of twice the same, and so on": b"\x80\x02}(" + b")" + b"2\x86" * 60 + b"K\x01u.",
+    "a tuple in a set": b"\x80\x04\x8f()\x90.",
+    "a tuple in a dictionary": b"\x80\x02()K\x01d.",
+}
+
+
+@pytest.mark.parametrize("index", NAMES.values(), ids=NAMES)
+def test_nothing_but_text_is_a_name(index, path):
+    """To hash the first ends the process, to hash the second takes thirty years."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", index)
+    with pytest.raises(CheckpointError, match="weights: "):
+        read_weights(path)
+
+
+def test_entries_that_overlap_are_refused(path):
+    """Else a small file could hold the same bytes many times."""
+    torch.save({"weight": torch.ones(1000)}, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        [entry] = [entry for entry in archive.infolist() if entry.filename.endswith("data/0")]
+        for number in range(3):
+            again = copy(entry)
+            again.filename = f"{entry.filename}{number}"
+            archive.filelist.append(again)
+        archive._didModify = True
+    with pytest.raises(CheckpointError, match="its entries overlap"):
         read_weights(path)
 
 

@@ -42,6 +42,9 @@ DAMAGES = (
 )
 """What reading a damaged archive, pickle or tensor ends in."""
 
+NEVER_USED = frozenset(b"".join((pickle.BYTEARRAY8, pickle.DICT, pickle.EMPTY_SET, pickle.ADDITEMS, pickle.FROZENSET)))
+"""Codes of a pickle that are refused: the first makes room for as many bytes as it claims, the others hash anything."""
+
 DTYPES = {
     "DoubleStorage": torch.float64,
     "FloatStorage": torch.float32,
@@ -118,13 +121,34 @@ class EmptyDict:
         return OrderedDict()
 
 
+def set_item(unpickler: Any) -> None:
+    """Put the last value on the stack into the dictionary below it, under the name between them.
+
+    Names are text: to hash tuples of tuples can take for ever, or end the process.
+    """
+    value, name = unpickler.stack.pop(), unpickler.stack.pop()
+    if not isinstance(name, str):
+        raise CheckpointError("it holds something under a name that is no text")
+    unpickler.stack[-1][name] = value
+
+
+def set_items(unpickler: Any) -> None:
+    """The same for all names and values since the last mark."""
+    items = unpickler.pop_mark()
+    for name, value in zip(items[::2], items[1::2], strict=True):
+        unpickler.stack += (name, value)
+        set_item(unpickler)
+
+
 class InertUnpickler(pickle._Unpickler):
     """Finds nothing but the stand-ins, so that a pickle can name no code, and takes no memory for what is not there."""
 
     dispatch: ClassVar = {
-        code: read for code, read in pickle._Unpickler.dispatch.items() if code != pickle.BYTEARRAY8[0]
+        **{code: read for code, read in pickle._Unpickler.dispatch.items() if code not in NEVER_USED},
+        pickle.SETITEM[0]: set_item,
+        pickle.SETITEMS[0]: set_items,
     }
-    """What is done at each code; the one left out makes room for as many bytes as it claims."""
+    """What is done at each code."""
 
     KNOWN: ClassVar[dict[tuple[str, str], Any]] = {
         ("collections", "OrderedDict"): EmptyDict(),
@@ -155,10 +179,11 @@ def read_torch(path: Path) -> dict[str, Tensor]:
     """
     try:
         with ZipFile(path) as archive:
+            refuse_bomb(archive, path.stat().st_size)
             indices = [name for name in archive.namelist() if name.endswith("data.pkl")]
             if len(indices) != 1:
                 raise CheckpointError(f"it has {len(indices) or 'no'} data.pkl, where torch.save writes one")
-            described = InertUnpickler(io.BytesIO(stored(archive, indices[0]))).load()
+            described = InertUnpickler(io.BytesIO(archive.read(indices[0]))).load()
             if not isinstance(described, dict) or not all(map(is_named_tensor, described.items())):
                 raise CheckpointError("it holds more than named tensors; save the bare state dict")
             folder = indices[0].removesuffix("data.pkl")
@@ -176,18 +201,20 @@ def is_named_tensor(entry: tuple[Any, Any]) -> bool:
     return isinstance(name, str) and isinstance(where, Described)
 
 
-def stored(archive: ZipFile, name: str) -> bytes:
-    """An entry of an archive; torch compresses none, so a file cannot hold more than its size."""
-    if archive.getinfo(name).compress_type != ZIP_STORED:
-        raise CheckpointError(f"{name} is compressed, which torch never does")
-    return archive.read(name)
+def refuse_bomb(archive: ZipFile, size: int) -> None:
+    """Refuse an archive that holds more than the file's size: torch compresses no entry, and none overlap."""
+    for entry in archive.infolist():
+        if entry.compress_type != ZIP_STORED:
+            raise CheckpointError(f"{entry.filename} is compressed, which torch never does")
+    if sum(entry.file_size for entry in archive.infolist()) > size:
+        raise CheckpointError("its entries overlap, which torch's never do")
 
 
 def storages(archive: ZipFile, folder: str, keys: Collection[str]) -> dict[str, bytearray]:
     """The bytes of each storage, read once however many tensors share it."""
-    if folder + "byteorder" in archive.namelist() and stored(archive, folder + "byteorder") != b"little":
+    if folder + "byteorder" in archive.namelist() and archive.read(folder + "byteorder") != b"little":
         raise CheckpointError("it was written by a big-endian machine; save it again on another")
-    return {key: bytearray(stored(archive, f"{folder}data/{key}")) for key in keys}
+    return {key: bytearray(archive.read(f"{folder}data/{key}")) for key in keys}
 
 
 def tensor(values: bytearray, where: Described) -> Tensor:

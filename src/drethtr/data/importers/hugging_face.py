@@ -81,9 +81,10 @@ def class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
     """What the numbers in columns of classes stand for, where `datasets` wrote the file and said so."""
     try:
         features = json.loads(metadata[b"huggingface"])["info"]["features"]
-        return {column: feature["names"] for column, feature in features.items() if "names" in feature}
-    except (AttributeError, KeyError, TypeError, ValueError):
+        named = {column: feature["names"] for column, feature in features.items() if "names" in feature}
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return {}
+    return {column: names for column, names in named.items() if isinstance(names, list)}
 
 
 def named_class(cell: Any, names: Sequence[str]) -> Any:
