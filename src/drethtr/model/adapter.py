@@ -87,8 +87,9 @@ def apply_changes(network: nn.Module, changes: Mapping[str, Tensor]) -> None:
     if changes.keys() != {name + part for name in layers for part in (UP, DOWN)}:
         raise CheckpointError("the adapter changes other layers than this network has")
     for name, layer in layers.items():
-        up, down = changes[name + UP].to(layer.weight), changes[name + DOWN].to(layer.weight)
+        up, down = (changes[name + part].double().cpu() for part in (UP, DOWN))
         outputs, inputs = len(layer.weight), layer.weight[0].numel()
         if down.shape[1:] != (inputs,) or up.shape != (outputs, len(down)):
             raise CheckpointError(f"the adapter's change of {name} has not the shape of its weight")
-        layer.weight += (up @ down).view_as(layer.weight)
+        # Summed in double on the processor, the weights and so their hash are the same on every machine.
+        layer.weight.copy_(layer.weight.double().cpu() + (up @ down).view_as(layer.weight))
