@@ -188,7 +188,10 @@ class Recognizer:
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
             raise ConfigError("read takes a list of images; for one of them, [reading] = recognizer.read([image])")
-        lines = [self.open_line(image) for image in images]
+        return self.read_lines([self.open_line(image) for image in images])
+
+    def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
+        """The same for what `open_line` has opened, so that this can be done elsewhere."""
         parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
         pieces: list[list[ReadPiece]] = [[] for _ in lines]
         found: dict[int, ReadPiece] = {}
@@ -204,7 +207,7 @@ class Recognizer:
     ) -> Iterator[tuple[Item, Reading | DataError]]:
         """Read any number of images, at most `most` together: each item with its reading, or why there is none."""
         for group in in_groups(((item, self.line_or_error(image)) for item, image in images), most):
-            readings = iter(self.read([line for _, line in group if not isinstance(line, DataError)]))
+            readings = iter(self.read_lines([line for _, line in group if not isinstance(line, DataError)]))
             for item, line in group:
                 yield item, line if isinstance(line, DataError) else next(readings)
 

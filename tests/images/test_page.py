@@ -4,7 +4,7 @@ import pypdfium2
 import pytest
 from PIL import Image, ImageDraw
 from PIL.PngImagePlugin import PngImageFile
-from PIL.TiffImagePlugin import AppendingTiffWriter
+from PIL.TiffImagePlugin import AppendingTiffWriter, TiffImageFile
 
 from drethtr.errors import DataError
 from drethtr.images.page import PageSource, open_pages
@@ -93,6 +93,18 @@ def test_a_tiff_of_several_pages_and_a_thumbnail(picture, tmp_path):
     assert [(page.frame, page.number, page.pages) for page in pages] == [(0, 1, 2), (2, 2, 2)]
     assert np.array_equal(pages[1].grey(), np.asarray(second))
     assert pages[1].name == f"{path} page 2"
+
+
+def test_no_more_pages_than_wanted_are_counted(picture, tmp_path, monkeypatch):
+    """Small frames and a number in a PDF can claim any number of pages."""
+    rest = [picture.resize((8, 8))] * 30
+    picture.save(tmp_path / "book.tif", save_all=True, append_images=rest)
+    pdf_of([picture, *rest], tmp_path / "book.pdf")
+    assert len(open_pages(tmp_path / "book.tif", 31)) == len(open_pages(tmp_path / "book.pdf", 31)) == 31
+    monkeypatch.setattr(TiffImageFile, "n_frames", None)  # for which all are looked through
+    for name in ("book.tif", "book.pdf"):
+        with pytest.raises(DataError, match=f"{name}: has more than 30 pages; split it"):
+            open_pages(tmp_path / name, 30)
 
 
 def test_the_size_of_a_page_is_known_without_decoding_it(picture, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from threading import Event, Thread
 from time import sleep
@@ -89,8 +90,8 @@ def test_who_wait_together_are_read_together(recognizer, monkeypatch):
     """All get what they would get alone, one bad image among them, in fewer turns than there are lines."""
     texts = [letter * (1 + number % 7) for number, letter in enumerate("abcdefghijklmnop")]
     alone = [reading.text for text in texts for reading in recognizer.read([line(text)])]
-    turns, read = [], recognizer.read
-    monkeypatch.setattr(recognizer, "read", lambda lines: sleep(0.2) or turns.append(len(lines)) or read(lines))
+    turns, read = [], recognizer.read_lines
+    monkeypatch.setattr(recognizer, "read_lines", lambda lines: sleep(0.2) or turns.append(len(lines)) or read(lines))
     with serving(recognizer) as ask, ThreadPoolExecutor(len(texts) + 1) as people:
         bad = people.submit(ask, "/line", b"no image")
         answers = list(people.map(lambda text: json.loads(ask("/line", line(text))[2])["text"], texts))
@@ -100,7 +101,7 @@ def test_who_wait_together_are_read_together(recognizer, monkeypatch):
 
 def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
     """One of three gives up while his line is read, another while his waits; the third gets his reading."""
-    begun, go_on, turns, read = Event(), Event(), [], recognizer.read
+    begun, go_on, turns, read = Event(), Event(), [], recognizer.read_lines
 
     def slowly(lines):
         begun.set()
@@ -120,7 +121,7 @@ def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
         return await asyncio.gather(first, second, third, return_exceptions=True)
 
     [alone] = recognizer.read([written("abcd")])
-    monkeypatch.setattr(recognizer, "read", slowly)
+    monkeypatch.setattr(recognizer, "read_lines", slowly)
     first, second, third = asyncio.run(ask_three())
     assert isinstance(first, asyncio.CancelledError) and isinstance(second, asyncio.CancelledError)
     assert third == alone and turns == [1, 1]
@@ -135,7 +136,7 @@ def test_a_fault_is_told_to_all_who_wait_and_the_server_goes_on(recognizer, monk
 
     with serving(recognizer) as ask:
         with monkeypatch.context() as patch, ThreadPoolExecutor(4) as people:
-            patch.setattr(recognizer, "read", fail)
+            patch.setattr(recognizer, "read_lines", fail)
             answers = list(people.map(lambda _: ask("/line", line("abc")), range(4)))
         assert answers == [(500, "application/json", b'{"error":"the model\'s numbers overflow"}')] * 4
         assert ask("/line", line("abc"))[0] == 200
@@ -162,7 +163,34 @@ def test_a_book_goes_where_there_is_room_for_pages(ask, monkeypatch):
         b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf have room for several"}',
     )
     monkeypatch.setattr(app, "MOST_PAGES", 1)
-    assert b"at most 1 are read at once" in ask("/page?format=txt", BOOK)[2]
+    assert json.loads(ask("/page?format=txt&name=a.tif", BOOK)[2]) == {
+        "error": "a.tif: has more than 1 pages; split it"
+    }
+
+
+def test_pages_of_those_who_have_hung_up_are_not_read(recognizer):
+    turns, first, go_on = [], Event(), Event()
+
+    async def four_requests():
+        desk = Desk(recognizer)
+
+        def read(name):
+            turns.append(name)
+            first.set()
+            go_on.wait()
+            return name
+
+        async def gone(*, answer):
+            return answer
+
+        pages = [
+            asyncio.create_task(desk.alone(partial(read, name), partial(gone, answer=name in "bc"))) for name in "abcd"
+        ]
+        await asyncio.to_thread(first.wait)
+        go_on.set()
+        return await asyncio.gather(*pages)
+
+    assert asyncio.run(four_requests()) == ["a", None, None, "d"] and turns == ["a", "d"]
 
 
 def test_who_answers(ask):

@@ -25,6 +25,9 @@ ImageSource: TypeAlias = str | Path | bytes | Image.Image | NDArray[Any]
 MAX_PIXELS = 89_000_000
 """More is refused before decoding; just below the size at which Pillow itself suspects a decompression bomb."""
 
+SHARES = np.array([0.005, 0.5, 0.995])
+"""Shares of the pixels that are darker than the darkest writing, the paper, and the lightest."""
+
 PAPER_GRAIN = 24
 """Blank paper may vary by so many grey levels."""
 
@@ -163,5 +166,5 @@ def dark_on_light(line: Line) -> Line:
     the light tail must be half as long again, and longer than the grain of blank paper. Of 5071 lines from 15
     archives this turns none over, and their negatives all but two.
     """
-    dark, paper, light = np.searchsorted(np.bincount(line.ravel()).cumsum(), line.size * np.array([0.005, 0.5, 0.995]))
+    dark, paper, light = np.searchsorted(np.cumsum(Image.fromarray(line).histogram()), line.size * SHARES)
     return 255 - line if light - paper > max(1.5 * (paper - dark), PAPER_GRAIN) else line

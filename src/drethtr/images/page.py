@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,12 @@ from drethtr.images.line import (
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
+
+MOST_PAGES = 10_000
+"""Files with more are refused: a few bytes can claim any number of pages."""
+
+COPIES = 8
+"""Frames of a TIFF that are looked through for each page, as many are smaller copies."""
 
 PDF_DPI = 300
 """Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
@@ -100,11 +107,11 @@ class PageSource:
         return on_white(ImageOps.exif_transpose(image)).convert("RGB")
 
 
-def open_pages(path: str | Path) -> tuple[PageSource, ...]:
+def open_pages(path: str | Path, most: int = MOST_PAGES) -> tuple[PageSource, ...]:
     """The pages of an image file, one for each frame of a TIFF that is no thumbnail, or of a PDF.
 
     Raises:
-        DataError: if the file is missing, no image and no PDF, damaged, or encrypted.
+        DataError: if the file is missing, no image and no PDF, damaged, encrypted, or has more than `most` pages.
         MissingExtraError: if it is a PDF and pypdfium2 is not installed.
     """
     path = Path(path)
@@ -113,7 +120,7 @@ def open_pages(path: str | Path) -> tuple[PageSource, ...]:
     in_pdf = is_pdf(path)
     if path.suffix.lower() == ".pdf" and not in_pdf:
         raise DataError(f"{path}: named .pdf, but no PDF")
-    frames = pdf_frames(path) if in_pdf else image_frames(path)
+    frames = pdf_frames(path, most) if in_pdf else image_frames(path, most)
     return tuple(PageSource(path, frame, number, len(frames)) for number, frame in enumerate(frames, start=1))
 
 
@@ -126,17 +133,27 @@ def opened(source: PageSource) -> Iterator[Image.Image]:
         yield image
 
 
-def image_frames(path: Path) -> list[int]:
+def image_frames(path: Path, most: int) -> list[int]:
     """Where an image file keeps its pages: the first frame of most kinds of file, all of a TIFF."""
     with opened(PageSource(path)) as image:
         if image.format != "TIFF":
             return [0]
-        frames = []
-        for frame in range(getattr(image, "n_frames", 1)):
-            image.seek(frame)
+        frames: list[int] = []
+        for frame in count():
+            try:
+                image.seek(frame)
+            except EOFError:
+                break
             if not (frame and image.getexif().get(SUBFILE_TYPE, 0) & THUMBNAIL):
                 frames.append(frame)
+            refuse_more(path, max(len(frames), frame // COPIES), most)
         return frames
+
+
+def refuse_more(path: Path, pages: int, most: int) -> None:
+    """Refuse a file of more than `most` pages."""
+    if pages > most:
+        raise DataError(f"{path}: has more than {most:,} pages; split it")
 
 
 def is_pdf(path: Path) -> bool:
@@ -145,11 +162,12 @@ def is_pdf(path: Path) -> bool:
         return b"%PDF-" in file.read(1024)
 
 
-def pdf_frames(path: Path) -> list[int]:
+def pdf_frames(path: Path, most: int) -> list[int]:
     """The pages of a PDF."""
     with closing(open_pdf(path)) as pdf:
         if not len(pdf):
             raise DataError(f"{path}: a PDF without pages")
+        refuse_more(path, len(pdf), most)
         return list(range(len(pdf)))
 
 

@@ -61,7 +61,8 @@ class Service:
         format = named("format", request.query_params.get("format", "json"), FORMATS)
         name = Path(request.query_params.get("name", "")).name or "page"
         content = await body_of(request)
-        document = await self.desk.alone(partial(self.document_of, content, name, format))
+        read = partial(self.document_of, content, name, format)
+        document = await self.desk.alone(read, given_up=request.is_disconnected)
         return Response(document, media_type=format.media)
 
     def document_of(self, content: bytes, name: str, format: Format) -> bytes:
@@ -74,8 +75,8 @@ class Service:
         with TemporaryDirectory() as folder:
             path = put(content, Path(folder), name)
             try:
-                originals = tuple(map(Original, open_pages(path)))
-                refuse_pages(len(originals), name, format)
+                originals = tuple(map(Original, open_pages(path, MOST_PAGES)))
+                refuse_several(len(originals), name, format)
                 sheets = tuple(self.sheet_of(original) for original in originals)
                 return format.write(Document(sheets, self.provenance, path if is_pdf(path) else None))
             except DataError as error:
@@ -101,10 +102,8 @@ def put(content: bytes, folder: Path, name: str) -> Path:
     return path
 
 
-def refuse_pages(number: int, name: str, format: Format) -> None:
-    """Refuse so many pages at once, or in a format in which each would be a file of its own."""
-    if number > MOST_PAGES:
-        raise DataError(f"{name}: holds {number} pages; at most {MOST_PAGES} are read at once")
+def refuse_several(number: int, name: str, format: Format) -> None:
+    """Refuse several pages in a format in which each would be a file of its own."""
     if number > 1 and not format.together:
         together = ", ".join(key for key, other in FORMATS.items() if other.together)
         raise DataError(f"{name}: holds {number} pages; only {together} have room for several")
@@ -118,14 +117,21 @@ async def body_of(request: Request) -> bytes:
     """
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise HTTPException(415, "send the bytes of the image alone, as curl --data-binary @line.png does, and no form")
-    content = bytearray()
+    pieces, size = [], 0
+    refuse_bytes(int(request.headers.get("content-length", 0)))
     async for piece in request.stream():
-        content += piece
-        if len(content) > MOST_BYTES:
-            raise HTTPException(413, f"an image may have {MOST_BYTES >> 20} MiB, and no more")
-    if not content:
+        pieces.append(piece)
+        size += len(piece)
+        refuse_bytes(size)
+    if not size:
         raise HTTPException(400, "the request brings no image; send its bytes, as curl --data-binary @line.png does")
-    return bytes(content)
+    return b"".join(pieces)
+
+
+def refuse_bytes(size: int) -> None:
+    """Refuse more than an image may have."""
+    if size > MOST_BYTES:
+        raise HTTPException(413, f"an image may have {MOST_BYTES >> 20} MiB, and no more")
 
 
 def told(request: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ the time that is saved.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -30,10 +30,10 @@ class Desk:
         self.thread = ThreadPoolExecutor(1)  # always the same: torch keeps a team of helpers for every thread
 
     async def read(self, line: Line) -> Reading:
-        """The reading of a line.
+        """The reading of a line that the recognizer has opened.
 
         Raises:
-            DrethtrError: as `Recognizer.read` does.
+            DrethtrError: as `Recognizer.read_lines` does.
         """
         answer: asyncio.Future[Reading] = asyncio.get_running_loop().create_future()
         self.waiting.append((line, answer))
@@ -50,7 +50,7 @@ class Desk:
         waiting = [(line, answer) for line, answer in self.waiting if not answer.done()]
         taken, self.waiting = waiting[:MOST_LINES], waiting[MOST_LINES:]
         try:
-            readings = await self.work(partial(self.recognizer.read, [line for line, _ in taken]))
+            readings = await self.work(partial(self.recognizer.read_lines, [line for line, _ in taken]))
         except Exception as error:
             for _, answer in taken:
                 if not answer.done():
@@ -63,10 +63,10 @@ class Desk:
             for _, answer in taken:
                 answer.cancel()  # those without an answer, when the server stops: nobody waits for ever
 
-    async def alone(self, work: Callable[[], Result]) -> Result:
-        """What some other work with the recognizer gives."""
+    async def alone(self, work: Callable[[], Result], given_up: Callable[[], Awaitable[bool]]) -> Result | None:
+        """What some other work with the recognizer gives; None if nobody waits for it any more when its turn comes."""
         async with self.busy:
-            return await self.work(work)
+            return None if await given_up() else await self.work(work)
 
     async def work(self, work: Callable[[], Result]) -> Result:
         """The same, beside the loop that answers."""
