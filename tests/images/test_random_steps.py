@@ -18,6 +18,7 @@ from drethtr.images.distort import (
     PadHorizontally,
     PadVertically,
     Rotate,
+    Shrink,
     Slant,
     Stretch,
     Thicken,
@@ -51,6 +52,12 @@ def test_padding_reaches_the_papers_widths_and_no_further(white, grey, line):
     tallest = max(above, key=len)
     assert tallest[0, 0] == grey and tallest[-1, -1] == grey
     assert all((p == 40).sum() == 2000 for p in above + beside)
+
+
+def test_shrinking_keeps_the_shape_and_what_is_low_enough(line):
+    assert {s.shape for s in draws(Shrink(30), line)} == {(30, 100)}
+    assert np.array_equal(Shrink(30)(line, None)[11:19, 26:74], np.full((8, 48), 40))
+    assert Shrink(60)(line, None) is line and Shrink(1)(line, None).shape == (1, 3)
 
 
 def test_stretching_changes_the_width_alone(line):

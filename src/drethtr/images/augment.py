@@ -15,6 +15,7 @@ from drethtr.images.distort import (
     PadHorizontally,
     PadVertically,
     Rotate,
+    Shrink,
     Slant,
     Stretch,
     Thicken,
@@ -37,6 +38,7 @@ PAPER: tuple[RandomStep, ...] = (
 """The augmentation of the paper (Sec. 5.3), each step half of the time. Strong for lines less than 100 pixels high."""
 
 SCANS: tuple[RandomStep, ...] = (
+    Shrink(64),
     # The hand.
     Sometimes(Slant(), 0.3),
     Sometimes(Stretch((0.75, 1.25)), 0.4),
@@ -62,4 +64,7 @@ SCANS: tuple[RandomStep, ...] = (
     Sometimes(Blur(), 0.25),
     Sometimes(JpegCompression(), 0.25),
 )
-"""For training on lines of many hands, archives and scanners. Text stays legible; most lines get 4 to 7 steps."""
+"""For training on lines of many hands, archives and scanners. Text stays legible; most lines get 4 to 7 steps.
+
+Networks that see lines higher than 64 pixels want another `Shrink`.
+"""

@@ -41,6 +41,23 @@ class PadHorizontally(RandomStep):
 
 
 @dataclass(frozen=True)
+class Shrink(RandomStep):
+    """Scale a higher line down to `height`, so that pixels mean the same to the steps after it, however it was scanned.
+
+    It draws nothing, and changes no line that is low enough.
+    """
+
+    height: int = 64
+
+    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+        height, width = line.shape
+        if height <= self.height:
+            return line
+        size = (max(1, round(width * self.height / height)), self.height)
+        return np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BILINEAR))
+
+
+@dataclass(frozen=True)
 class Stretch(RandomStep):
     """Scale the width only."""
 
