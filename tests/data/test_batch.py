@@ -49,7 +49,7 @@ def test_collate_pads_with_paper_and_pad():
     a, b = TOKENIZER.encode("ab")
     assert batch.tokens.tolist() == [[a, UNK, b], [PAD] * 3] and batch.tokens.dtype == torch.int64
     assert batch.lengths.tolist() == [3, 0] and batch.lengths.dtype == torch.int64
-    assert (batch.texts, batch.too_wide) == (("a?b", ""), 0)
+    assert (batch.texts, batch.left_out) == (("a?b", ""), 0)
 
 
 def test_collate_of_empty_texts():
@@ -129,9 +129,17 @@ def test_wide_lines_are_left_out_and_counted(mixture):
     total = batches_of(mixture, limit)[0]
     kept = sum(len(batch.texts) for batch in total)
     assert 0 < kept < 24 and all(int(batch.widths.max()) <= 70 for batch in total)
-    assert [batch.too_wide for batch in total] == [24 - kept] + [0] * (len(total) - 1)
-    with pytest.raises(DataError, match="all 24 lines of chunk 0 have more than 9 columns"):
+    assert [batch.left_out for batch in total] == [24 - kept] + [0] * (len(total) - 1)
+    with pytest.raises(DataError, match="all 24 lines of chunk 0 have more than 9 columns, or more text than"):
         batches_of(mixture, replace(CONFIG, max_columns=9))[0]
+
+
+def test_lines_with_the_text_of_a_page_are_left_out_and_counted():
+    """A batch has room for the longest of its texts on every line."""
+    samples = tuple(Sample(np.full((16, 20), 255, np.uint8), length * "a") for length in (1, 10, 11, 300))
+    total = batches_of(Mixture((RealLines("a", samples),), (1.0,), seed=0))[0]
+    assert {text for batch in total for text in batch.texts} == {"a", 10 * "a"}
+    assert sum(batch.left_out + len(batch.texts) for batch in total) == 24 and total[0].left_out > 0
 
 
 def test_broken_samples_are_named(draw):

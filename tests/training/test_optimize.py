@@ -81,6 +81,15 @@ def test_average_follows() -> None:
     assert average.network.weight.item() == pytest.approx(start + 0.95, abs=1e-6)
 
 
+def test_what_norms_have_seen_is_averaged_with_the_weights() -> None:
+    norm = nn.BatchNorm1d(1)
+    average = MovingAverage(norm, 0.5)
+    norm.running_mean = torch.tensor([1.0])
+    norm.num_batches_tracked = torch.tensor(7)
+    average.follow(norm, step=1000)
+    assert average.network.running_mean == torch.tensor([0.5]) and average.network.num_batches_tracked == 7
+
+
 @pytest.mark.parametrize(
     "setting",
     [{"learning_rate": 0.0}, {"average": 1.0}, {"clip": -1.0}, {"betas": (0.9, 1.0)}, {"weight_decay": -0.1}],

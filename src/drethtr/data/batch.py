@@ -20,6 +20,9 @@ from drethtr.images.prepare import Preparation, Prepared
 from drethtr.images.random_step import RandomStep, augment
 from drethtr.text.tokenizer import PAD, Tokenizer
 
+NARROWEST = 2
+"""Columns that a character has at least: a line with more text is no line, and would make its whole batch as long."""
+
 AUGMENT, SHUFFLE, DRAW = 1, 2, 3  # keep the chances that are drawn here apart, and from those of the mixture
 
 
@@ -31,7 +34,7 @@ class Batch(NamedTuple):
     tokens      int64 (B, T), without `BOS` and `EOS`, filled up with `PAD`
     lengths     int64 (B,), tokens of each text
     prose       int64 (P, T'), the same texts and others that no line has, likewise filled up, if they are wanted
-    too_wide    lines that were left out since the batch before, for having too many columns
+    left_out    lines that were left out since the batch before: too wide, or with more text than fits the image
     """
 
     images: Tensor
@@ -39,7 +42,7 @@ class Batch(NamedTuple):
     tokens: Tensor
     lengths: Tensor
     texts: tuple[str, ...]
-    too_wide: int = 0
+    left_out: int = 0
     prose: Tensor | None = None
 
 
@@ -66,7 +69,7 @@ class BatchConfig:
 
     pixels          most pixels of a batch, paper included: lines x rows x columns of the widest line
     lines           most lines of a batch
-    max_columns     wider lines are left out
+    max_columns     wider lines are left out, and those of more characters than `NARROWEST` columns have room for
     chunk           samples that are sorted by width together, and read by one worker in one go
     """
 
@@ -113,13 +116,16 @@ class Batches(Dataset[list[Batch]]):
         """The batches of one chunk, at least one.
 
         Raises:
-            DataError: naming the sample, if a line cannot be used; or if every line of the chunk is too wide.
+            DataError: naming the sample, if a line cannot be used; or if every line of the chunk is left out.
         """
         config = self.config
         samples = [self.prepared(index) for index in range(chunk * config.chunk, (chunk + 1) * config.chunk)]
-        kept = [sample for sample in samples if sample[0].shape[1] <= config.max_columns]
+        kept = [(line, text) for line, text in samples if NARROWEST * len(text) <= line.shape[1] <= config.max_columns]
         if not kept:
-            raise DataError(f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns")
+            raise DataError(
+                f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns, or more text "
+                "than fits the image"
+            )
         widths = [line.shape[1] for line, _ in kept]
         groups = group_by_width(widths, config.pixels // self.preparation.height, config.lines)
         batches: list[Batch] = []
@@ -127,7 +133,7 @@ class Batches(Dataset[list[Batch]]):
             lines, texts = zip(*(kept[i] for i in group), strict=True)
             batches.append(self.with_prose(collate(lines, texts, self.tokenizer), chunk, len(batches)))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
-        batches[0] = batches[0]._replace(too_wide=len(samples) - len(kept))
+        batches[0] = batches[0]._replace(left_out=len(samples) - len(kept))
         return batches
 
     def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:

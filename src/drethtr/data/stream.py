@@ -42,7 +42,7 @@ class Parcel(NamedTuple):
     tokens: NDArray[Any]
     lengths: NDArray[Any]
     texts: tuple[str, ...]
-    too_wide: int
+    left_out: int
     prose: NDArray[Any] | None
 
 
@@ -51,7 +51,7 @@ def pack(batch: Batch) -> Parcel:
     greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
     prose = None if batch.prose is None else batch.prose.numpy()
     tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
-    return Parcel(greys, *tensors, batch.texts, batch.too_wide, prose)
+    return Parcel(greys, *tensors, batch.texts, batch.left_out, prose)
 
 
 def unpack(parcel: Parcel) -> Batch:
@@ -59,7 +59,7 @@ def unpack(parcel: Parcel) -> Batch:
     images = np.float32(1) - parcel.greys / np.float32(127.5)
     widths, tokens, lengths = map(torch.from_numpy, parcel[1:4])
     prose = None if parcel.prose is None else torch.from_numpy(parcel.prose)
-    return Batch(torch.from_numpy(images), widths, tokens, lengths, parcel.texts, parcel.too_wide, prose)
+    return Batch(torch.from_numpy(images), widths, tokens, lengths, parcel.texts, parcel.left_out, prose)
 
 
 class Parcels(Dataset[list[Parcel] | DataError]):

@@ -18,6 +18,9 @@ from drethtr.training.objective import Objective
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
+AMPERE = (8, 0)
+"""CUDA devices from this on compute in bfloat16."""
+
 PATIENCE = timedelta(days=7)
 """How long processes wait for each other: one reads validation or test lines while the others do nothing."""
 
@@ -121,7 +124,9 @@ class Devices:
         return torch.autocast(self.device.type, torch.bfloat16) if bfloat16 else nullcontext()
 
     def gains_from_bfloat16(self) -> bool:
-        """Whether training is clearly faster in bfloat16 here: measured, and so on all processes."""
+        """Whether training is clearly faster in bfloat16 on all processes: known of a GPU, else measured."""
+        if self.device.type == "cuda":  # what can be measured quickly is how fast its work is handed out
+            return not self.agree(torch.cuda.get_device_capability(self.device) < AMPERE)
         wide, narrow = (self.seconds(bfloat16) for bfloat16 in (False, True))
         return not self.agree(narrow > 0.8 * wide)
 

@@ -85,14 +85,14 @@ def train(
             waiting = time.monotonic()
             positions, own = zip(*map(next, streams), strict=True)
             begun = time.monotonic()
-            counts, too_wide = count(own, devices)
+            counts, left_out = count(own, devices)
             losses = learn(learner, own, counts, devices, run, progress)
             progress = replace(
                 progress,
                 positions=everywhere(positions, devices),
                 step=progress.step + 1,
                 samples=progress.samples + counts.lines,
-                too_wide=progress.too_wide + too_wide,
+                left_out=progress.left_out + left_out,
                 seconds=progress.seconds + time.monotonic() - waiting,
             )
             report(journal, losses, counts, progress, begun - waiting)
@@ -160,10 +160,10 @@ def open_streams(
 def count(own: Sequence[Batch], devices: Devices) -> tuple[Counts, int]:
     """Lines, characters and tokens of a step, and the lines left out of it; those of other processes included."""
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
-    too_wide = sum(batch.too_wide for batch in own)
+    left_out = sum(batch.left_out for batch in own)
     prose = sum(batch.prose.shape[0] + int((batch.prose != PAD).sum()) for batch in own if batch.prose is not None)
-    *counts, too_wide = devices.total(torch.tensor([lines, characters, characters + lines, prose, too_wide])).tolist()
-    return Counts(*counts), too_wide
+    *counts, left_out = devices.total(torch.tensor([lines, characters, characters + lines, prose, left_out])).tolist()
+    return Counts(*counts), left_out
 
 
 def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
@@ -219,7 +219,7 @@ def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress,
             "train",
             progress.samples,
             **values,
-            too_wide=progress.too_wide,
+            left_out=progress.left_out,
             lines_per_second=round(rate, 2),
             loading_seconds=round(loading, 4),
         )

@@ -181,7 +181,10 @@ class MovingAverage(Generic[Network]):
         decay = min(self.decay, step / (step + 9))
         torch._foreach_lerp_(list(self.network.parameters()), detached(network.parameters()), 1 - decay)
         for own, theirs in zip(self.network.buffers(), network.buffers(), strict=True):
-            own.copy_(theirs)
+            if own.is_floating_point():  # what norms have seen goes with the weights that saw it
+                own.lerp_(theirs, 1 - decay)
+            else:
+                own.copy_(theirs)
 
 
 def detached(parameters: Iterable[nn.Parameter]) -> list[torch.Tensor]:

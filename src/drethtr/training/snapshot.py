@@ -26,7 +26,7 @@ class Progress:
     """How far a run is.
 
     positions  those of the streams that a step's batches come from
-    too_wide   lines left out so far for having more columns than a batch takes
+    left_out   lines left out so far, too wide for a batch or with more text than fits the image
     best       the best validation CER
     stale      how many validations found nothing better since
     """
@@ -35,7 +35,7 @@ class Progress:
     bfloat16: bool
     step: int = 0
     samples: int = 0
-    too_wide: int = 0
+    left_out: int = 0
     seconds: float = 0.0
     validated: int = 0
     saved: int = 0

@@ -54,8 +54,8 @@ def test_lines_to_choose_by_must_be_usable():
         part(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
 
 
-@pytest.mark.parametrize(("page", "apart"), [("page 9", True), ("page 1", False), (None, False)])
-def test_given_lines_may_be_of_the_same_pages(page, apart):
+@pytest.mark.parametrize(("page", "apart"), [("page 9", True), (None, False)])
+def test_given_lines_may_be_of_unknown_pages(page, apart):
     parts = part(lines(30, pages=3), [Sample(written("other"), "other", set="mine", page=page)])
     assert parts.by_page == apart
 
@@ -87,6 +87,12 @@ def test_lines_that_are_too_wide_do_not_train():
     wide = Sample(np.full((40, 900), 255, np.uint8), "wide")
     parts = narrow(part([*lines(FEWEST), wide], lines(1)), Preparation(height=40), 800)
     assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}
+
+
+def test_a_text_too_long_for_its_image_is_left_out():
+    whole_page = Sample(np.full((40, 199), 255, np.uint8), 100 * "a")
+    parts = narrow(part([*lines(FEWEST), whole_page], lines(1)), Preparation(height=40), 800)
+    assert len(parts.train) == FEWEST and parts.left_out == {"with more text than fits the image": 1}
 
 
 def test_a_line_too_long_to_prepare_is_left_out_as_well():

@@ -3,9 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
+from drethtr.data.batch import NARROWEST
 from drethtr.data.sample import Sample, fingerprint, page_of
 from drethtr.errors import DataError
 from drethtr.images.prepare import Preparation
@@ -24,7 +26,7 @@ FEWEST = 20
 class Parts:
     """Lines to train on, page after page in an order drawn by chance, and lines to choose by.
 
-    by_page   whether no page is in both
+    by_page   whether it is known that no page is in both
     left_out  how many lines are in neither, by reason
     """
 
@@ -62,9 +64,8 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
 
 
 def parts_of(train: tuple[Sample, ...], validation: tuple[Sample, ...], left_out: Mapping[str, int]) -> Parts:
-    """The parts, having seen whether all pages are known and none is in both."""
-    own, others = set(map(page_of, train)), set(map(page_of, validation))
-    return Parts(train, validation, "" not in own | others and own.isdisjoint(others), left_out)
+    """The parts, having seen whether all pages are known: lines of one page in both are refused later."""
+    return Parts(train, validation, all(map(page_of, (*train, *validation))), left_out)
 
 
 def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
@@ -108,22 +109,28 @@ def joined(pages: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
 
 
 def narrow(parts: Parts, preparation: Preparation, widest: int) -> Parts:
-    """The same without training lines that have more than `widest` columns when prepared, or far too many to prepare.
+    """The same without training lines that have more than `widest` columns when prepared, or too few for their text.
 
     Raises:
         DataError: if an image cannot be read, or too few lines are left.
     """
-    kept = tuple(sample for sample in parts.train if fits(sample.size(), preparation, widest))
-    left_out = Counter(parts.left_out)
-    left_out["too wide to train on"] += len(parts.train) - len(kept)
+    kept, left_out = [], Counter(parts.left_out)
+    for sample in parts.train:
+        columns = columns_of(sample.size(), preparation)
+        if columns > widest:
+            left_out["too wide to train on"] += 1
+        elif columns < NARROWEST * len(sample.text):
+            left_out["with more text than fits the image"] += 1
+        else:
+            kept.append(sample)
     if len(kept) < FEWEST / 2:
         raise DataError(f"{len(kept)} of {len(parts.train)} lines are short enough to train on; are they single lines?")
-    return replace(parts, train=kept, left_out=+left_out)
+    return replace(parts, train=tuple(kept), left_out=left_out)
 
 
-def fits(size: tuple[int, int], preparation: Preparation, widest: int) -> bool:
-    """Whether a line of width x height pixels has at most `widest` columns when prepared."""
+def columns_of(size: tuple[int, int], preparation: Preparation) -> float:
+    """The columns of a line of width x height pixels when prepared, without end if those are too many to prepare it."""
     try:
-        return preparation.columns(*size) <= widest
+        return preparation.columns(*size)
     except DataError:
-        return False
+        return inf
