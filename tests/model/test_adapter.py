@@ -6,6 +6,7 @@ from conftest import TINY
 
 from drethtr.errors import CheckpointError
 from drethtr.model.adapter import (
+    UP,
     apply_changes,
     begin_changes,
     changes_between,
@@ -76,6 +77,18 @@ def test_changes_are_found_again_from_the_weights(network):
     apply_changes(again, changes_between(network, whole, RANK))
     for name, weight in whole.state_dict().items():
         torch.testing.assert_close(again.state_dict()[name], weight, rtol=1e-4, atol=1e-5)
+
+
+def test_changed_weights_do_not_depend_on_the_order_of_sums(network):
+    """Nor does the hash of the model, which libraries that sum in another order would else change."""
+    changes = changes_between(network, added(taught(network)), RANK)
+    once, again = deepcopy(network), deepcopy(network)
+    apply_changes(once, changes)
+    order = torch.randperm(RANK)
+    turned = {name: value[:, order] if name.endswith(UP) else value[order] for name, value in changes.items()}
+    apply_changes(again, turned)
+    weights = again.state_dict()
+    assert all(torch.equal(weight, weights[name]) for name, weight in once.state_dict().items())
 
 
 def test_changes_of_another_network_are_refused(network):
