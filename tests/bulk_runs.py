@@ -21,7 +21,7 @@ from drethtr import Reading, Recognizer
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, Work
-from drethtr.images.line import ImageSource
+from drethtr.images.line import Line
 
 IMAGES = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
@@ -104,14 +104,14 @@ def kill(pid: int) -> None:
 def load_fragile(model: Path) -> Recognizer:
     """A recognizer whose process is killed by blank lines, as by an image that needs more memory than there is."""
     recognizer = Recognizer.load(model)
-    read = recognizer.read
+    read = recognizer.read_lines
 
-    def read_or_die(lines: Sequence[ImageSource]) -> list[Reading]:
+    def read_or_die(lines: Sequence[Line]) -> list[Reading]:
         if any(np.ptp(line) == 0 for line in lines):
             kill(os.getpid())
         return read(lines)
 
-    recognizer.read = read_or_die  # type: ignore[method-assign]
+    recognizer.read_lines = read_or_die  # type: ignore[method-assign]
     return recognizer
 
 

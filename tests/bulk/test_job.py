@@ -1,5 +1,6 @@
 """One output row for one input row, whatever the input is like and however often the job is begun."""
 
+import errno
 import json
 import os
 import sys
@@ -15,7 +16,7 @@ from bulk_runs import Here, line, quarantine, table, write_shard
 from drethtr import Recognizer, __version__
 from drethtr.bulk import reader, rows
 from drethtr.bulk.job import open_job
-from drethtr.bulk.output import Output
+from drethtr.bulk.output import JOB, Output
 from drethtr.bulk.plan import Columns, make_plan
 from drethtr.bulk.reader import PartReader
 from drethtr.decoding.strategies import Greedy
@@ -242,6 +243,22 @@ def test_results_may_lie_below_the_inputs(read, tmp_path):
     assert read(tmp_path) == [] and len(table(tmp_path / "out")) == 1
 
 
+def test_results_may_be_meant_by_the_pattern_of_the_inputs(read, tmp_path):
+    write_shard(tmp_path / "a.parquet", range(3))
+    pattern = f"{tmp_path}/**/*.parquet"
+    assert [outcome.rows for outcome in read(pattern)] == [3]
+    assert read(pattern) == [] and len(table(tmp_path / "out")) == 3
+
+
+def test_going_on_leaves_the_note_of_the_job_as_it_is(read, tmp_path):
+    """A machine that is stopped while it writes it anew could lose it, and with it the folder."""
+    path = write_shard(tmp_path / "a.parquet", range(3))
+    read(path)
+    before = (tmp_path / "out" / JOB).stat().st_mtime_ns
+    read(path)
+    assert (tmp_path / "out" / JOB).stat().st_mtime_ns == before
+
+
 def test_a_worker_with_another_model_is_refused(tiny_path, tiny_model, tmp_path):
     """Of several machines, one may have an old file under the same name."""
     job = open_job(
@@ -249,6 +266,23 @@ def test_a_worker_with_another_model_is_refused(tiny_path, tiny_model, tmp_path)
     )
     with pytest.raises(DrethtrError, match=r"a worker has model .* but the job is for"):
         list(job.run(Here(), Recognizer.load))
+
+
+def test_an_image_that_cannot_be_opened_now_is_no_bad_row(read, tmp_path, monkeypatch):
+    """The same command reads it when the disk is back."""
+    (tmp_path / "a.png").write_bytes(line(1))
+
+    def stale(path, mode="r", *rest, **options):
+        if path.name == "a.png":
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return opened(path, mode, *rest, **options)
+
+    opened = Path.open
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", stale)
+        [outcome] = read(tmp_path / "a.png")
+    assert "a.png cannot be read now: Stale file handle" in outcome.failure
+    assert [outcome.bad for outcome in read(tmp_path / "a.png")] == [0] and len(table(tmp_path / "out")) == 1
 
 
 def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path):

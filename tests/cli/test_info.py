@@ -26,6 +26,12 @@ def test_validation_is_in_percent_and_said_to_be_one(told):
     assert "validation, to choose weights by: CER 14.1 %" in out and "  letters: 9.3 %" in out
 
 
+def test_nothing_on_a_card_is_obeyed_by_a_terminal(told):
+    out = told({"name": "tiny\x1b[31m\x07", "license": "CC\n\x9b2J BY"})
+    assert r"name: tiny\x1b[31m\x07" in out and r"\x9b2J BY" in out
+    assert not set(out) & set("\x1b\x07\x9b")
+
+
 def test_measured_rates_stand_alone(told):
     out = told({**CARD, **TRAINED})
     assert "validation, to choose weights by: CER 14.1 %" in out and "letters: 9.3 %" not in out

@@ -103,7 +103,8 @@ def open_job(
     if force:
         folder.clear(everything=True)
     check_same(folder, settings)
-    folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
+    if folder.job() is None:
+        folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
     parts = tuple(plan.cut(rows_per_part))
     return Job(folder, parts, missing(parts, folder), recognizer.model.hash)
 

@@ -8,9 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from drethtr.atomic import atomic_write
 from drethtr.data.urls import Location, locate
 from drethtr.errors import DataError
 
@@ -100,6 +102,10 @@ class Output:
         folder = path.rpartition("/")[0]
         unfinished = f"{folder}/.{uuid4().hex}.unfinished"
         try:
+            if "file" in system.protocol:  # fsspec moves a local file in two steps, where the system is Windows
+                with atomic_write(Path(path)) as whole:
+                    whole.write_bytes(content)
+                return
             system.makedirs(folder, exist_ok=True)
             system.pipe_file(unfinished, content)
             system.mv(unfinished, path)

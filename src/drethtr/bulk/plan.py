@@ -5,11 +5,11 @@ from itertools import groupby
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from drethtr.bulk.output import JOB
+from drethtr.bulk.output import JOB, WRITTEN
 from drethtr.bulk.rows import ImageRows, ParquetRows, Rows
 from drethtr.config import hint
 from drethtr.data.sources.parquet import open_parquet
-from drethtr.data.urls import find_files, identity
+from drethtr.data.urls import beside, find_files, identity, locate, reaching
 from drethtr.documents.beside import IMAGES
 from drethtr.errors import ConfigError, DataError
 
@@ -105,9 +105,17 @@ def files_of(names: Sequence[str]) -> list[str]:
 
 
 def without_results(files: Sequence[str]) -> list[str]:
-    """The same without what jobs have written: the output may lie below the folder that is read."""
-    jobs = {PurePath(file).parent for file in files if PurePath(file).name == JOB}
-    return [file for file in files if PurePath(file).parent not in jobs]
+    """The same without what jobs have written: the output may lie below what is read, or be meant by a pattern."""
+    places = {str(PurePath(file).parent): file for file in files if WRITTEN.fullmatch(PurePath(file).name)}
+    jobs = {place for place, file in places.items() if is_there(beside(file, JOB))}
+    return [file for file in files if str(PurePath(file).parent) not in jobs]
+
+
+def is_there(file: str) -> bool:
+    """Whether there is a file, by path or URL."""
+    system, path = locate(file)
+    with reaching(file):
+        return bool(system.exists(path))
 
 
 def is_image(file: str) -> bool:

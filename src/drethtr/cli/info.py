@@ -16,6 +16,9 @@ VALIDATION = "validation_cer"
 LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
 """What people call entries that training writes; others are called by their names."""
 
+CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
+"""What a terminal would obey, as text: the card of a stranger may hold anything."""
+
 
 def info(
     model: Annotated[
@@ -48,7 +51,7 @@ def info(
         report_gaps(found, path)
         return
     for line in description(found, path):
-        typer.echo(line)
+        typer.echo(line.translate(CONTROL))
 
 
 def extend_card(path: Path, files: Sequence[Path]) -> None:

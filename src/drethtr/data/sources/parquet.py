@@ -1,5 +1,6 @@
 """Samples from Parquet files, with images as Hugging Face `datasets` stores them."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isnan
@@ -20,6 +21,10 @@ OPTIONAL = ("set", "lang", "page", "hand", "clean")
 
 READ_AHEAD = 1 << 20
 """Bytes of a column that are fetched at a time; else whole row groups would be."""
+
+WAYS = ("EIO", "ESTALE", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "ETIMEDOUT", "EHOSTDOWN", "ENOTCONN")
+NOT_NOW = frozenset(getattr(errno, name, 0) for name in WAYS)  # not every system has all
+"""Errors of the system that say nothing of a file, but of the way to it."""
 
 LARGEST_IMAGE = 200_000_000
 """Bytes of an encoded image; more are not fetched, a URL may have no end. Most lines have some thousands."""
@@ -149,20 +154,23 @@ def image_of(cell: Any, file: str, key: str) -> bytes | Path:
 
 
 def image_at(place: str, key: str) -> bytes | Path:
-    """The path of an image file; from a URL, its content.
+    """The path of an image file that can be opened; from a URL, its content.
 
     Raises:
         DataError: if there is no such file, or it cannot be an image.
-        OSError: if a URL cannot be read now.
+        OSError: if it cannot be read now, by the network or for want of something else than the file.
     """
     if not is_url(place):
         path = Path(place)
         try:
-            there = path.is_file()
+            if not path.is_file():
+                raise DataError(f"{key}: image {path} does not exist")
+            with path.open("rb") as file:
+                file.read(1)
         except OSError as error:
+            if error.errno in NOT_NOW:
+                raise OSError(f"{key}: image {path} cannot be read now: {error.strerror}") from error
             raise DataError(f"{key}: image {path} cannot be read: {error.strerror}") from error
-        if not there:
-            raise DataError(f"{key}: image {path} does not exist")
         return path
     content = bytearray()
     try:
