@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from page_examples import letter_page, line_of, with_texts
@@ -26,6 +27,28 @@ def test_ids_are_unique(regions):
 def test_page_text_leaves_out_unread_lines():
     lines = (line_of("eins"), TextLine("l2"), TextLine("l3", transcription=Transcription("")))
     assert Page("p.jpg", 9, 9, (Region("r", lines),)).text == "eins\n\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (("Der", "alte", "Mann"), True),
+        (("Der", "alte Mann"), True),
+        (("Der", "Mann"), False),
+        (("Der", "alte", "Mnn"), False),
+        ((), True),
+    ],
+)
+def test_words_are_all_of_the_text_or_none(words, kept):
+    """What writes words would else lose text."""
+    given = tuple(map(Word, words))
+    assert Transcription("Der alte Mann", None, given).words == (given if kept else ())
+
+
+def test_a_page_whose_image_was_scaled_names_that_one():
+    page = Page("scan.tif", 200, 100)
+    assert page.on_image(Path("scan.jpg"), 100, 50) == Page("scan.jpg", 100, 50)
+    assert page.on_image(Path("scan.jpg"), 200, 100) is page
 
 
 def test_boxes_come_from_what_is_known():

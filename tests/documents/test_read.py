@@ -66,7 +66,14 @@ def test_the_size_of_an_image_is_in_its_header(tmp_path, ending, monkeypatch):
         (b"<PcGts/>", "PAGE XML of unknown namespace ''"),
         (b"{", "not valid JSON"),
         (b"{}", "not a page as drethtr writes it: KeyError: 'width'"),
-        (b'{"image": "a", "width": 1e999, "height": 1, "regions": []}', "OverflowError"),
+        (b'{"image": "a", "width": 1e999, "height": 1, "regions": []}', "a page is 0 to 1,000,000 pixels .*, not inf"),
+        (b'{"image": "a", "width": -1, "height": 1, "regions": []}', "pixels wide and high, not -1"),
+        (b'{"image": "a", "width": 1%s, "height": 1, "regions": []}' % (b"0" * 400), "wide and high, not 1000"),
+        (
+            b'{"image": "a", "width": 9, "height": 9, "regions": [{"id": "r", "polygon": null, "lines": [{"id": "l", '
+            b'"text": "a", "words": [], "confidence": NaN, "polygon": null, "baseline": null}]}]}',
+            "confidence: 'nan' is no number",
+        ),
         (b"\x89PNG\r\n\x1a\n", "an image"),
     ],
 )

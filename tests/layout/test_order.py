@@ -55,6 +55,31 @@ def test_date_on_the_right_comes_before_the_address_on_the_left():
     assert arrange(lines) == [list(range(len(lines)))]
 
 
+@pytest.mark.parametrize("columns", [2, 3, 5, 8, 10])
+def test_ragged_tables_are_read_column_by_column(columns):
+    """The white between some of the ragged ends and the next column is wider than that between columns."""
+    ends, step = np.random.default_rng(columns), 950 // columns
+    cells = [
+        [line(step * place, step * place + step * ends.uniform(0.3, 0.85), row) for row in range(100, 1300, 30)]
+        for place in range(columns)
+    ]
+    lines = [cell for column in cells for cell in column]
+    shuffled = ends.permutation(len(lines))
+    found = arrange([lines[number] for number in shuffled])
+    assert [int(shuffled[number]) for block in found for number in block] == list(range(len(lines)))
+    assert [len(block) for block in found] == [40] * columns
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_ragged_notes_on_the_left_follow_the_column(seed):
+    ends = np.random.default_rng(seed)
+    main = column(300, 900, range(100, 1300, 20))
+    notes = [line(60, ends.uniform(120, 260), row) for row in range(200, 1200, 125)]
+    found = arrange([*main, *notes])
+    assert [number for block in found for number in block] == list(range(len(main) + len(notes)))
+    assert [len(block) for block in found] == [len(main), len(notes)]
+
+
 def test_pieces_of_one_row_are_read_from_left_to_right():
     lines = [line(500, 700, 198), line(100, 400, 203), line(100, 700, 260)]
     assert arrange(lines) == [[1, 0, 2]]

@@ -69,7 +69,9 @@ class Word:
 
 @dataclass(frozen=True)
 class Transcription:
-    """What is written on a line; `words` may be empty though there is a text, if their places are not known.
+    """What is written on a line; its words are all of its text, or there are none, as their places are not known.
+
+    Words that a file gives are dropped if they are of a part of the text, or of another reading.
 
     flags  doubts about the line as a whole, each `kind: reason`
     """
@@ -78,6 +80,10 @@ class Transcription:
     confidence: float | None = None
     words: tuple[Word, ...] = ()
     flags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):
+            object.__setattr__(self, "words", ())
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,7 @@ class Page:
         return replace(self, regions=tuple(regions))
 
     def on_image(self, image: Path, width: int, height: int) -> Self:
-        """The page in pixels of its image, of this size, which may have been scaled since it was described.
+        """The page in pixels of its image, of this size; one that was scaled since it was described is named then.
 
         Raises:
             DataError: if the image has another shape, and so cannot be the one that was described.
@@ -185,7 +191,9 @@ class Page:
                 f"describes an image of {self.width} x {self.height} pixels, but {image} has {width} x {height} "
                 f"when it is held upright; put the image that was described beside it"
             )
-        return self.resized(width, height)
+        if (width, height) == (self.width, self.height):
+            return self
+        return replace(self.resized(width, height), image=image.name)
 
     def resized(self, width: int, height: int) -> Self:
         """The page on an image of another size; one whose size was unknown keeps what of its coordinates is on it."""

@@ -82,12 +82,11 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
 
 
 def size_beside(path: Path, image: str) -> tuple[int, int] | None:
-    """Width and height of the image of a page file, if it is there."""
+    """Width and height of the image of a page file, if it is there and no PDF."""
     try:
-        found = image_beside(path, image)
+        return image_size(image_beside(path, image))
     except DataError:
         return None
-    return image_size(found)
 
 
 def image_size(path: Path) -> tuple[int, int]:

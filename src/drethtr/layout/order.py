@@ -102,8 +102,12 @@ def is_note(side: list[Place], other: list[Place]) -> bool:
 
 
 def gutter(places: Sequence[Place]) -> float | None:
-    """The middle of the widest white strip that parts lines standing side by side; None if there is none."""
-    best, widest = None, 0.0
+    """The middle of the white strip that parts lines standing side by side; None if there is none.
+
+    Of several, that which the fewest lines cross, then the widest: where a column is ragged, a wider one begins at the
+    end of its shorter lines.
+    """
+    best, rank = None, (-len(places), 0.0)
     lefts, rights = np.array([(place.left, place.right) for place in places]).T.reshape(2, -1)
     for edge in np.unique(rights)[:-1]:
         before, after = rights <= edge, lefts >= edge
@@ -114,23 +118,23 @@ def gutter(places: Sequence[Place]) -> float | None:
         if crossing and (crossing > ACROSS * len(places) or min(before.sum(), after.sum()) < SIDE_BY_SIDE):
             continue
         sides = ([places[number] for number in np.flatnonzero(side).tolist()] for side in (before, after))
-        if width > widest and are_side_by_side(*sides):
-            best, widest = float(edge + width / 2), float(width)
+        if width > 0 and (-crossing, width) > rank and are_side_by_side(*sides):
+            best, rank = float(edge + width / 2), (-int(crossing), float(width))
     return best
 
 
 def are_side_by_side(left: Sequence[Place], right: Sequence[Place]) -> bool:
     """Whether the rows of both sides overlap: both among each other, or a note beside a column."""
     few, many = sorted((left, right), key=len)
-    beside = [place for place in few if spans(many, place)]
-    others = [place for place in many if spans(few, place)]
-    return len(many) >= SIDE_BY_SIDE and len(beside) >= len(few) / 2 and len(others) >= min(len(few), SIDE_BY_SIDE)
+    beside, others = count_beside(few, many), count_beside(many, few)
+    return len(many) >= SIDE_BY_SIDE and beside >= len(few) / 2 and others >= min(len(few), SIDE_BY_SIDE)
 
 
-def spans(places: Sequence[Place], place: Place) -> bool:
-    """Whether a line stands no higher and no lower than some others."""
-    rows = [other.row for other in places]
-    return min(rows) - place.height / 2 <= place.row <= max(rows) + place.height / 2
+def count_beside(places: Sequence[Place], others: Sequence[Place]) -> int:
+    """How many lines stand no higher and no lower than some others."""
+    rows = [other.row for other in others]
+    top, bottom = min(rows), max(rows)
+    return sum(top - place.height / 2 <= place.row <= bottom + place.height / 2 for place in places)
 
 
 def rows(places: Sequence[Place]) -> list[Place]:

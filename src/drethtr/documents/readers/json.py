@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from drethtr.documents.page import Page, Points, Region, TextLine, Transcription, Word
-from drethtr.documents.points import Canvas, baseline_or_none, polygon_or_none
+from drethtr.documents.points import LARGEST, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import file_name
 from drethtr.errors import DataError
 
@@ -20,12 +20,21 @@ def read_json(data: bytes, name: str) -> Page:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{name}: not valid JSON: {error}") from error
     try:
-        width, height = int(content["width"]), int(content["height"])
+        width, height = (size(content[side]) for side in ("width", "height"))
         canvas = Canvas(width, height)
         regions = tuple(read_region(region, canvas) for region in content["regions"])
         return Page(file_name(str(content["image"])), width, height, regions)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{name}: not a page as drethtr writes it: {type(error).__name__}: {error}") from error
+
+
+def size(content: Any) -> int:
+    """The width or height of a page, in pixels."""
+    if not 0 <= content <= LARGEST:
+        raise DataError(f"a page is 0 to {LARGEST:,} pixels wide and high, not {str(content)[:60]}")
+    return int(content)
 
 
 def read_region(content: Any, canvas: Canvas) -> Region:
@@ -53,7 +62,7 @@ def read_word(content: Any, canvas: Canvas) -> Word:
 
 def read_confidence(content: Any) -> float | None:
     """A confidence, or null."""
-    return None if content is None else float(content)
+    return None if content is None else min(max(number(str(content), "confidence"), 0.0), 1.0)
 
 
 def read_points(content: Any, canvas: Canvas) -> Points:
