@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -46,6 +47,7 @@ def serving(recognizer):
             with error:
                 return error.code, error.headers["Content-Type"], error.read()
 
+    ask.port = port
     try:
         yield ask
     finally:
@@ -212,6 +214,14 @@ def test_who_answers(ask):
         ("/page?name=a%00b", b"x", 400, "a file cannot have the name"),
         (f"/page?name={quote('ü' * 200)}", b"x", 400, "a file cannot have the name"),
         ("/page?name=..", b"x", 400, "a file cannot have the name"),
+        (
+            "/page?fromat=txt",
+            b"x",
+            400,
+            "/page has no parameter 'fromat'; did you mean 'format'?; it takes format, name",
+        ),
+        ("/line?format=alto", b"x", 400, "/line has no parameter 'format'; it takes none"),
+        ("/line", b"%PDF-1.7", 422, "a PDF is no image of a line; POST it to /page"),
         ("/nowhere", b"x", 404, "Not Found"),
     ],
 )
@@ -219,6 +229,31 @@ def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content
     monkeypatch.setattr(app, "MOST_BYTES", 2000)
     answer = ask(address, content)
     assert answer[0] == status and error in json.loads(answer[2])["error"]
+
+
+def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer, monkeypatch):
+    begun, go_on, read = Event(), Event(), recognizer.read_lines
+    monkeypatch.setattr(recognizer, "read_lines", lambda lines: begun.set() or (go_on.wait() and read(lines)))
+    monkeypatch.setattr(app, "MOST_REQUESTS", 1)
+    with serving(recognizer) as ask, ThreadPoolExecutor(1) as people:
+        first = people.submit(ask, "/line", line("abc"))
+        begun.wait()
+        assert ask("/line", line("abc")) == (
+            503,
+            "application/json",
+            b'{"error":"1 requests wait already; ask again later"}',
+        )
+        assert ask("/")[0] == 200
+        go_on.set()
+        assert first.result()[0] == 200 and ask("/line", line("abc"))[0] == 200
+
+
+def test_a_client_who_leaves_in_the_middle_is_no_fault(recognizer, capfd):
+    with serving(recognizer) as ask:
+        with socket.create_connection(("127.0.0.1", ask.port)) as client:
+            client.sendall(b"POST /line HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nhalf")
+        assert ask("/line", line("abc"))[0] == 200
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_a_form_is_explained(ask):

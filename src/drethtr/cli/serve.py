@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from drethtr.layout.finder import Finder
     from drethtr.transcription.source import Original
 
-AT_ONCE = 64
-"""Requests beyond so many are refused with status 503 until others are answered."""
-
 
 def serve(
     host: Annotated[str, typer.Option(help="Who may ask: 127.0.0.1, this machine; 0.0.0.0, everybody.")] = "127.0.0.1",
@@ -48,4 +45,4 @@ def serve(
         return finder_named(where.finder(original))
 
     recognizer = load_recognizer(model, decoder, device, precision, alternatives)
-    uvicorn.run(make_app(recognizer, finder), host=host, port=port, limit_concurrency=AT_ONCE)
+    uvicorn.run(make_app(recognizer, finder), host=host, port=port)

@@ -1,18 +1,19 @@
 """What the server answers: which addresses there are, what they take, and what is refused."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from drethtr.config import named
+from drethtr.config import hint, named
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.errors import ConfigError, DataError, DrethtrError
@@ -22,6 +23,9 @@ from drethtr.recognizer import Recognizer
 from drethtr.server.desk import Desk
 from drethtr.transcription.source import Original
 from drethtr.transcription.transcribe import transcribe
+
+MOST_REQUESTS = 64
+"""So many may bring or wait for something; who only asks how things are is always answered."""
 
 MOST_BYTES = 64 << 20
 MOST_PAGES = 20
@@ -38,11 +42,27 @@ class Service:
         self.recognizer = recognizer
         self.finder = finder
         self.desk = Desk(recognizer)
+        self.answering = 0
 
     @property
     def provenance(self) -> Provenance:
         """Who answers, now."""
         return Provenance.now(self.recognizer.model.identity)
+
+    @contextmanager
+    def admitted(self) -> Iterator[None]:
+        """One more request that is being answered.
+
+        Raises:
+            HTTPException: if there are too many.
+        """
+        if self.answering >= MOST_REQUESTS:
+            raise HTTPException(503, f"{MOST_REQUESTS} requests wait already; ask again later", {"Retry-After": "1"})
+        self.answering += 1
+        try:
+            yield
+        finally:
+            self.answering -= 1
 
     async def about(self, request: Request) -> Response:
         """`GET /`: who reads here, and how many lines wait."""
@@ -51,18 +71,23 @@ class Service:
 
     async def line(self, request: Request) -> Response:
         """`POST /line`: the image of a line in, its reading out, as `drethtr transcribe --format json` has it."""
-        content = await body_of(request)
-        line = await asyncio.to_thread(self.recognizer.open_line, content)
-        reading = await self.desk.read(line)
+        parameters_of(request)
+        with self.admitted():
+            content = await body_of(request)
+            if content.startswith(b"%PDF"):
+                raise DataError("a PDF is no image of a line; POST it to /page")
+            line = await asyncio.to_thread(self.recognizer.open_line, content)
+            reading = await self.desk.read(line)
         return JSONResponse({**reading.to_json(), "made_by": self.provenance.to_json()})
 
     async def page(self, request: Request) -> Response:
         """`POST /page?format=alto&name=letter.jpg`: an image or PDF in, a document out; json if no format is named."""
-        format = named("format", request.query_params.get("format", "json"), FORMATS)
-        name = Path(request.query_params.get("name", "")).name or "page"
-        content = await body_of(request)
-        read = partial(self.document_of, content, name, format)
-        document = await self.desk.alone(read, given_up=request.is_disconnected)
+        asked = parameters_of(request, "format", "name")
+        format = named("format", asked.get("format", "json"), FORMATS)
+        name = Path(asked.get("name", "")).name or "page"
+        with self.admitted():
+            read = partial(self.document_of, await body_of(request), name, format)
+            document = await self.desk.alone(read, given_up=request.is_disconnected)
         return Response(document, media_type=format.media)
 
     def document_of(self, content: bytes, name: str, format: Format) -> bytes:
@@ -109,6 +134,19 @@ def refuse_several(number: int, name: str, format: Format) -> None:
         raise DataError(f"{name}: holds {number} pages; only {together} have room for several")
 
 
+def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
+    """What stands after the question mark of an address.
+
+    Raises:
+        ConfigError: if anything else is asked for.
+    """
+    for name in request.query_params:
+        if name not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ConfigError(f"{request.url.path} has no parameter {name!r}{hint(name, known)}; {takes}")
+    return request.query_params
+
+
 async def body_of(request: Request) -> bytes:
     """What a request brings, in memory.
 
@@ -135,7 +173,9 @@ def refuse_bytes(size: int) -> None:
 
 
 def told(request: Request, error: Exception) -> Response:
-    """An error that was expected, in the words of the command line."""
+    """An error that was expected, in the words of the command line; nobody hears it if the client is gone."""
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=400)
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     return JSONResponse({"error": str(error)}, next(status for kind, status in STATUS if isinstance(error, kind)))
@@ -149,4 +189,6 @@ def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> St
         Route("/line", service.line, methods=["POST"]),
         Route("/page", service.page, methods=["POST"]),
     ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: told, DrethtrError: told})
+    return Starlette(
+        routes=routes, exception_handlers=dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
+    )
