@@ -175,15 +175,24 @@ def test_a_text_that_is_gone_is_named(tmp_path):
         open_samples(tmp_path)
 
 
-@pytest.mark.parametrize("header", ["", "file\ttext\n"])
-def test_tsv_beside_its_images(draw, tmp_path, header):
+def test_hidden_files_are_no_lines(draw, tmp_path):
+    (tmp_path / "a.png").write_bytes(draw("a"))
+    (tmp_path / "a.txt").write_text("a", encoding="utf-8")
+    (tmp_path / "._a.png").write_bytes(b"Mac OS X")
+    assert [sample.text for sample in open_samples(tmp_path)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("header", "more"), [("", ""), ("file\ttext\n", ""), ("file\ttext\tconfidence\tflags\n", "\t0.9\t")]
+)
+def test_tsv_beside_its_images(draw, tmp_path, header, more):
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "a.png").write_bytes(draw("a"))
     (tmp_path / "b.png").write_bytes(draw("b"))
-    (tmp_path / "gt.tsv").write_text(header + 'images/a.png\t"e\u0301\tx\n\nb.png\t\r\n', encoding="utf-8")
+    (tmp_path / "gt.tsv").write_text(header + f'images/a.png\t"e\u0301 x{more}\n\nb.png\t{more}\r\n', encoding="utf-8")
     for path in (tmp_path, tmp_path / "gt.tsv"):
         a, b = open_samples(path)
-        assert (a.image, a.text, a.set) == (tmp_path / "images" / "a.png", '"é\tx', "gt")
+        assert (a.image, a.text, a.set) == (tmp_path / "images" / "a.png", '"é x', "gt")
         assert (b.image, b.text) == (tmp_path / "b.png", "")
 
 
@@ -205,6 +214,8 @@ def test_jsonl_beside_its_images(draw, tmp_path):
     ("name", "content", "message"),
     [
         ("gt.tsv", "a.png a", "line 1: no tab"),
+        ("gt.tsv", "file\ttext\na.png\ta\t0.9", "line 2: 3 columns; expected"),
+        ("gt.tsv", "a.png\ta\t0.9", "line 1: 3 columns; expected file<TAB>text, or a first row that begins so"),
         ("gt.tsv", "a.png\ta\ngone.png\tb", "line 2: image .*gone.png does not exist"),
         ("gt.jsonl", '{"file": "a.png", "text": "a"}\n\n{"file": ', "line 3: not JSON"),
         ("gt.jsonl", '["a.png", "a"]', "line 1: expected an object"),

@@ -1,16 +1,16 @@
 """Tables that name an image and its text in each row: Loghi, TrOCR tutorials, the DRetHTR authors' sets.
 
-Rows are `file<TAB>text`, a first one that says just that is a header; files lie beside the table or in image/, images/
-or lines/. In a folder of tables their names say the split.
+Rows are `file<TAB>text`; a first one that says that is a header, and may name further columns. Files lie beside the
+table or in image/, images/ or lines/. In a folder of tables their names say the split.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.data.importers.importer import Entry, Found, Importer
 from drethtr.data.sample import LeftOut, Sample
-from drethtr.data.sources.table import tsv_rows_of
+from drethtr.data.sources.table import misshapen, tsv_rows_of
 from drethtr.data.split_names import set_named, split_named
 from drethtr.documents.beside import IMAGES
 from drethtr.errors import DataError
@@ -37,8 +37,8 @@ class Table(Importer):
         for table in tables:
             split = split_named(table.stem)
             name = source.resolve().name if source.is_dir() else set_named(source)
-            for number, row in tsv_rows_of(table):
-                yield entry(row, table.parent, split, name, f"{table} line {number}")
+            for number, cells in tsv_rows_of(table):
+                yield entry(cells, table.parent, split, name, f"{table} line {number}")
 
 
 def tables_of(source: Path) -> list[Path]:
@@ -50,17 +50,17 @@ def tables_of(source: Path) -> list[Path]:
 def is_table(path: Path) -> bool:
     """Whether the first row looks like one of a table."""
     try:
-        file, tab, _ = next((row for _, row in tsv_rows_of(path)), "").partition("\t")
+        cells = next((cells for _, cells in tsv_rows_of(path)), [])
     except DataError:  # no text of ours, such as a readme in another encoding
         return False
-    return bool(tab) and Path(file).suffix.lower() in IMAGES
+    return len(cells) > 1 and Path(cells[0]).suffix.lower() in IMAGES
 
 
-def entry(row: str, folder: Path, split: str, name: str, where: str) -> Entry:
+def entry(cells: Sequence[str], folder: Path, split: str, name: str, where: str) -> Entry:
     """One row."""
-    file, tab, text = row.partition("\t")
-    if not tab:
-        return LeftOut(where, "no tab in the row")
+    if trouble := misshapen(cells):
+        return LeftOut(where, trouble)
+    file, text = cells
     image = next((folder / place / file for place in FOLDERS if (folder / place / file).is_file()), None)
     if image is None:
         return LeftOut(f"{where}: {file}", "no image")

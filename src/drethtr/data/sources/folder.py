@@ -20,7 +20,7 @@ def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | Dat
     Raises:
         DataError: if there is no image.
     """
-    names = {path.name for path in folder.iterdir()}
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     images = sorted(name for name in names if Path(name).suffix.lower() in IMAGES)
     if not images:
         raise DataError(f"{folder}: holds no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")

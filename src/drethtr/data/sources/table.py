@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +22,24 @@ TYPES: dict[str, type] = {
     "clean": bool,
 }
 REQUIRED = ("file", "text")
-HEADER = "\t".join(REQUIRED)
 HALVES = re.compile("[\ud800-\udfff]")
 """Halves of characters; JSON can name one alone, and nothing can write it."""
 
 
 def read_tsv(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
-    """One sample per row `file<TAB>text`, without quoting, or why it is none; a first row that says that is a header.
+    """One sample per row `file<TAB>text`, without quoting, or why it is none.
 
-    Files are relative to the table.
+    A first row that says that is a header; what further columns it names are passed over. Files are relative to the
+    table.
 
     Raises:
         DataError: if the table cannot be read.
     """
-    for number, row in tsv_rows_of(path):
-        file, tab, text = row.partition("\t")
-        if tab:
-            yield sample_of({"file": file, "text": text}, path, number, spelling)
+    for number, cells in tsv_rows_of(path):
+        if trouble := misshapen(cells):
+            yield DataError(f"{path} line {number}: {trouble}")
         else:
-            yield DataError(f"{path} line {number}: no tab; expected file<TAB>text")
+            yield sample_of(dict(zip(REQUIRED, cells, strict=True)), path, number, spelling)
 
 
 def read_jsonl(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
@@ -80,9 +79,23 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def tsv_rows_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The same without the header that a TSV may have."""
-    return (found for found in rows_of(path) if found != (1, HEADER))
+def tsv_rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of the rows of a TSV without the header that it may have, and without the other columns it names."""
+    columns = len(REQUIRED)
+    for number, row in rows_of(path):
+        cells = row.split("\t")
+        if number == 1 and tuple(cells[: len(REQUIRED)]) == REQUIRED:
+            columns = len(cells)
+        else:
+            yield number, cells[: len(REQUIRED)] if len(cells) == columns else cells
+
+
+def misshapen(cells: Sequence[str]) -> str:
+    """What is wrong with a row that should have a file and a text, if anything is."""
+    if len(cells) == len(REQUIRED):
+        return ""
+    found = f"{len(cells)} columns" if len(cells) > 1 else "no tab"
+    return f"{found}; expected file<TAB>text, or a first row that begins so and names the other columns"
 
 
 def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spelling) -> Sample | DataError:
