@@ -1,8 +1,10 @@
 import csv
 import json
 import re
+import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pikepdf
@@ -96,6 +98,30 @@ def test_the_text_of_a_page_on_the_screen(transcribe, scans):
 def test_what_a_screen_cannot_show_needs_a_folder(transcribe, scans, formats):
     outcome = transcribe(scans, "--format", formats)
     assert outcome.code == 2 and "--output" in outcome.err and outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "hocr", "alto", "page", "json"])
+def test_files_of_several_pages_are_not_joined_on_the_screen(transcribe, scans, format):
+    """Nothing could read them."""
+    outcome = transcribe(scans, "--format", format)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"--format {format} makes 2 files here; give --output, the folder for them" in outcome.err
+    assert transcribe(scans / "one.png", "--format", format).code == 0
+
+
+def test_hidden_files_are_no_images(transcribe, scans):
+    """As macOS leaves them on disks of others."""
+    (scans / "._one.png").write_bytes(b"Mac OS X")
+    outcome = transcribe(scans)
+    assert outcome.code == 0 and "._one" not in outcome.err + outcome.out
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_is_named():
+    command = [sys.executable, "-m", "drethtr.cli", "info"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2 and ended.stderr == "drethtr: cannot write the output: No space left on device\n"
 
 
 def test_a_format_whose_package_is_missing_is_refused_before_anything_is_read(drethtr, scans, tmp_path, monkeypatch):

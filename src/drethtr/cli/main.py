@@ -1,6 +1,7 @@
 """`drethtr`: the commands, and how they end."""
 
 import sys
+from errno import ENOSPC
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -75,6 +76,11 @@ def main() -> None:
     write_utf8()
     try:
         app()
+    except OSError as error:
+        if error.errno != ENOSPC:
+            raise
+        typer.echo(f"drethtr: cannot write the output: {error.strerror}", err=True)
+        sys.exit(2)
     except DrethtrError as error:
         typer.echo(f"drethtr: {error}", err=True)
         sys.exit(2)

@@ -88,6 +88,8 @@ def transcribe_pages(
     works = [work for file in files if (work := open_work(file, options)) is not None]
     if options.output is not None:
         refuse_overwriting(works, options.output)
+    else:
+        refuse_joined(works, options.formats)
     waiting = left_to_do(works, len(files), force=options.force)
     done, failed = len(works) - len(waiting), len(files) - len(works)
     if not waiting:
@@ -117,6 +119,14 @@ def transcribe_pages(
                 failed += 1
     typer.echo(doubts, err=True)
     return Count(done, failed)
+
+
+def refuse_joined(works: Sequence[Work], formats: "Mapping[str, Format]") -> None:
+    """Refuse to show several files of a format one after the other, as they would be none together; text may be."""
+    for name, format in formats.items():
+        files = len(works) if format.together else sum(len(work.originals) for work in works)
+        if files > 1 and format.ending != ".txt":
+            raise ConfigError(f"--format {name} makes {files} files here; give --output, the folder for them")
 
 
 def open_work(file: Path, options: PageOptions) -> Work | None:

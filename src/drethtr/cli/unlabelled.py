@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from drethtr.cli.files import images_of
+from drethtr.cli.files import images_of, is_hidden
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def line_images(path: Path) -> "list[Sample]":
     from drethtr.data.sample import Sample
     from drethtr.documents.beside import IMAGES
 
-    found = sorted(file for file in path.rglob("*") if file.suffix.lower() in IMAGES) if path.is_dir() else []
+    files = path.rglob("*") if path.is_dir() else ()
+    found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))
     images = found or images_of(str(path))
     for image in images:
         refuse_page(
