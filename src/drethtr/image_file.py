@@ -22,6 +22,9 @@ DECODING_ERRORS = (
     Image.DecompressionBombWarning,
 )
 
+SUBFILE_TYPE, THUMBNAIL = 254, 1
+"""The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
+
 ORIENTATION = 0x0112
 """The EXIF tag that says how the picture is held."""
 

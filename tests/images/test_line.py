@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from PIL.TiffImagePlugin import AppendingTiffWriter
 
 from drethtr.errors import DataError
 from drethtr.images.line import MAX_PIXELS, first_line, load_line
@@ -34,6 +35,21 @@ def test_path_string_bytes_image_and_array_give_the_same_line(kind, tmp_path):
     path.write_bytes(data)
     for source in (path, str(path), data, image, written()):
         np.testing.assert_array_equal(load_line(source), written())
+
+
+def test_a_second_page_is_not_lost(tmp_path):
+    """A smaller copy of the first is none."""
+    image = Image.fromarray(written())
+    book = encoded(image, "TIFF", save_all=True, append_images=[image])
+    (tmp_path / "book.tif").write_bytes(book)
+    for source in (book, tmp_path / "book.tif"):
+        with pytest.raises(DataError, match="a TIFF of several pages; drethtr transcribe reads them"):
+            load_line(source)
+    with AppendingTiffWriter(tmp_path / "scan.tif", new=True) as file:
+        for page, tags in ((image, {}), (image.resize((9, 9)), {254: 1})):
+            page.save(file, "TIFF", tiffinfo=tags)
+            file.newFrame()
+    np.testing.assert_array_equal(load_line(tmp_path / "scan.tif"), written())
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "CMYK", "YCbCr", "HSV", "I", "F"])

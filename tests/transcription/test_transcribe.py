@@ -198,6 +198,7 @@ def test_a_page_on_its_side_or_head_is_turned(tmp_path, reader, quarters):
     baselines = np.array([(line.baseline[0], line.baseline[-1]) for line in page.lines])
     ahead, down = {1: ((0, -1), (1, 0)), 2: ((-1, 0), (0, -1)), 3: ((0, 1), (-1, 0))}[quarters]
     assert ((baselines[:, 1] - baselines[:, 0]) @ ahead > 200).all()
+    assert all(len(line.baseline) < 30 for line in page.lines)
     assert (np.diff(baselines[:, 0] @ down) > 40).all()
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from drethtr.errors import DataError
-from drethtr.image_file import DECODING_ERRORS
+from drethtr.image_file import DECODING_ERRORS, SUBFILE_TYPE, THUMBNAIL
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""
@@ -38,11 +38,12 @@ def load_line(source: ImageSource) -> Line:
     """A line image from a file, its bytes, a Pillow image or an array.
 
     Turned as its EXIF says, composed on white where transparent, made grey, and turned over when the writing is
-    lighter than the paper. Of several frames, the first. Arrays are (height, width) or (height, width, 1 to 4
+    lighter than the paper. Of an animation, the first frame. Arrays are (height, width) or (height, width, 1 to 4
     channels as in Pillow), with integers of 8 to 16 bits, floats from 0 to 1 or 0 to 255, or booleans (true is paper).
 
     Raises:
-        DataError: naming the source, if it is missing, no image, damaged, empty or larger than `MAX_PIXELS`.
+        DataError: naming the source, if it is missing, no image, damaged, empty, larger than `MAX_PIXELS`, or a TIFF of
+            several pages.
     """
     name = name_of(source)
     with decoding(name):
@@ -52,9 +53,11 @@ def load_line(source: ImageSource) -> Line:
             line = grey_from_image(source, name)
         elif isinstance(source, bytes):
             with Image.open(BytesIO(source), formats=FORMATS) as image:
+                refuse_pages(image, name)
                 line = grey_from_image(image, name)
         else:
             with opened_image(Path(source)) as image:
+                refuse_pages(image, name)
                 line = grey_from_image(image, name)
     return dark_on_light(line)
 
@@ -104,6 +107,20 @@ def refuse_size(width: int, height: int, name: str) -> None:
         raise DataError(f"{name}: an image of {width} x {height} pixels is empty")
     if width * height > MAX_PIXELS:
         raise DataError(f"{name}: {width} x {height} pixels are more than the {MAX_PIXELS:,} allowed; scale it down")
+
+
+def refuse_pages(image: Image.Image, name: str) -> None:
+    """Refuse a TIFF with a second page, which would be lost; a smaller copy of the first is none."""
+    if image.format != "TIFF":
+        return
+    try:
+        image.seek(1)
+    except EOFError:
+        return
+    copy = image.getexif().get(SUBFILE_TYPE, 0) & THUMBNAIL
+    image.seek(0)
+    if not copy:
+        raise DataError(f"{name}: a TIFF of several pages; drethtr transcribe reads them")
 
 
 def grey_from_image(image: Image.Image, name: str) -> Line:

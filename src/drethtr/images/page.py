@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.errors import DataError, MissingExtraError
-from drethtr.image_file import upright_size
+from drethtr.image_file import SUBFILE_TYPE, THUMBNAIL, upright_size
 from drethtr.images.line import (
     MAX_PIXELS,
     Line,
@@ -40,9 +40,6 @@ COPIES = 8
 
 PDF_DPI = 300
 """Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
-
-SUBFILE_TYPE, THUMBNAIL = 254, 1
-"""The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
 
 
 @dataclass(frozen=True)

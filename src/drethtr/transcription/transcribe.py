@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from drethtr.documents.page import Page, Region, TextLine, Transcription
 from drethtr.errors import DataError
 from drethtr.images.line import Line
@@ -28,6 +30,9 @@ HEAD_DOWN = 0.8
 
 PROBES = 6
 """So many lines are tried, the longest."""
+
+SPACING = 48
+"""Pixels between the points of a baseline that was found by turning a line round."""
 
 BETTER = 0.1
 """So much more confidence the other way up must bring."""
@@ -164,7 +169,8 @@ def half_turned(read: Read) -> FoundLine:
     strip = read.strip
     below = strip.line.shape[0] - strip.above
     other = strip.places - strip.downs * (strip.above - below)
-    return FoundLine(other[::-1], read.line.polygon)
+    few = np.linspace(len(other) - 1, 0, max(2, len(other) // SPACING)).round().astype(int)
+    return FoundLine(other[few], read.line.polygon)
 
 
 def placed_line(id: str, read: Read, text: Transcription, width: int, height: int) -> TextLine:

@@ -1,5 +1,6 @@
 from xml.etree import ElementTree as ET
 
+import pytest
 from page_examples import document_of, letter_page
 
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
@@ -38,7 +39,10 @@ def test_a_slanted_baseline_runs_from_the_left_bottom_corner_of_the_line():
     assert span.text == "a"
 
 
-def test_a_line_that_runs_upwards_has_an_angle():
-    line = TextLine("l", ((60, 10), (110, 10), (110, 90), (60, 90)), ((100, 90), (100, 10)), Transcription("a"))
+@pytest.mark.parametrize(
+    ("baseline", "angle"), [(((100, 90), (100, 10)), 90), (((110, 15), (60, 15)), 180), (((70, 10), (70, 90)), -90)]
+)
+def test_a_line_that_runs_upwards_or_on_its_head_has_an_angle(baseline, angle):
+    line = TextLine("l", ((60, 10), (110, 10), (110, 90), (60, 90)), baseline, Transcription("a"))
     [span] = spans(document_of(Page("a.jpg", 400, 100, (Region("r", (line,)),))), "ocr_line")
-    assert span.get("title") == "bbox 60 10 110 90; textangle 90"
+    assert span.get("title") == f"bbox 60 10 110 90; textangle {angle}"

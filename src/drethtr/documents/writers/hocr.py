@@ -71,10 +71,10 @@ def place(box: Box | None) -> str:
 def slope(baseline: Points, box: Box) -> str:
     """The straight line through both ends of the baseline, from the left bottom corner of the line's box.
 
-    Of a line that runs more up or down than across, its angle, counterclockwise.
+    Of a line that runs more up or down than across, or to the left, its angle, counterclockwise.
     """
     (x, y), (u, v) = baseline[0], baseline[-1]
-    if abs(v - y) > abs(u - x):
+    if u < x or abs(v - y) > abs(u - x):
         return f"textangle {math.degrees(math.atan2(y - v, u - x)):.0f}"
     gradient = (v - y) / (u - x) if u != x else 0.0
     return f"baseline {gradient:.4f} {round(y + gradient * (box.left - x) - box.bottom)}"
