@@ -2,6 +2,8 @@
 
 import struct
 import zlib
+from collections.abc import Iterator
+from itertools import count
 
 from PIL import Image
 
@@ -25,6 +27,9 @@ DECODING_ERRORS = (
 SUBFILE_TYPE, THUMBNAIL = 254, 1
 """The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
 
+COPIES = 8
+"""Frames of a TIFF that are looked through for each page, as many are smaller copies."""
+
 ORIENTATION = 0x0112
 """The EXIF tag that says how the picture is held."""
 
@@ -33,6 +38,16 @@ QUARTER_TURNS = range(5, 9)
 
 TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
 """Where Pillow keeps metadata in which the tag may stand."""
+
+
+def frames(image: Image.Image) -> Iterator[tuple[int, bool]]:
+    """The frames of an image file, each opened in turn, and whether it is a smaller copy of another one."""
+    for frame in count():
+        try:
+            image.seek(frame)
+        except EOFError:
+            return
+        yield frame, bool(frame and image.getexif().get(SUBFILE_TYPE, 0) & THUMBNAIL)
 
 
 def upright_size(image: Image.Image) -> tuple[int, int]:

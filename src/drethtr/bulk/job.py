@@ -1,7 +1,7 @@
 """A job: what is to be read, how, and what of it is there already."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,8 +102,9 @@ def open_job(
     settings = settings_of(plan, recognizer, which, rows_per_part)
     if force:
         folder.clear(everything=True)
-    check_same(folder, settings)
-    if folder.job() is None:
+    if (before := folder.job()) is not None:
+        check_same(folder, before, settings)
+    else:
         folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
     parts = tuple(plan.cut(rows_per_part))
     return Job(folder, parts, missing(parts, folder), recognizer.model.hash)
@@ -141,11 +142,8 @@ def check_apart(folder: Output, files: Sequence[str]) -> None:
         raise ConfigError(f"{folder.folder} holds Parquet files that are no results; choose another --output")
 
 
-def check_same(folder: Output, settings: dict[str, Any]) -> None:
+def check_same(folder: Output, before: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Refuse a folder with results of other settings."""
-    before = folder.job()
-    if before is None:
-        return
     if other := [words for name, words in OTHERS.items() if before.get(name) != settings[name]]:
         raise ConfigError(
             f"{folder.folder} holds results of {', '.join(other)}; choose another --output, "

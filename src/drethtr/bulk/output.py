@@ -98,11 +98,13 @@ class Output:
 
     def write(self, content: bytes, *names: str) -> None:
         """Write a file in one step; of two that write the same one at a time, one succeeds after the other."""
+        from fsspec.implementations.local import LocalFileSystem
+
         system, path = self.at(*names)
         folder = path.rpartition("/")[0]
         unfinished = f"{folder}/.{uuid4().hex}.unfinished"
         try:
-            if "file" in system.protocol:  # fsspec moves a local file in two steps, where the system is Windows
+            if isinstance(system, LocalFileSystem):  # on Windows it would move a file in two steps
                 with atomic_write(Path(path)) as whole:
                     whole.write_bytes(content)
                 return

@@ -112,10 +112,17 @@ def without_results(files: Sequence[str]) -> list[str]:
 
 
 def is_there(file: str) -> bool:
-    """Whether there is a file, by path or URL."""
+    """Whether there is a file, by path or URL.
+
+    Raises:
+        DataError: if that cannot be seen.
+    """
     system, path = locate(file)
-    with reaching(file):
-        return bool(system.exists(path))
+    try:
+        with reaching(file):
+            return bool(system.exists(path))
+    except OSError as error:
+        raise DataError(f"{file}: cannot be looked for: {error}") from error
 
 
 def is_image(file: str) -> bool:

@@ -82,7 +82,7 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
 
 def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
     """Images, PDFs, and files that describe a page, which then stand for their images; results apart."""
-    from drethtr.documents.beside import IMAGES
+    from drethtr.documents.beside import IMAGES, is_hidden
 
     files = sorted(file for file in folder.iterdir() if file.is_file() and not is_hidden(file))
     results = results_among(files, endings) | searchable_copies(files)
@@ -95,11 +95,6 @@ def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
         endings = ", ".join(sorted(readable))
         raise DataError(f"{folder}: no images in this folder ({endings}){deeper(folder, readable)}")
     return found
-
-
-def is_hidden(file: Path) -> bool:
-    """Whether a file is none of a person's own: among others, macOS puts `._a.png` beside `a.png` on foreign disks."""
-    return file.name.startswith(".")
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:

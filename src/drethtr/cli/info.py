@@ -80,7 +80,7 @@ def report_gaps(model: "Model", path: Path) -> None:
         return
     typer.echo(f"{path}: the card does not tell")
     for gap in found:
-        typer.echo(f"- {gap.what}: {gap.remedy}")
+        typer.echo(f"- {gap.what}: {gap.remedy}".translate(CONTROL))
     typer.echo(f"Entries are added from a TOML file: drethtr info {path} --add card.toml")
     raise typer.Exit(1)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from drethtr.cli.files import images_of, is_hidden
+from drethtr.cli.files import images_of
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def line_images(path: Path) -> "list[Sample]":
         DataError: naming the first that is a page, and how pages are read.
     """
     from drethtr.data.sample import Sample
-    from drethtr.documents.beside import IMAGES
+    from drethtr.documents.beside import IMAGES, is_hidden
 
     files = path.rglob("*") if path.is_dir() else ()
     found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))

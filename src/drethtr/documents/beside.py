@@ -23,6 +23,11 @@ IMAGE_FOLDERS = ("Images", "images", "img")
 NUMBER = re.compile(r"_\d{4,}$")
 
 
+def is_hidden(file: Path) -> bool:
+    """Whether a file is none of a person's own: among others, macOS puts `._a.png` beside `a.png` on foreign disks."""
+    return file.name.startswith(".")
+
+
 def page_stem(path: Path) -> str:
     """The name of the page in a file: `0001` in `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
     stem = path.stem

@@ -191,9 +191,8 @@ class Page:
                 f"describes an image of {self.width} x {self.height} pixels, but {image} has {width} x {height} "
                 f"when it is held upright; put the image that was described beside it"
             )
-        if (width, height) == (self.width, self.height):
-            return self
-        return replace(self.resized(width, height), image=image.name)
+        page = self.resized(width, height)
+        return page if page is self else replace(page, image=image.name)
 
     def resized(self, width: int, height: int) -> Self:
         """The page on an image of another size; one whose size was unknown keeps what of its coordinates is on it."""

@@ -7,6 +7,7 @@ that Pillow hands to other programs (EPS to Ghostscript) are not opened.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from drethtr.errors import DataError
-from drethtr.image_file import DECODING_ERRORS, SUBFILE_TYPE, THUMBNAIL
+from drethtr.image_file import COPIES, DECODING_ERRORS, frames
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""
@@ -26,7 +27,7 @@ MAX_PIXELS = 89_000_000
 """More is refused before decoding; just below the size at which Pillow itself suspects a decompression bomb."""
 
 SHARES = np.array([0.005, 0.5, 0.995])
-"""Shares of the pixels that are darker than the darkest writing, the paper, and the lightest."""
+"""Of the pixels, at the end of the dark tail, in the middle, where the paper is, and at the end of the light tail."""
 
 PAPER_GRAIN = 24
 """Blank paper may vary by so many grey levels."""
@@ -113,14 +114,9 @@ def refuse_pages(image: Image.Image, name: str) -> None:
     """Refuse a TIFF with a second page, which would be lost; a smaller copy of the first is none."""
     if image.format != "TIFF":
         return
-    try:
-        image.seek(1)
-    except EOFError:
-        return
-    copy = image.getexif().get(SUBFILE_TYPE, 0) & THUMBNAIL
-    image.seek(0)
-    if not copy:
+    if any(not is_copy for _, is_copy in islice(frames(image), 1, COPIES)):
         raise DataError(f"{name}: a TIFF of several pages; drethtr transcribe reads them")
+    image.seek(0)
 
 
 def grey_from_image(image: Image.Image, name: str) -> Line:

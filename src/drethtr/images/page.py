@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.errors import DataError, MissingExtraError
-from drethtr.image_file import SUBFILE_TYPE, THUMBNAIL, upright_size
+from drethtr.image_file import COPIES, frames, upright_size
 from drethtr.images.line import (
     MAX_PIXELS,
     Line,
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 
 MOST_PAGES = 10_000
 """Files with more are refused: a few bytes can claim any number of pages."""
-
-COPIES = 8
-"""Frames of a TIFF that are looked through for each page, as many are smaller copies."""
 
 PDF_DPI = 300
 """Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
@@ -117,8 +113,8 @@ def open_pages(path: str | Path, most: int = MOST_PAGES) -> tuple[PageSource, ..
     in_pdf = is_pdf(path)
     if path.suffix.lower() == ".pdf" and not in_pdf:
         raise DataError(f"{path}: named .pdf, but no PDF")
-    frames = pdf_frames(path, most) if in_pdf else image_frames(path, most)
-    return tuple(PageSource(path, frame, number, len(frames)) for number, frame in enumerate(frames, start=1))
+    found = pdf_frames(path, most) if in_pdf else image_frames(path, most)
+    return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))
 
 
 @contextmanager
@@ -135,16 +131,12 @@ def image_frames(path: Path, most: int) -> list[int]:
     with opened(PageSource(path)) as image:
         if image.format != "TIFF":
             return [0]
-        frames: list[int] = []
-        for frame in count():
-            try:
-                image.seek(frame)
-            except EOFError:
-                break
-            if not (frame and image.getexif().get(SUBFILE_TYPE, 0) & THUMBNAIL):
-                frames.append(frame)
-            refuse_more(path, max(len(frames), frame // COPIES), most)
-        return frames
+        pages: list[int] = []
+        for frame, is_copy in frames(image):
+            if not is_copy:
+                pages.append(frame)
+            refuse_more(path, max(len(pages), frame // COPIES), most)
+        return pages
 
 
 def refuse_more(path: Path, pages: int, most: int) -> None:

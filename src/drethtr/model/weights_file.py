@@ -122,22 +122,23 @@ class EmptyDict:
 
 
 def set_item(unpickler: Any) -> None:
-    """Put the last value on the stack into the dictionary below it, under the name between them.
-
-    Names are text: to hash tuples of tuples can take for ever, or end the process.
-    """
+    """Put the last value on the stack into the dictionary below it, under the name between them."""
     value, name = unpickler.stack.pop(), unpickler.stack.pop()
-    if not isinstance(name, str):
-        raise CheckpointError("it holds something under a name that is no text")
-    unpickler.stack[-1][name] = value
+    put(unpickler.stack[-1], name, value)
 
 
 def set_items(unpickler: Any) -> None:
     """The same for all names and values since the last mark."""
     items = unpickler.pop_mark()
     for name, value in zip(items[::2], items[1::2], strict=True):
-        unpickler.stack += (name, value)
-        set_item(unpickler)
+        put(unpickler.stack[-1], name, value)
+
+
+def put(table: Any, name: Any, value: Any) -> None:
+    """Names are text: to hash tuples of tuples can take for ever, or end the process."""
+    if not isinstance(name, str):
+        raise CheckpointError("it holds something under a name that is no text")
+    table[name] = value
 
 
 class InertUnpickler(pickle._Unpickler):

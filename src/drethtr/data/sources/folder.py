@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from drethtr.data.sample import Sample
-from drethtr.documents.beside import IMAGES
+from drethtr.documents.beside import IMAGES, is_hidden
 from drethtr.errors import DataError
 from drethtr.text.normalize import Spelling, nfc
 
@@ -20,7 +20,7 @@ def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | Dat
     Raises:
         DataError: if there is no image.
     """
-    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    names = {path.name for path in folder.iterdir() if not is_hidden(path)}
     images = sorted(name for name in names if Path(name).suffix.lower() in IMAGES)
     if not images:
         raise DataError(f"{folder}: holds no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")
