@@ -1,7 +1,7 @@
 .PHONY: bench check lint format pictures
 
 check: lint
-	pytest
+	pytest -n auto
 
 lint:
 	ruff format --check docs recipes src tests

@@ -1,5 +1,6 @@
 """Small models and lines that many tests share."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,11 @@ from drethtr.model.ctc import CTCConfig
 from drethtr.model.embedding import Sinusoidal
 from drethtr.model.network import NetworkConfig
 from drethtr.text.tokenizer import Characters
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # One processor for each worker and for what it starts.
+    torch.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 # A busy machine is no failure.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
