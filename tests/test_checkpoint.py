@@ -229,4 +229,5 @@ def test_what_decides_a_reading_changes_the_hash(change, tiny_model) -> None:
 def test_a_model_is_named_by_its_card_and_hash(tiny_model) -> None:
     assert tiny_model.identity == f"tiny {tiny_model.hash[:12]}"
     assert replace(tiny_model, card={}).identity == tiny_model.hash[:12]
+    assert replace(tiny_model, card={"name": "a\x1b[31mb"}).identity.startswith("a [31mb ")
     assert replace(tiny_model, card={"name": "two\nlines"}).identity.startswith("two lines ")

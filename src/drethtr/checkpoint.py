@@ -67,8 +67,11 @@ class Model:
 
     @property
     def identity(self) -> str:
-        """Its name, if the card has one, and the first 12 digits of its hash: what every output names it by."""
-        name = " ".join(str(self.card.get("name", "")).split())
+        """Its name, if the card has one, and the first 12 digits of its hash: what every output names it by.
+
+        Of the name only what can be printed: a terminal obeys other characters.
+        """
+        name = " ".join("".join(c if c.isprintable() else " " for c in str(self.card.get("name", ""))).split())
         return f"{name} {self.hash[:12]}".lstrip()
 
     def check_trust(self) -> None:

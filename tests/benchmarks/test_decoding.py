@@ -83,7 +83,7 @@ def test_measures_every_contender():
     assert all(seconds > 0 for figures in race.figures.values() for seconds in figures)
 
 
-def test_formulas_of_the_issue():
+def test_the_formulas_of_memory():
     """Spec 3: SMALL, 128 lines, 10 beams, 94 characters in GB; here in MB, our images of 50 tokens instead of 140."""
     task = Task(name="small", config=SMALL, batch=128, beams=10, characters=94)
     image, copied, retention, text = formulas(task).values()

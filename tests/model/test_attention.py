@@ -34,7 +34,7 @@ def by_hand(q, image, mix):
 
 
 def test_the_multiplied_prior_is_the_published_formula():
-    """A[i,j] g^|i-j| / sqrt(Σ_j g^|i-j|), not renormalized (spec 1.5)."""
+    """A[i,j] g^|i-j| / sqrt(Σ_j g^|i-j|), not renormalized."""
 
     def published(scores, distances, gamma):
         prior = gamma**distances

@@ -17,7 +17,7 @@ BACKBONE = Path(__file__).parent / "fixtures" / "efficientnet_v2_s.tsv"
 
 
 def base_layer(number):
-    """Names and shapes of one layer of the published BASE weights (spec, Sec. 4)."""
+    """Names and shapes of one layer of the published BASE weights."""
     layer = f"retnet.layers.{number}"
     return {
         f"{layer}.0.norm.weight": (768,),

@@ -11,7 +11,7 @@ def gammas(schedule, subtractor, layers, heads):
 
 
 def test_layerwise_is_the_published_table():
-    """First and last head of SMALL, and first head of BASE (spec 1.6)."""
+    """First and last head of SMALL, and first head of BASE."""
     small = gammas("layerwise", 0.86, 4, 8)
     assert np.allclose([gamma[0] for gamma in small], [0.1088, 0.3954, 0.6821, 0.9688], atol=6e-5)
     assert np.allclose([gamma[-1] for gamma in small], [0.1380, 0.4247, 0.7114, 0.9980], atol=6e-5)

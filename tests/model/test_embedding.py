@@ -7,7 +7,7 @@ from drethtr.model.embedding import Learned, Sinusoidal, TextEmbedding, sinusoid
 
 
 def test_the_sinusoid_is_the_published_one():
-    """m = d/2, f_k = 10000^(-k/(m-1)); sines, then cosines (spec 1.3)."""
+    """m = d/2, f_k = 10000^(-k/(m-1)); sines, then cosines."""
     frequencies = 10_000.0 ** (-np.arange(8) / 7)
     angles = np.array([0, 1, 2.5, 93])[:, None] * frequencies
     expected = np.concatenate([np.sin(angles), np.cos(angles)], axis=-1)

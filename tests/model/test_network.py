@@ -304,7 +304,7 @@ def test_compact_is_compact():
 
 
 def test_weights_start_as_published():
-    """N(0, 0.02) and biases 0 (spec 1.10), but a CTC head starts with its draft, which nothing corrects."""
+    """N(0, 0.02) and biases 0, but a CTC head starts with its draft, which nothing corrects."""
     torch.manual_seed(0)
     network = DRetHTR(replace(TINY, width=64, hidden=256, ctc=CTCConfig()), 300)
     for module in (network.to_width, network.to_logits, network.blocks[2].fusion.to_qkv, network.embed.tokens):

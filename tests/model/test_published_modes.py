@@ -1,4 +1,4 @@
-"""Every published mode against its formulas (spec 1.3-1.8), written out over all tokens at once."""
+"""Every published mode against its formulas, written out over all tokens at once."""
 
 import json
 from dataclasses import replace

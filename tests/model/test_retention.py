@@ -106,7 +106,7 @@ def test_the_example_of_the_paper(form):
 
 
 def test_normalizing_divides_by_the_root_of_the_row_sum():
-    """Rows of D do not sum to 1: it is a square root (spec 1.5)."""
+    """Rows of D do not sum to 1: it is a square root."""
     ones = torch.ones(1, 1, 3, 1)
     log_half = torch.full((1, 1, 3), 0.5).log()
     read, _ = parallel(ones, ones, ones, log_half, RetentionState.empty(ones, ones), normalize=True)

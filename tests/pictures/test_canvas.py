@@ -28,6 +28,11 @@ def test_svg_holds_the_same_and_needs_no_other_file():
     assert root[1].get("href").startswith("data:image/png;base64,") and root[3].text == "a < b & c"
 
 
+def test_svg_is_well_formed_whatever_the_words():
+    drawn = Words(0, 0, "a\x01\x1b<\ufffe").svg()
+    assert ElementTree.fromstring(f"<svg>{drawn}</svg>")[0].text == "a\ufffd\ufffd<\ufffd"
+
+
 def test_a_rectangle_that_ends_before_it_begins_is_not_seen():
     narrow = Rectangle(20, 10, 18, 20, (255, 0, 0))
     assert "width='0.0'" in narrow.svg()

@@ -29,6 +29,11 @@ def test_long_lines_are_scaled_to_fit():
     assert WIDEST < sheet.width < WIDEST + 50
 
 
+def test_a_caption_without_end_and_a_line_without_end_are_cut():
+    sheet = contact_sheet([(line(90), "x" * 1_000_000), (np.full((4000, 60), 90, np.uint8), "high")])
+    assert sheet.width < 3000 and sheet.height < 400
+
+
 def test_nothing_to_show():
     with pytest.raises(DataError, match="no lines"):
         contact_sheet([])

@@ -74,7 +74,9 @@ def test_what_is_missing_is_named_with_its_remedy(tiny_model, card, what):
     assert gap.what == what and gap.remedy
 
 
-@pytest.mark.parametrize("name", ["CC BY-SA 4.0", "cc-by-sa-4.0", "CC BY-NC-SA 4.0", "Attribution-ShareAlike"])
+@pytest.mark.parametrize(
+    "name", ["CC BY-SA 4.0", "cc-by-sa-4.0", "CC BY-NC-SA 4.0", "CC BY-SA4.0", "ccbysa", "Attribution-ShareAlike"]
+)
 def test_what_is_to_be_shared_alike_may_be(tiny_model, name):
     card = CARD | {"license": name, "data": [{"set": "kew", "license": name, "source": "Kew"}]}
     assert gaps(replace(complete(tiny_model), card=card)) == []

@@ -77,6 +77,20 @@ def test_models_of_another_run_are_not_replaced(there, data, monkeypatch):
     assert (data / "out" / there).read_text() == "of another run"
 
 
+def test_what_a_killed_run_wrote_after_its_snapshot_is_written_anew(data):
+    metrics = data / "metrics.jsonl"
+    metrics.write_text("".join(f'{{"kind": "validation", "samples": {seen}}}\n' for seen in (16, 32, 48)))
+    with closing(Diary(data, total=64, seen=16)) as diary:
+        diary.record("validation", 32)
+    assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [16, 32]
+
+
+def test_a_decoder_that_the_network_cannot_serve_is_refused_before_anything_is_learned(data, monkeypatch):
+    with pytest.raises(ConfigError, match=r"^validation\.decoder: this model has no CTC head"):
+        train(run(data, monkeypatch, "network.ctc=false", "loss.ctc=0"), data / "out", workers=0)
+    assert not (data / "out").exists()
+
+
 def test_half_a_record_is_no_record(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')

@@ -5,7 +5,7 @@ of the decay is taken anew over the whole text at every step. A beam search stop
 ended. Greedy search stops at a step at which all lines end: a single line at its own end, several hardly ever, because
 their texts are not equally long, so that they go on to the limit of 94 tokens (`decoding.prepare_published`).
 Weights, layers, kernels and the search are those of this package, so that nothing but the algorithm is compared.
-Source: paper, Sec. 5.3 and 6; spec 3 and 7.
+Source: paper, Sec. 5.3 and 6.
 """
 
 from dataclasses import dataclass, field

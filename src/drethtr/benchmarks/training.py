@@ -78,13 +78,12 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     its share is right only over several chunks of lines (`run.batches.chunk`). Started by torchrun, the figures are
     those of all processes together, but the memory is that of one.
     """
-    devices = Devices.open(device)
+    devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     memory = PeakMemory(devices.device) if can_measure(devices.device) else None
     torch.manual_seed(run.seed)
     model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), devices)
-    batches = Batches(
-        Mixture((Strokes(),), (1.0,), run.seed), run.preparation, model.tokenizer, run.batches, run.augmentation
-    )
+    mixture = Mixture((Strokes(),), (1.0,), run.seed)
+    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
     progress = beginning(run, devices)
     streams = open_streams(batches, progress.positions, devices, workers)
     seen, columns, loading, total = 0, 0, 0.0, 0.0

@@ -63,7 +63,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def differences(title: str, rows: Sequence[Difference]) -> str:
     """Rates of A and B, and their difference with its interval, also drawn."""
-    widest = max((abs(edge) for row in rows for edge in (row.low, row.high)), default=0) or 1
+    widest = max((abs(edge) for row in rows if row.sure for edge in (row.low, row.high)), default=0) or 1
     return table(
         (title, "lines", "A %", "B %", "B − A", "95 % interval", SIDES),
         (
@@ -73,8 +73,8 @@ def differences(title: str, rows: Sequence[Difference]) -> str:
                 f"{100 * row.a:.2f}",
                 f"{100 * row.b:.2f}",
                 f"{100 * row.difference:+.2f}",
-                f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}]",
-                bar(row, widest),
+                f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}]" if row.sure else "",
+                bar(row, widest) if row.sure else "",
             )
             for row in rows
         ),

@@ -44,8 +44,9 @@ def table(title: str, rows: Sequence[Difference]) -> Iterator[str]:
     width = max(len(title), *(len(row.name) for row in rows))
     yield f"{title:{width}}  {'lines':>6}  {'A %':>6}  {'B %':>6}  {'B - A':>22}  B better"
     for row in rows:
-        difference = f"{100 * row.difference:+.2f} [{100 * row.low:+.2f}, {100 * row.high:+.2f}]"
-        rates = f"{100 * row.a:>6.2f}  {100 * row.b:>6.2f}  {difference:>22}  {row.better:>8.0%}"
+        interval = f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}]" if row.sure else ""
+        difference, better = f"{100 * row.difference:+.2f} {interval:15}", f"{row.better:.0%}" if row.sure else ""
+        rates = f"{100 * row.a:>6.2f}  {100 * row.b:>6.2f}  {difference:>22}  {better:>8}"
         yield f"{row.name:{width}}  {row.lines:>6,}  {rates}"
 
 

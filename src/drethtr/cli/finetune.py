@@ -126,7 +126,8 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     lines = [
         f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
         f"CER {percent(outcome.before)} before, {percent(outcome.after)} after: "
-        f"{100 * change.difference:+.2f} points [{100 * change.low:+.2f}, {100 * change.high:+.2f}]",
+        f"{100 * change.difference:+.2f} points"
+        + (f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""),
     ]
     if change.difference >= 0:
         lines.append(nothing_better(material, outcome, output))
@@ -179,6 +180,15 @@ def curve_table(curve: "LearningCurve") -> list[str]:
     return [
         f"{'lines':>9}  {'CER %':>6}",
         *rows,
-        f"Twice the lines, {2 * curve.lines[-1]:,}, would lower the CER by about {100 * curve.gain:.1f} points "
-        f"[{100 * curve.low:.1f}, {100 * curve.high:.1f}].",
+        prospect(curve),
     ]
+
+
+def prospect(curve: "LearningCurve") -> str:
+    """What is to be expected of more lines."""
+    if curve.gain <= 0:
+        return "As far as these numbers of lines tell, more lines would not lower the CER."
+    return (
+        f"Twice the lines, {2 * curve.lines[-1]:,}, would lower the CER by about {100 * curve.gain:.1f} points "
+        f"[{100 * curve.low:.1f}, {100 * curve.high:.1f}]."
+    )

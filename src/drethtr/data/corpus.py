@@ -44,8 +44,9 @@ class Wording:
     """What a line of text is like.
 
     Prose is `shortest` to `longest` characters long, most often in between. `fragments` is the share of lines that
-    are a date, a sum, a name or the like; `inserted` the share of prose with one in it; `hyphenated` the share of
-    prose that is cut within its last word; `capitals` the share in capitals only; `words` the share of single words.
+    are a date, a sum, a name or the like; `inserted` the share of prose with one in it; `hyphenated` how
+    often a line that ends within a long word is cut there, with a hyphen; `capitals` the share in capitals only;
+    `words` the share of single words.
     """
 
     shortest: int = 10
@@ -163,9 +164,9 @@ def end_of_word(paragraph: str, place: int) -> int:
 
 
 def insert(text: str, piece: str, chance: np.random.Generator) -> str:
-    """The text with a piece between two of its words."""
+    """The text with a piece between two of its words, but not behind one that is cut."""
     words = text.split()
-    place = int(chance.integers(len(words) + 1))
+    place = int(chance.integers(len(words) + (not text.endswith("-"))))
     return " ".join((*words[:place], *piece.split(), *words[place:]))
 
 

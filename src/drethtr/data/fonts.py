@@ -25,7 +25,7 @@ LOW, TALL, DEEP = "acemnorsuvxz", "bdhkl", "gpqy"
 
 # What a careless font draws instead: letters that must not look the same, and pairs it may spell out.
 CONFUSED = {"ß": "Bs", "ſ": "s", "œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
-SPELLED_OUT = {"ß": ("ss", "SS"), "ẞ": ("ss", "SS")}
+SPELLED_OUT = {"ß": ("ss", "SS"), "ẞ": ("ss", "SS"), "«": ("‹",), "»": ("›",)}
 SAME_DRAWING = 0.9  # correlation; rock-salt and walter-turncoat reach 0.98 for ß as SS, honest fonts stay under 0.6
 
 

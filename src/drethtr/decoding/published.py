@@ -3,7 +3,7 @@
 Every token may be written, the start and padding included. A beam search sums log-probabilities without regard to
 length, and a text that has ended goes on, paying for tokens that nobody will read, until all beams of its line have
 ended; the highest sum wins, cut at its first end. That is done here for each line as if it were alone: in the released
-code, what a line gets depends on its batch (spec 0.6 and 3).
+code, what a line gets depends on its batch.
 """
 
 from dataclasses import dataclass

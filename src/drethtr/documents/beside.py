@@ -28,6 +28,14 @@ def is_hidden(file: Path) -> bool:
     return file.name.startswith(".")
 
 
+def visible_below(folder: Path) -> list[Path]:
+    """Files and folders at any depth, in order, without hidden ones and what those hold."""
+    found = (
+        path for path in folder.rglob("*") if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    )
+    return sorted(found)
+
+
 def page_stem(path: Path) -> str:
     """The name of the page in a file: `0001` in `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
     stem = path.stem

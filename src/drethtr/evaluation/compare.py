@@ -60,9 +60,14 @@ class Difference:
     better: float
 
     @property
+    def sure(self) -> bool:
+        """Whether there are enough pages for the interval to mean something."""
+        return self.drawn >= FEWEST
+
+    @property
     def verdict(self) -> str:
         """What the interval allows to say; a bootstrap of a few pages is too sure of itself."""
-        if self.drawn < FEWEST:
+        if not self.sure:
             return "too few pages to tell"
         if self.low <= 0 <= self.high:
             return "no difference shown"

@@ -124,7 +124,8 @@ def ours(one: Measured, measure: str) -> str:
         text += f" ± {number(stdev(values), measure)}"
     if measure in RATES and one.pages:
         rates, shown = bootstrap(one.counts(measure), one.pages), RATES[measure].shown
-        text += f" [{number(shown * rates.cer_low, measure)}, {number(shown * rates.cer_high, measure)}]"
+        if rates.sure:
+            text += f" [{number(shown * rates.cer_low, measure)}, {number(shown * rates.cer_high, measure)}]"
     return text
 
 
@@ -134,8 +135,8 @@ def difference_text(one: Measured, first: Measured, measure: str) -> str:
     if found is None:
         return ""
     places, shown = DECIMALS.get(measure, 2), RATES[measure].shown
-    parts = (f"{shown * value:+.{places}f}" for value in (found.difference, found.low, found.high))
-    return "{} [{}, {}]".format(*parts)
+    middle, low, high = (f"{shown * value:+.{places}f}" for value in (found.difference, found.low, found.high))
+    return f"{middle} [{low}, {high}]" if found.sure else middle
 
 
 def difference(one: Measured, first: Measured, measure: str) -> Difference | None:

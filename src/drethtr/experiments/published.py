@@ -1,7 +1,7 @@
 """How the paper trained, as values: DRetHTR-SMALL on IAM, which its ablations vary.
 
 Trained on real lines alone as the paper describes it (Sec. 5.4); pretrained and fine-tuned as the authors' logs have it
-(spec, Sec. 4; recipes/published_*.toml). Lines keep their own width: where padding is masked, a canvas of 2227 columns
+(recipes/published_*.toml). Lines keep their own width: where padding is masked, a canvas of 2227 columns
 changes nothing but the time.
 """
 

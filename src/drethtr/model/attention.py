@@ -78,7 +78,7 @@ class DecayPrior(ImagePrior):
 
 
 class MultipliedDecay(DecayPrior):
-    """Softmax weights times γ^|i-j| / √(Σ_j γ^|i-j|), not renormalized: the published form (spec 1.5)."""
+    """Softmax weights times γ^|i-j| / √(Σ_j γ^|i-j|), not renormalized: the published form."""
 
     def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor:
         log_prior = log_distance(self.log_gamma, q.shape[2])[None]

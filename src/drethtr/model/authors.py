@@ -1,4 +1,4 @@
-"""The authors' checkpoints: their names for the weights, translated into ours (spec, Sec. 4).
+"""The authors' checkpoints: their names for the weights, translated into ours.
 
 A checkpoint of theirs holds weights and nothing else. Which mixer, decay and prior it was trained with cannot be seen
 in it, nor the alphabet: whoever loads one must say so, in a `NetworkConfig` or in the words of their command lines.

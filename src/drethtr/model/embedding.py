@@ -11,7 +11,7 @@ from drethtr.errors import ConfigError
 
 
 def sinusoid(positions: Tensor, width: int) -> Tensor:
-    """Sines, then cosines, of positions (...), whole or not, at width/2 wavelengths: (..., width) (spec 1.3)."""
+    """Sines, then cosines, of positions (...), whole or not, at width/2 wavelengths: (..., width)."""
     half = width // 2
     exact = "cpu" if positions.device.type == "mps" else positions.device  # Apple's GPUs have no float64
     steps = torch.arange(half, device=exact, dtype=torch.float64)

@@ -148,7 +148,7 @@ class DRetHTR(nn.Module):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Weights of the decoder from N(0, 0.02), biases zero (spec 1.10); the backbone keeps its own start."""
+        """Weights of the decoder from N(0, 0.02), biases zero; the backbone keeps its own start."""
         for name, module in self.named_modules():
             if name.startswith("backbone"):
                 continue

@@ -3,7 +3,7 @@
 DRetHTR does nothing here. RetNet's own block norms every head and gates it; the paper leaves both out (Sec. 4.1.2).
 
 Shapes, everywhere in this file: found, x (B, N, width), the heads of a token next to each other.
-Source: spec, Sec. 1.8; RetNet, arXiv 2307.08621, Sec. 2.3.
+Source: RetNet, arXiv 2307.08621, Sec. 2.3.
 """
 
 from abc import ABC, abstractmethod

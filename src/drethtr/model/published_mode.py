@@ -1,4 +1,4 @@
-"""The settings of the published command lines, translated once into ours (spec, parts 1 and 6).
+"""The settings of the published command lines, translated once into ours (docs/paper.md).
 
 The released code looks for words in one string, `mode`, and reads some of them only beside others: with `RetNet`,
 `with_gamma` and `split_softmax` mean nothing, with `Transformer`, nothing is gated or normed. So it is here.

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from PIL import Image, ImageDraw
 
 from drethtr.atomic import atomic_write
+from drethtr.documents.markup import clean
 from drethtr.errors import DataError
 from drethtr.pictures.contact_sheet import caption_font
 
@@ -59,7 +60,7 @@ class Words:
 
     def svg(self) -> str:
         place = f"x='{self.x:.1f}' y='{self.y:.1f}' font-size='{self.pixels}' text-anchor='{self.anchor}'"
-        return f"<text {place} fill='rgb{self.color}' xml:space='preserve'>{escape(self.text)}</text>"
+        return f"<text {place} fill='rgb{self.color}' xml:space='preserve'>{escape(clean(self.text))}</text>"
 
     def draw(self, picture: Image.Image) -> None:
         font = caption_font(self.pixels)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
+from drethtr.documents.markup import clean
+
 COLORS = ("#0b6e4f", "#d1495b", "#edae49", "#30638e", "#7b5ea7", "#5c5c5c", "#00a6a6", "#a0522d")
 INK, GRID = "#222222", "#d8d8d8"
 FONT = "font-family='Helvetica, Arial, sans-serif'"
@@ -122,13 +124,14 @@ def legend(names: Sequence[str], left: float) -> list[str]:
 
 def heading(title: str) -> str:
     """The title of a drawing."""
-    return f"<text x='{MARGIN}' y='{1.4 * MARGIN:.1f}' {FONT} font-size='15' font-weight='bold'>{escape(title)}</text>"
+    place = f"x='{MARGIN}' y='{1.4 * MARGIN:.1f}'"
+    return f"<text {place} {FONT} font-size='15' font-weight='bold'>{escape(clean(title))}</text>"
 
 
 def text(x: float, y: float, words: str, anchor: str = "start") -> str:
     """Words at a place."""
     place = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
-    return f"<text {place} {FONT} font-size='12' fill='{INK}'>{escape(words)}</text>"
+    return f"<text {place} {FONT} font-size='12' fill='{INK}'>{escape(clean(words))}</text>"
 
 
 def stroke(x1: float, y1: float, x2: float, y2: float, color: str, width: float) -> str:

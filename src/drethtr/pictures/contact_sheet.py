@@ -10,7 +10,8 @@ from drethtr.images.line import Line
 
 CAPTION_PIXELS = 15
 MARGIN = 8
-WIDEST = 1100  # a line wider than this is scaled down
+WIDEST, HIGHEST = 1100, 300  # a larger line is scaled down
+MOST_LETTERS = 140  # of a row of a caption
 # Pillow's own font has no accents; these are looked for where the system keeps its fonts.
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Helvetica.ttc")
 
@@ -40,14 +41,18 @@ def contact_sheet(lines: Sequence[tuple[Line, str]], columns: int = 2) -> Image.
 def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont) -> Image.Image:
     """One line above its caption, no wider than the two need."""
     picture = Image.fromarray(line)
-    if picture.width > WIDEST:
-        size = (WIDEST, max(1, round(picture.height * WIDEST / picture.width)))
-        picture = picture.resize(size, Image.Resampling.LANCZOS)
+    picture.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
+    caption = "\n".join(shortened(row) for row in caption.split("\n"))
     _, _, right, bottom = ImageDraw.Draw(picture).multiline_textbbox((0, 0), caption, font=font)
     cell = Image.new("L", (max(picture.width, int(right) + 1), picture.height + int(bottom) + 3), 255)
     cell.paste(picture, (0, 0))
     ImageDraw.Draw(cell).multiline_text((0, picture.height + 2), caption, fill=0, font=font)
     return cell
+
+
+def shortened(row: str) -> str:
+    """A row of a caption, with its end left out if it is too long."""
+    return row if len(row) <= MOST_LETTERS else row[: MOST_LETTERS - 1] + "…"
 
 
 def caption_font(pixels: int = CAPTION_PIXELS) -> FreeTypeFont | ImageFont.ImageFont:

@@ -41,7 +41,7 @@ MISSPELT = 0.8
 ENOUGH = {"lines": 100, "drawn": 6}
 """Lines and pages without which an error rate says little of others; of fewer pages no interval is told."""
 
-SHARE_ALIKE = re.compile(r"\bby[-_ ](nc[-_ ])?sa\b|share[-_ ]?alike", re.IGNORECASE)
+SHARE_ALIKE = re.compile(r"by[-_ ]?(nc[-_ ]?)?sa(?![a-z])|share[-_ ]?alike", re.IGNORECASE)
 """A license that asks the same of what is made from its data, as its name has it."""
 
 RATE = ("cer_low", "cer", "cer_high")

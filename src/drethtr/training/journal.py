@@ -1,7 +1,6 @@
 """What a run reports: a progress bar for people, JSON lines for scripts, TensorBoard if it is installed."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Mapping
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
+
+from drethtr.atomic import atomic_write
 
 
 class Journal:
@@ -30,15 +31,22 @@ class Journal:
         """Finish all outputs."""
 
 
+def records_until(seen: int, metrics: bytes) -> bytes:
+    """The records of a run up to so many lines, without those that a killed run wrote after its last snapshot."""
+    whole = metrics[: metrics.rfind(b"\n") + 1].splitlines(keepends=True)  # the last may be half a record
+    return b"".join(record for record in whole if json.loads(record)["samples"] <= seen)
+
+
 class Diary(Journal):
-    """Writes the metrics of one run of `total` lines to `folder`; going on with a run appends."""
+    """Writes the metrics of one run of `total` lines to `folder`; going on with a run after `seen` lines appends."""
 
     def __init__(self, folder: Path, total: int, seen: int) -> None:
         self.total = total
         folder.mkdir(parents=True, exist_ok=True)
         metrics = folder / "metrics.jsonl"
-        if metrics.exists():  # a run that was killed may have left half a record, which nobody could read
-            os.truncate(metrics, metrics.read_bytes().rfind(b"\n") + 1)
+        kept = records_until(seen, metrics.read_bytes()) if metrics.exists() else b""
+        with atomic_write(metrics) as unfinished:
+            unfinished.write_bytes(kept)
         self.file = metrics.open("a", encoding="utf-8")
         self.bar = tqdm(
             total=total, initial=seen, unit=" lines", smoothing=0.05, mininterval=1, disable=not sys.stderr.isatty()
@@ -46,7 +54,7 @@ class Diary(Journal):
         try:
             from torch.utils.tensorboard import SummaryWriter
 
-            self.board: Any = SummaryWriter(str(folder))
+            self.board: Any = SummaryWriter(str(folder), purge_step=seen + 1)
         except ImportError:
             self.board = None
 

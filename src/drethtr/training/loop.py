@@ -68,6 +68,7 @@ def train(
     tokenizer = run.start.tokenizer() or learned_alphabet(mixture, run)
     mixture = mixture.within(tokenizer.alphabet)
     model, learner = prepare(run, tokenizer, devices)
+    check_decoder(run, model)
     settings = config.to_dict(run), config.to_dict(model.tokenizer)
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
     validator = Validator(run.validation, mixture.real_samples())
@@ -123,6 +124,18 @@ def learned_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
             "minimum_count"
         )
     return alphabet
+
+
+def check_decoder(run: RunConfig, model: Model) -> None:
+    """Refuse, before anything is learned, a decoder of validation that the network cannot serve.
+
+    Raises:
+        ConfigError: saying what is missing.
+    """
+    try:
+        run.validation.decoder.check(model.network)
+    except ConfigError as error:
+        raise ConfigError(f"validation.decoder: {error}") from error
 
 
 def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
@@ -235,7 +248,7 @@ def validate(validator: Validator, model: Model, output: Path, journal: Journal,
     """Read the validation lines; keep the weights if none read better before."""
     scores = validator(model)
     cer = scores.overall.cer
-    rates = {name: round(rate.cer, 4) for name, rate in {"all": scores.overall, **scores.sets}.items()}
+    rates = {name: round(rate.cer, 4) for name, rate in {**scores.sets, "all": scores.overall}.items()}
     journal.validated(progress.samples, rates)
     if progress.best is not None and cer >= progress.best:
         return replace(progress, stale=progress.stale + 1)

@@ -69,7 +69,7 @@ class FromPPOCR(Start):
 class FromImageNet(Start):
     """The backbone from an image classifier's weights in torchvision's names, a file or URL; the rest random.
 
-    The published run loaded them, too, and drew all but the batch norms anew before training (spec 0.2).
+    The published run loaded them, too, and drew all but the batch norms anew before training.
     """
 
     weights: str

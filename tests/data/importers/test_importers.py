@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from drethtr.data.importers import IMPORTERS, importer_for, importer_named
+from drethtr.data.importers.hugging_face import files_of
 from drethtr.data.importers.importer import Found, checked
 from drethtr.data.importers.pages import Pages
 from drethtr.data.sample import LeftOut, Sample
@@ -337,3 +338,14 @@ def test_what_a_layout_lacks_is_named(importer, tmp_path):
     if importer.name != "kraken":  # every folder is a kraken folder, of no lines
         with pytest.raises(DataError, match=str(tmp_path)):
             list(importer.entries(tmp_path))
+
+
+def test_hidden_files_and_folders_are_passed_over(put, draw):
+    """macOS leaves `._` files on foreign disks, notebooks copies in folders of their own."""
+    for place in ("p1/a", "p1/._a", ".ipynb_checkpoints/a"):
+        put(f"{place}.png", draw("a"))
+        source = put(f"{place}.gt.txt", "text of a line")
+    lines, reasons = found(source, "kraken")
+    assert len(lines) == 1 and not reasons
+    source = put("hub/._train.parquet", b"no Parquet")
+    assert not files_of(source)

@@ -49,7 +49,22 @@ def test_a_list_may_name_a_line_with_or_without_the_ending_of_its_file(row, key,
     (tmp_path / "train.txt").write_text("Seite 2\n")
     (tmp_path / "test.txt").write_text(row + "\n")
     entry = Found("", Sample(b"", "x", key=key))
-    assert list(by_lists([entry], read_lists(tmp_path))) == [entry._replace(split="test")]
+    assert next(by_lists([entry], read_lists(tmp_path))) == entry._replace(split="test")
+
+
+def test_folders_that_a_list_names_must_agree(tmp_path):
+    (tmp_path / "train.txt").write_text("p1/0000.png\n")
+    (tmp_path / "val.txt").write_text("p2\\0001.png\n/elsewhere/p3/0002.png\np9/0009.png\n")
+    keys = ("set/p1/0000.png", "set/p1/0001.png", "set/p2/0000.png", "set/p2/0001.png", "set/p3/0002.png")
+    entries = [Found("", Sample(b"", "x", key=key)) for key in keys]
+    assert list(by_lists(entries, read_lists(tmp_path))) == [
+        entries[0]._replace(split="train"),
+        LeftOut(keys[1], "on none of the lists of splits"),
+        LeftOut(keys[2], "on none of the lists of splits"),
+        entries[3]._replace(split="val"),
+        entries[4]._replace(split="val"),
+        LeftOut("p9/0009", "on a list of splits, but not in the source"),
+    ]
 
 
 def test_a_name_in_two_splits_is_refused(tmp_path):

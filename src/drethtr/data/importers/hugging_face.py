@@ -15,6 +15,7 @@ from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.parquet import is_clean, open_parquet, word
 from drethtr.data.split_names import set_named
+from drethtr.documents.beside import visible_below
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
@@ -60,7 +61,8 @@ class HuggingFace(Importer):
 
 def files_of(source: Path) -> list[Path]:
     """The Parquet files at or below a source."""
-    return sorted(source.rglob("*.parquet")) if source.is_dir() else [source] if source.suffix == ".parquet" else []
+    files = visible_below(source) if source.is_dir() else [source]
+    return [file for file in files if file.suffix == ".parquet"]
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:

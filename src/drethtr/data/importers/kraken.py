@@ -12,7 +12,7 @@ from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import LeftOut, Sample
 from drethtr.data.sources.folder import read_transcription
 from drethtr.data.split_names import split_named
-from drethtr.documents.beside import IMAGES
+from drethtr.documents.beside import IMAGES, is_hidden, visible_below
 from drethtr.errors import DataError
 
 TEXT = ".gt.txt"
@@ -28,15 +28,15 @@ class Kraken(Importer):
     layout = "kraken: line images beside .gt.txt files, at any depth"
 
     def recognizes(self, source: Path) -> bool:
-        return source.is_dir() and next(source.rglob(f"*{TEXT}"), None) is not None
+        return source.is_dir() and any(path.name.endswith(TEXT) for path in visible_below(source))
 
     def entries(self, source: Path) -> Iterator[Entry]:
         if not source.is_dir():
             raise DataError(f"{source}: is a file; name the folder that holds the line images")
         name = source.resolve().name
         used: set[Path] = set()
-        for folder in sorted({source, *(path for path in source.rglob("*") if path.is_dir())}):
-            files = [path for path in sorted(folder.iterdir()) if path.is_file()]
+        for folder in [source, *(path for path in visible_below(source) if path.is_dir())]:
+            files = [path for path in sorted(folder.iterdir()) if path.is_file() and not is_hidden(path)]
             pictures = {path.stem + path.suffix.lower(): path for path in files if path.suffix.lower() in IMAGES}
             for text in [path for path in files if path.name.endswith(TEXT)]:
                 images = images_of(text.name.removesuffix(TEXT), pictures)

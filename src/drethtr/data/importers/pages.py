@@ -13,7 +13,7 @@ from drethtr.data.importers.importer import Entry, Found, Importer, within
 from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import LeftOut
 from drethtr.data.sources.pages import document_name, is_page, lines_of, page_name
-from drethtr.documents.beside import DESCRIPTION
+from drethtr.documents.beside import DESCRIPTION, visible_below
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
@@ -53,7 +53,7 @@ class Pages(Importer):
 
 def descriptions(folder: Path) -> list[Path]:
     """The XML files in a folder, at any depth."""
-    return sorted(path for path in folder.rglob("*") if path.suffix.lower() == DESCRIPTION)
+    return [path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from drethtr.data.importers.importer import Entry
 from drethtr.data.sample import LeftOut
@@ -37,7 +37,7 @@ def read_lists(folder: Path) -> dict[str, str]:
         if path.suffix not in LISTS or not split:
             continue
         for number, row in rows_of(path):
-            name = name_of(row)
+            name = name_in(row)
             if (before := found.setdefault(name, split)) != split:
                 raise DataError(f"{path} line {number}: {name} is in {before} and in {split}; keep it in one of them")
     if not found:
@@ -46,16 +46,36 @@ def read_lists(folder: Path) -> dict[str, str]:
 
 
 def by_lists(entries: Iterable[Entry], lists: Mapping[str, str]) -> Iterator[Entry]:
-    """The entries with the splits that lists give to their line or page; what is on none is left out by name."""
+    """The entries with the splits that lists give to their line or page; what is on none is left out by name.
+
+    Where a list names folders, too, they must be those that the line or page lies in. A name that no entry has is told
+    at the end.
+    """
+    met: set[str] = set()
     for entry in entries:
         if isinstance(entry, LeftOut):
             yield entry
             continue
         sample = entry.sample
-        split = lists.get(name_of(sample.key)) or lists.get(name_of(sample.page or ""))
-        yield entry._replace(split=split) if split else LeftOut(sample.key, "on none of the lists of splits")
+        named = [
+            name for name in (*tails(str(Path(sample.key).absolute())), *tails(sample.page or "")) if name in lists
+        ]
+        met.update(named)
+        yield entry._replace(split=lists[named[0]]) if named else LeftOut(sample.key, "on none of the lists of splits")
+    for name in sorted(lists.keys() - met):
+        yield LeftOut(name, "on a list of splits, but not in the source")
 
 
-def name_of(row: str) -> str:
-    """The name by which lists know a line or page: that of its file, without folder and ending."""
-    return Path(BEHIND_NAME.split(row, maxsplit=1)[0].strip()).name
+def name_in(row: str) -> str:
+    """The name of a line or page in a list: that of its file, without its ending, behind the folders it is given.
+
+    Folders from the root on are left off: they are those of another computer.
+    """
+    path = PurePosixPath(BEHIND_NAME.split(row, maxsplit=1)[0].strip().replace("\\", "/"))
+    return path.name if path.is_absolute() else str(path)
+
+
+def tails(path: str) -> Iterator[str]:
+    """By what a list may name a file: its path, then less and less of its folders."""
+    parts = BEHIND_NAME.split(path, maxsplit=1)[0].strip().replace("\\", "/").split("/")
+    return ("/".join(parts[first:]) for first in range(len(parts)))

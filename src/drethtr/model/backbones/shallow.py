@@ -3,7 +3,7 @@
 A token never sees beyond its line, so lines of different widths need no masks but for counting their tokens.
 
 Shapes, everywhere in this file: B lines, N tokens.
-Source: spec, Sec. 2.3.
+Source: the published code.
 """
 
 from dataclasses import dataclass
