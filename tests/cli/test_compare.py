@@ -32,6 +32,7 @@ def test_two_decoders_of_a_model(drethtr, lines, tiny_path, tmp_path):
     page, figures = tmp_path / "c.html", tmp_path / "c.json"
     outcome = drethtr("compare", f"{tiny_path}:ctc", f"{tiny_path}:beam:2", lines, "--html", page, "--json", figures)
     assert outcome.code == 0 and "CER by length" in outcome.out and "paired bootstrap" in outcome.out
+    assert "[" not in outcome.out.partition("CER by length")[0].partition("all lines")[2]  # two lines have no interval
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert found["cer"]["lines"] == 2 and found["verdict"] == "too few pages to tell"
     assert [found["made_by"][side]["model"] for side in "ab"] == [load_model(tiny_path).identity] * 2

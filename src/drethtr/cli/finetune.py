@@ -123,11 +123,11 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     from drethtr.training.finetuning.finetune import folder_of
 
     change = outcome.change
+    interval = f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""
     lines = [
         f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
         f"CER {percent(outcome.before)} before, {percent(outcome.after)} after: "
-        f"{100 * change.difference:+.2f} points"
-        + (f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""),
+        f"{100 * change.difference:+.2f} points{interval}",
     ]
     if change.difference >= 0:
         lines.append(nothing_better(material, outcome, output))

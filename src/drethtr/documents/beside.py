@@ -30,10 +30,8 @@ def is_hidden(file: Path) -> bool:
 
 def visible_below(folder: Path) -> list[Path]:
     """Files and folders at any depth, in order, without hidden ones and what those hold."""
-    found = (
-        path for path in folder.rglob("*") if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
-    return sorted(found)
+    found = ((path.relative_to(folder), path) for path in folder.rglob("*"))
+    return sorted(path for inside, path in found if not any(map(is_hidden, (inside, *inside.parents))))
 
 
 def page_stem(path: Path) -> str:

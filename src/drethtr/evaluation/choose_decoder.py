@@ -87,7 +87,7 @@ def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | Non
 @torch.inference_mode()
 def knows_language(model: Model, texts: Sequence[str]) -> bool:
     """Whether the decoder, without an image, foretells texts better than the mere frequencies of their characters."""
-    encoded = [tuple(model.tokenizer.encode(text)) for text in texts[:: ceil(len(texts) / TEXTS)]]
+    encoded = [tuple(model.tokenizer.encode(text)) for text in texts[:: max(1, ceil(len(texts) / TEXTS))]]
     frequencies = Counter(token for tokens in encoded for token in (*tokens, EOS))
     number = frequencies.total()
     by_frequency = sum(count * log(count / number) for count in frequencies.values())

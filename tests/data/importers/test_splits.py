@@ -54,8 +54,15 @@ def test_a_list_may_name_a_line_with_or_without_the_ending_of_its_file(row, key,
 
 def test_folders_that_a_list_names_must_agree(tmp_path):
     (tmp_path / "train.txt").write_text("p1/0000.png\n")
-    (tmp_path / "val.txt").write_text("p2\\0001.png\n/elsewhere/p3/0002.png\np9/0009.png\n")
-    keys = ("set/p1/0000.png", "set/p1/0001.png", "set/p2/0000.png", "set/p2/0001.png", "set/p3/0002.png")
+    (tmp_path / "val.txt").write_text("p2\\0001.png\nC:\\lines\\p4\\0003.png\n/elsewhere/p3/0002.png\np9/0009.png\n")
+    keys = (
+        "set/p1/0000.png",
+        "set/p1/0001.png",
+        "set/p2/0000.png",
+        "set/p2/0001.png",
+        "set/p3/0002.png",
+        "set/p4/0003.png",
+    )
     entries = [Found("", Sample(b"", "x", key=key)) for key in keys]
     assert list(by_lists(entries, read_lists(tmp_path))) == [
         entries[0]._replace(split="train"),
@@ -63,6 +70,7 @@ def test_folders_that_a_list_names_must_agree(tmp_path):
         LeftOut(keys[2], "on none of the lists of splits"),
         entries[3]._replace(split="val"),
         entries[4]._replace(split="val"),
+        entries[5]._replace(split="val"),
         LeftOut("p9/0009", "on a list of splits, but not in the source"),
     ]
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PureWindowsPath
 
 from drethtr.data.importers.importer import Entry
 from drethtr.data.sample import LeftOut
@@ -57,9 +57,8 @@ def by_lists(entries: Iterable[Entry], lists: Mapping[str, str]) -> Iterator[Ent
             yield entry
             continue
         sample = entry.sample
-        named = [
-            name for name in (*tails(str(Path(sample.key).absolute())), *tails(sample.page or "")) if name in lists
-        ]
+        names = (*tails(str(Path(sample.key).absolute())), *tails(sample.page or ""))
+        named = [name for name in names if name in lists]
         met.update(named)
         yield entry._replace(split=lists[named[0]]) if named else LeftOut(sample.key, "on none of the lists of splits")
     for name in sorted(lists.keys() - met):
@@ -71,11 +70,16 @@ def name_in(row: str) -> str:
 
     Folders from the root on are left off: they are those of another computer.
     """
-    path = PurePosixPath(BEHIND_NAME.split(row, maxsplit=1)[0].strip().replace("\\", "/"))
-    return path.name if path.is_absolute() else str(path)
+    path = without_ending(row)
+    return path.name if path.anchor else path.as_posix()
 
 
 def tails(path: str) -> Iterator[str]:
     """By what a list may name a file: its path, then less and less of its folders."""
-    parts = BEHIND_NAME.split(path, maxsplit=1)[0].strip().replace("\\", "/").split("/")
+    parts = without_ending(path).parts
     return ("/".join(parts[first:]) for first in range(len(parts)))
+
+
+def without_ending(path: str) -> PureWindowsPath:
+    """The name of a file without its ending; either slash, or a drive, may stand before it."""
+    return PureWindowsPath(BEHIND_NAME.split(path, maxsplit=1)[0].strip())

@@ -4,7 +4,7 @@ The tokens of one column of patches stand next to each other, top to bottom, so 
 tokens at the end. The released code also has them row by row, and puts a class token first; neither is of use here.
 
 Shapes, everywhere in this file: B lines, N tokens, P pixels of a patch.
-Source: paper, Sec. 6; ViT, arXiv 2010.11929.
+Source: ViT, arXiv 2010.11929.
 """
 
 from dataclasses import dataclass

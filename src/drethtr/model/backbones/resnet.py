@@ -4,7 +4,7 @@ The paper compares with it (Sec. 5.5.2) but does not say how it keeps the places
 for it does not run. Of its two forms, both with a token for every 16 columns, one keeps 4 rows and one keeps 2.
 
 Shapes, everywhere in this file: B lines, C channels, N tokens.
-Source: arXiv 1512.03385; the stages as the published code takes them.
+Source: arXiv 1512.03385.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 A token never sees beyond its line, so lines of different widths need no masks but for counting their tokens.
 
 Shapes, everywhere in this file: B lines, N tokens.
-Source: the published code.
+Source: sizes as in the released code, which the paper does not give.
 """
 
 from dataclasses import dataclass
