@@ -48,6 +48,13 @@ def test_a_factor_of_next_to_nothing_expects_nothing():
     assert replace(RATE, factor=1e-300)(Doubt(1e-100, 10, 1)) == (0, 0, 0)
 
 
+def test_where_no_whole_edit_is_certain_none_may_be():
+    """The interval began above 0 however little there was to doubt."""
+    sure, doubtful = RATE(Doubt(0.5, 100, 3)), RATE(Doubt(50, 1000, 30))
+    assert sure.low == 0 < sure.cer < sure.high
+    assert doubtful.low > 0
+
+
 def test_nothing_read_says_nothing():
     assert RATE(Doubt(0, 0, 3, 3)) == (0, 0, 1)
     assert RATE(Doubt(0, 50, 1)) == (0, 0, 0)

@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.metrics import DRAWS, FEWEST, Counts, drawn_sums, middle_95, score, sum_by_group, units
+from drethtr.evaluation.metrics import DRAWS, FEWEST, Counts, drawn_sums, interval_95, score, sum_by_group, units
 from drethtr.reading import Reading
 from drethtr.text.normalize import for_scoring
 
@@ -172,10 +172,11 @@ def paired(a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, na
         raise DataError("no lines to compare")
     pairs = zip(a, b, strict=True)
     table = np.array([(one.edits, other.edits, one.characters) for one, other in pairs], dtype=np.int64)
-    sums = drawn_sums(sum_by_group(table, pages), DRAWS, np.random.default_rng(0))
+    of_pages = sum_by_group(table, pages)
+    sums = drawn_sums(of_pages, DRAWS, np.random.default_rng(0))
     differences = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1)
     rate_a, rate_b, _ = table.sum(axis=0) / max(table[:, 2].sum(), 1)
-    low, high = middle_95(differences)
+    low, high = interval_95(differences, len(of_pages))
     better = float((differences < 0).mean() + (differences == 0).mean() / 2)
     drawn = len(set(units(pages)))
     return Difference(name, len(a), drawn, float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)

@@ -73,14 +73,17 @@ class ErrorRate:
     def __call__(self, read: Doubt) -> Expected:
         """The error rate to expect of some lines; 0 to 1 where nothing was read.
 
-        An interval ends at 1, or at the rate itself where that is more.
+        An interval ends at 1, or at the rate itself where that is more; it begins at 0 where that means no whole edit.
         """
         expected, cer = self.factor * read.doubt, self.factor * read.rate
         if cer == 0:
             return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
         deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / expected)
         reach = student(self.sets - 1) * deviation
-        return Expected(cer, cer * exp(-reach), max(cer, exp(min(log(cer) + reach, 0.0))))
+        low = cer * exp(-reach)
+        if low * read.characters < 1:
+            low = 0.0
+        return Expected(cer, low, max(cer, exp(min(log(cer) + reach, 0.0))))
 
 
 def doubt_of(readings: Iterable[Reading]) -> Doubt:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.evaluation.metrics import DRAWS, Counts, drawn_sums, middle_95, sum_by_group
+from drethtr.evaluation.metrics import DRAWS, Counts, drawn_sums, interval_95, sum_by_group
 
 SHARES = (0.25, 0.5, 1.0)
 
@@ -46,7 +46,7 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
     doublings = np.log2(np.array(lines) / lines[-1])
     found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
     rates = rates + chance.normal(0, misfit(found, doublings), rates.shape)
-    low, high = middle_95(gains(rates, doublings))
+    low, high = interval_95(gains(rates, doublings), len(of_page))
     cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))
     return LearningCurve(tuple(lines), cers, float(gains(found, doublings)[0]), low, high)
 
