@@ -8,7 +8,7 @@ import pytest
 import torch
 from conftest import written
 
-from drethtr import recognizer as module
+from drethtr import piece_reader as module
 from drethtr.checkpoint import build_model
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import TOLERANCE
@@ -17,6 +17,7 @@ from drethtr.errors import CheckpointError, ConfigError, DataError
 from drethtr.model import precision
 from drethtr.model.precision import Precision
 from drethtr.recognizer import Recognizer
+from drethtr.text.tokenizer import UNK
 from drethtr.trust.checks import UnlikeTraining
 from drethtr.trust.logistic import Logistic
 from drethtr.trust.trust import Trust
@@ -55,17 +56,17 @@ def test_without_ctc_head_characters_share_the_line(tiny_model) -> None:
     """However much the decoder sees beyond its end: models with a canvas see all of that."""
     model = build_model(replace(tiny_model.network.config, ctc=None), tiny_model.tokenizer, tiny_model.preparation)
     recognizer = Recognizer(model, Greedy())
-    [part] = recognizer.prepare(0, LINES[0])
+    [part] = recognizer.pieces.prepare(0, LINES[0])
     decoded = Decoded((4, 5), (0.5, 0.5), ((0.0, 200.0), (200.0, 400.0)))
     width = LINES[0].shape[1]
-    assert [(c.left, c.right) for c in recognizer.characters(decoded, part)] == [(0, width / 2), (width / 2, width)]
+    assert recognizer.pieces.edges(decoded, part) == [(0, width / 2), (width / 2, width)]
 
 
 @pytest.mark.parametrize("decoder", [CTC(), THREE_WIDTHS], ids=repr)
 def test_long_line_is_read_in_pieces_not_cut(decoder: Decoder, tiny_model, monkeypatch) -> None:
     monkeypatch.setattr(module, "MAX_COLUMNS", 300)
     line, recognizer = written("abc " * 60), Recognizer(tiny_model, decoder)
-    parts = recognizer.prepare(0, line)
+    parts = recognizer.pieces.prepare(0, line)
     assert len(parts) > 3
     assert all(view.shape[1] <= 300 for part in parts for view in part.views)
     assert parts[0].piece.left == 0 and parts[-1].piece.right == line.shape[1]
@@ -73,9 +74,23 @@ def test_long_line_is_read_in_pieces_not_cut(decoder: Decoder, tiny_model, monke
     assert reading.characters[-1].right > 0.9 * line.shape[1]
 
 
+@pytest.mark.parametrize("longest", [3600, 300])
+def test_a_character_outside_the_alphabet_is_flagged(longest: int, tiny_model, monkeypatch) -> None:
+    """It was written as nothing, with clean confidences around it."""
+    monkeypatch.setattr(module, "MAX_COLUMNS", longest)
+    head = tiny_model.network.ctc
+    with torch.no_grad():
+        head.refine.bias.view(head.steps, -1)[:, UNK] = 1e4
+    [reading] = Recognizer(tiny_model, CTC()).read([written("abc " * 60)])
+    assert reading.text == ""
+    [flag] = (flag for flag in reading.flags if flag.kind == "unwritten")
+    assert 0 <= flag.left < flag.right <= written("abc " * 60).shape[1]
+    assert ("characters" in flag.reason) == (longest == 300)
+
+
 def test_a_line_is_seen_at_all_widths_of_the_decoder(tiny_model) -> None:
-    [part] = Recognizer(tiny_model, Joint(widths=(1.25, 0.5))).prepare(0, LINES[4])
-    usual = Recognizer(tiny_model).prepare(0, LINES[4])[0].prepared.shape[1]
+    [part] = Recognizer(tiny_model, Joint(widths=(1.25, 0.5))).pieces.prepare(0, LINES[4])
+    usual = Recognizer(tiny_model).pieces.prepare(0, LINES[4])[0].prepared.shape[1]
     assert [view.shape[1] for view in part.views] == pytest.approx([1.25 * usual, 0.5 * usual], abs=1)
 
 
@@ -183,7 +198,7 @@ def test_coarse_answers_do_not_depend_on_neighbors(decoder: Decoder, least: int,
 
 def test_too_little_memory_means_smaller_batches(tiny_model, monkeypatch) -> None:
     recognizer = Recognizer(tiny_model)
-    expected, encode, sizes = recognizer.read(LINES), recognizer.encode, []
+    expected, encode, sizes = recognizer.read(LINES), recognizer.pieces.encode, []
 
     def limited(lines):
         sizes.append(len(lines))
@@ -191,7 +206,7 @@ def test_too_little_memory_means_smaller_batches(tiny_model, monkeypatch) -> Non
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
         return encode(lines)
 
-    monkeypatch.setattr(recognizer, "encode", limited)
+    monkeypatch.setattr(recognizer.pieces, "encode", limited)
     assert [reading.text for reading in recognizer.read(LINES)] == [reading.text for reading in expected]
     assert max(sizes) == len(LINES)
 

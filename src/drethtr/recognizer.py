@@ -5,68 +5,32 @@ Every figure of the package comes through here: validation, test and users' line
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
 from pathlib import Path
-from typing import NamedTuple, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from torch import Tensor
 
 from drethtr.adapter_file import load_named
-from drethtr.batching import group_by_width, in_groups, in_memory, stack
+from drethtr.batching import in_groups
 from drethtr.checkpoint import SHIPPED, Model
-from drethtr.decoding.decoded import Decoded
-from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder, default_decoder
-from drethtr.errors import CheckpointError, ConfigError, DataError
+from drethtr.errors import ConfigError, DataError
 from drethtr.images.line import ImageSource, Line, load_line, name_of
-from drethtr.images.pieces import Piece, cut
-from drethtr.images.prepare import Prepared
 from drethtr.model.device import device_called
-from drethtr.model.network import ImageMemory
 from drethtr.model.precision import Precision
-from drethtr.reading import Alternative, Character, Evidence, Reading
+from drethtr.piece_reader import PieceReader, ReadPiece
+from drethtr.reading import Reading
 from drethtr.sharing.folder import locate, upload, write_folder
 from drethtr.stitching import stitch
 from drethtr.trust.checks import Observation
-from drethtr.trust.evidence import LineEvidence, gather
-from drethtr.trust.evidence import impressions as impressions_of
 from drethtr.trust.ink import inked_columns
 
 Item = TypeVar("Item")
 
-MAX_COLUMNS = 3600
-"""Longer prepared lines are read in pieces; the longest the shipped model was trained on."""
-
-BATCH_COLUMNS = 24_000
-BATCH_LINES = 64
 MOST_ALTERNATIVES = 99
-
-
-class Part(NamedTuple):
-    """A piece of one of the lines to read, prepared at each width that the decoder wants to see."""
-
-    line: int
-    piece: Piece
-    views: tuple[Prepared, ...]
-
-    @property
-    def prepared(self) -> Prepared:
-        """As the decoder sees it first."""
-        return self.views[0]
-
-
-class ReadPiece(NamedTuple):
-    """What was found on a piece of a line; `draft` is what the image alone gave where a decoder wrote the text."""
-
-    piece: Piece
-    characters: tuple[Character, ...]
-    alternatives: tuple[Alternative, ...]
-    draft: tuple[Character, ...] | None
-    known: LineEvidence
 
 
 class Recognizer:
@@ -105,11 +69,8 @@ class Recognizer:
             raise ConfigError(
                 f"{type(self.decoder).__name__} gives no alternatives; use another decoder, such as joint"
             )
-        self.preparations = tuple(map(model.preparation.at_width, self.decoder.widths))
         self.precision = precision
-        self.networks = precision.prepare(model.network, stepwise=self.decoder.stepwise or on_drift is not None)
-        self.alternatives = alternatives
-        self.on_drift = on_drift
+        self.pieces = PieceReader(model, self.decoder, precision, alternatives, on_drift)
 
     @classmethod
     def load(
@@ -192,15 +153,11 @@ class Recognizer:
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
         """The same for what `open_line` has opened, so that this can be done elsewhere."""
-        parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
-        pieces: list[list[ReadPiece]] = [[] for _ in lines]
-        found: dict[int, ReadPiece] = {}
-        for group in groups(parts):
-            read = in_memory(self.decode, [parts[i] for i in group])
-            found |= {i: self.read_piece(*result, parts[i]) for i, result in zip(group, read, strict=True)}
-        for number, part in enumerate(parts):
-            pieces[part.line].append(found[number])
-        return [self.judge(line, of_line) for line, of_line in zip(lines, pieces, strict=True)]
+        parts = self.pieces.prepare_all(lines)
+        of_line: list[list[ReadPiece]] = [[] for _ in lines]
+        for part, read in zip(parts, self.pieces.read(parts), strict=True):
+            of_line[part.line].append(read)
+        return list(map(self.judge, lines, of_line))
 
     def read_each(
         self, images: Iterable[tuple[Item, ImageSource | DataError]], most: int
@@ -226,90 +183,18 @@ class Recognizer:
         """
         line = load_line(image)
         try:
-            self.most_columns(line)
+            self.pieces.most_columns(line)
         except DataError as error:
             raise DataError(f"{name_of(image)}: {error}") from error
         return line
 
-    @torch.inference_mode()
     def impressions(self, lines: Sequence[Line]) -> NDArray[np.float64]:
         """What lines look like to the network, (lines, features): the mean over the pieces of a line."""
-        parts = [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
-        found: dict[int, NDArray[np.float64]] = {}
-        for group in groups(parts):
-            found |= zip(group, impressions_of(self.encode([parts[i].prepared for i in group])), strict=True)
+        parts = self.pieces.prepare_all(lines)
         of_line: list[list[NDArray[np.float64]]] = [[] for _ in lines]
-        for number, part in enumerate(parts):
-            of_line[part.line].append(found[number])
+        for part, impression in zip(parts, self.pieces.impressions(parts), strict=True):
+            of_line[part.line].append(impression)
         return np.stack([np.mean(pieces, axis=0) for pieces in of_line])
-
-    def prepare(self, number: int, line: Line) -> list[Part]:
-        """A line as the network sees it, in pieces if it is too long."""
-        columns = self.most_columns(line)
-        widest = min(MAX_COLUMNS, self.model.network.backbone.widest or MAX_COLUMNS)
-        # Columns are rounded down, for a piece as for the line, so one more of them makes sure that pieces fit.
-        longest = line.shape[1] if columns <= widest else line.shape[1] * widest // (columns + 1)
-        return [
-            Part(number, piece, tuple(prepare(line[:, piece.left : piece.right]) for prepare in self.preparations))
-            for piece in cut(line, longest)
-        ]
-
-    def most_columns(self, line: Line) -> int:
-        """The columns of a line where it is seen widest.
-
-        Raises:
-            DataError: if it is empty, too high, or too long for its height.
-        """
-        return max(prepare.columns(line.shape[1], line.shape[0]) for prepare in self.preparations)
-
-    def encode(self, lines: Sequence[Prepared]) -> ImageMemory:
-        """Some prepared lines as the decoder sees them."""
-        device = next(self.networks.image.parameters()).device
-        images, widths = stack(lines)
-        memory = self.networks.encode_image(images.to(device), widths.to(device))
-        ctc = () if memory.ctc is None else (memory.ctc.refined,)
-        refuse_overflow((*chain.from_iterable(memory.layers), *ctc), self.model)
-        return memory
-
-    @torch.inference_mode()
-    def decode(self, parts: Sequence[Part]) -> list[tuple[Decoded, LineEvidence]]:
-        """Tokens of some prepared lines, as one batch, and what is known of them."""
-        memory, *others = (self.encode(view) for view in zip(*(part.views for part in parts), strict=True))
-        decoded = self.decoder.decode_views(self.networks.text, [memory, *others], self.alternatives)
-        refuse_overflow([torch.tensor(line.confidences) for line in decoded], self.model)
-        if self.on_drift is not None:
-            self.on_drift(max(text_drift(self.networks.text, [line.tokens for line in decoded], memory)))
-        return list(zip(decoded, gather(memory, decoded), strict=True))
-
-    def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:
-        """Tokens as characters on the line."""
-        characters = self.characters(decoded, part, known.tokens)
-        draft = None if decoded.draft is None else self.characters(decoded.draft, part)
-        return ReadPiece(part.piece, characters, self.alternative_texts(decoded), draft, known)
-
-    def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
-        """The alternatives; of those that differ in white space at the ends only, the first."""
-        scores: dict[str, float] = {}
-        for other in decoded.alternatives:
-            scores.setdefault(self.model.tokenizer.decode(other.tokens).strip(), other.score)
-        return tuple(Alternative(text, score) for text, score in scores.items())
-
-    def characters(self, decoded: Decoded, part: Part, evidence: Sequence[Evidence] = ()) -> tuple[Character, ...]:
-        """Tokens with their places on the image tokens, as characters with their edges on the line."""
-        width = part.piece.right - part.piece.left
-        scale = width / part.prepared.shape[1] * self.model.network.backbone.columns_per_token
-        if self.model.network.ctc is None and decoded.spans:
-            scale = width / decoded.spans[-1][1]  # spread over all that the decoder sees, also a canvas around the line
-        characters = []
-        for place, token in enumerate(decoded.tokens):
-            text, (left, right) = self.model.tokenizer.decode([token]), decoded.spans[place]
-            known = evidence[place] if evidence else None
-            step = (right - left) / max(len(text), 1)
-            edges = [part.piece.left + (left + number * step) * scale for number in range(len(text) + 1)]
-            inside = [min(edge, part.piece.right) for edge in edges]
-            for character, (begin, end) in zip(text, pairwise(inside), strict=True):
-                characters.append(Character(character, decoded.confidences[place], begin, end, known))
-        return tuple(characters)
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
         """The reading of a line, its confidences calibrated, with all doubts about it."""
@@ -321,6 +206,7 @@ class Recognizer:
             height=line.shape[0],
             inked=inked_columns(line),
             characters=reading.characters,
+            unwritten=tuple(place for piece in pieces for place in piece.unwritten),
             draft=stitch(drafts).text if drafts else None,
             ended=all(piece.known.ended for piece in pieces),
             impression=np.mean([piece.known.impression for piece in pieces], axis=0),
@@ -342,20 +228,3 @@ def refuse_names(decoder: object, precision: object) -> None:
     if not isinstance(precision, Precision):
         known = " or ".join(map(str, Precision))
         raise ConfigError(f"precision={precision!r} is no precision; give {known}: from drethtr import Precision")
-
-
-def refuse_overflow(numbers: Iterable[Tensor], model: Model) -> None:
-    """Refuse what would be read as silence, or break a decoder.
-
-    Raises:
-        CheckpointError: if any of the numbers is not finite.
-    """
-    if not torch.stack([part.isfinite().all() for part in numbers]).all():
-        raise CheckpointError(
-            f"model {model.identity}: its numbers overflow on these lines, for its weights are too large; train it anew"
-        )
-
-
-def groups(parts: Sequence[Part]) -> Iterator[list[int]]:
-    """Numbers of parts that are read as one batch."""
-    return group_by_width([sum(view.shape[1] for view in part.views) for part in parts], BATCH_COLUMNS, BATCH_LINES)

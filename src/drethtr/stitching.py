@@ -34,7 +34,7 @@ def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
 
 def belongs(character: Character, piece: Piece) -> bool:
     """Whether a character that is no white space stands in the share of a piece."""
-    return not character.text.isspace() and piece.begin <= (character.left + character.right) / 2 < piece.end
+    return not character.text.isspace() and piece.shares(character.left, character.right)
 
 
 def between(last: Character, behind: Character | None, before: Character | None, first: Character) -> list[Character]:

@@ -131,10 +131,10 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
 @pytest.mark.parametrize("batch", [1, 8])
 def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
     recognizer = Recognizer.load(precision=Precision.BFLOAT16)
-    made = recognizer.networks.text
-    prepared = [recognizer.prepare(0, sample.line())[0].prepared for sample in handwriting()]
+    made = recognizer.pieces.networks.text
+    prepared = [recognizer.pieces.prepare(0, sample.line())[0].prepared for sample in handwriting()]
     for start in range(0, len(prepared), batch):
-        memory = recognizer.encode(prepared[start : start + batch])
+        memory = recognizer.pieces.encode(prepared[start : start + batch])
         expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
         assert [line.tokens for line in found] == [line.tokens for line in expected]
 

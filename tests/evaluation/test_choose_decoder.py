@@ -58,7 +58,7 @@ def test_who_has_one_reader_has_no_choice(tiny_model, samples):
 
 
 def test_lines_read_in_pieces_tell_nothing_of_decoders(tiny_model, samples, monkeypatch):
-    monkeypatch.setattr("drethtr.recognizer.MAX_COLUMNS", 40)
+    monkeypatch.setattr("drethtr.piece_reader.MAX_COLUMNS", 40)
     assert best_decoder(tiny_model, samples) is None
     monkeypatch.undo()
     assert best_decoder(tiny_model, samples) is not None

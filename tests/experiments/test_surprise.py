@@ -17,8 +17,8 @@ def sample(text, width=1):
 
 @torch.inference_mode()
 def step_by_step(recognizer, one):
-    [part] = recognizer.prepare(0, one.line())
-    memory, network = recognizer.encode([part.prepared]), recognizer.model.network
+    [part] = recognizer.pieces.prepare(0, one.line())
+    memory, network = recognizer.pieces.encode([part.prepared]), recognizer.model.network
     state, token, nats = network.initial_state(memory), BOS, 0.0
     for following in [*recognizer.model.tokenizer.encode(one.text), EOS]:
         logits, state = network.decode_text(torch.tensor([[token]]), memory, state)

@@ -10,24 +10,27 @@ from drethtr.trust.checks import (
     Truncated,
     Uncovered,
     UnlikeTraining,
+    Unwritten,
 )
 from drethtr.trust.logistic import Logistic
-from drethtr.trust.trust import Trust
+from drethtr.trust.trust import ALWAYS, Trust
 
 WIDTH, HEIGHT = 600, 60
 
 
-def observed(text="some words on a line", *, inked=(20, 580), draft=None, ended=True, look=(0.0,), places=None):
+def observed(
+    text="some words on a line", *, inked=(20, 580), draft=None, ended=True, look=(0.0,), places=None, lost=()
+):
     """A line of 600 columns with ink from one to another, the text spread evenly over `places`."""
     columns = np.zeros(WIDTH, dtype=bool)
     columns[slice(*inked)] = True
     left, right = places or inked
     edges = np.linspace(left, right, len(text) + 1)
     characters = tuple(Character(c, 0.9, a, b) for c, a, b in zip(text, edges[:-1], edges[1:], strict=True))
-    return Observation(HEIGHT, columns, characters, draft, ended, np.array(look))
+    return Observation(HEIGHT, columns, characters, lost, draft, ended, np.array(look))
 
 
-@pytest.mark.parametrize("check", [Blank(), Repetition(), Uncovered(), Disagreement(), Truncated()], ids=repr)
+@pytest.mark.parametrize("check", [Blank(), *ALWAYS], ids=repr)
 def test_a_good_line_is_not_flagged(check):
     assert check(observed()) is None
     assert check(observed(draft="some words on a lime")) is None
@@ -97,6 +100,13 @@ def test_a_run_within_a_unit_hides_no_repetition(text):
 
 def test_a_text_without_end_is_truncated():
     assert "20 characters" in Truncated()(observed(ended=False)).reason
+
+
+def test_what_cannot_be_written_is_told_where_it_stands():
+    one, two = (Unwritten()(observed(lost=places)) for places in ([(40.0, 52.0)], [(40.0, 52.0), (90.0, 99.0)]))
+    assert one.reason == "a character that is not in the model's alphabet: left out"
+    assert two.reason == "2 characters, here the first, that are not in the model's alphabet: left out"
+    assert (one.left, one.right) == (two.left, two.right) == (40, 52)
 
 
 def test_all_doubts_are_told_but_a_blank_line_is_only_blank():

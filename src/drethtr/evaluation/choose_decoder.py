@@ -21,7 +21,8 @@ from drethtr.decoding.strategies import CTC, USUAL, Decoder, Joint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
-from drethtr.recognizer import Recognizer, groups
+from drethtr.piece_reader import groups
+from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import EOS
 
 CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))
@@ -99,10 +100,10 @@ def knows_language(model: Model, texts: Sequence[str]) -> bool:
 @torch.inference_mode()
 def propose(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], decoder: Joint) -> list[Proposals]:
     """The texts among which decoders would choose, for each line that is read in one piece."""
-    parts = [pieces[0] for n, (_, line) in enumerate(samples) if len(pieces := recognizer.prepare(n, line)) == 1]
-    network, tokenizer, proposed = recognizer.networks.text, recognizer.model.tokenizer, []
+    parts = [pieces[0] for n, (_, line) in enumerate(samples) if len(pieces := recognizer.pieces.prepare(n, line)) == 1]
+    network, tokenizer, proposed = recognizer.pieces.networks.text, recognizer.model.tokenizer, []
     for group in groups(parts):
-        memory = recognizer.encode([parts[i].prepared for i in group])
+        memory = recognizer.pieces.encode([parts[i].prepared for i in group])
         alone = CTC().decode(network, memory)
         for i, texts, own in zip(group, decoder.propose(network, [memory]), alone, strict=True):
             tokens = [own.tokens, *(text.decoder.tokens for text in texts)]

@@ -14,7 +14,8 @@ from drethtr.data.sample import Sample
 from drethtr.evaluation.evaluate import portions
 from drethtr.images.line import Line
 from drethtr.images.prepare import Prepared
-from drethtr.recognizer import Recognizer, groups
+from drethtr.piece_reader import groups
+from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
 
@@ -30,7 +31,7 @@ def surprises(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float |
 def surprises_together(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> list[float | None]:
     """The same for so many lines as may be prepared at a time."""
     found: list[float | None] = [None] * len(samples)
-    pieces = [recognizer.prepare(number, line) for number, (_, line) in enumerate(samples)]
+    pieces = [recognizer.pieces.prepare(number, line) for number, (_, line) in enumerate(samples)]
     whole = [of_line[0] for of_line in pieces if len(of_line) == 1]
     for group in groups(whole):
         numbers = [whole[place].line for place in group]
@@ -45,7 +46,7 @@ def nats_of(recognizer: Recognizer, lines: Sequence[Prepared], samples: Sequence
     """The same for some whole lines as one batch."""
     network = recognizer.model.network
     batch = collate(lines, [sample.text for sample in samples], recognizer.model.tokenizer)
-    memory = recognizer.encode(lines)
+    memory = recognizer.pieces.encode(lines)
     device = memory.layers[0].keys.device
     before, after = (tokens.to(device) for tokens in teacher_forcing(batch.tokens, batch.lengths))
     logits, _ = network.decode_text(before, memory, network.initial_state(memory))

@@ -19,6 +19,10 @@ class Piece(NamedTuple):
     begin: float
     end: float
 
+    def shares(self, left: float, right: float) -> bool:
+        """Whether what stands between two columns stands in its share."""
+        return self.begin <= (left + right) / 2 < self.end
+
 
 def cut(line: Line, longest: int) -> list[Piece]:
     """Pieces of at most `longest` columns, as few as possible; the shares meet where the overlap has least ink."""

@@ -68,13 +68,14 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     Raises:
         DataError: if the line is so long that it is read in pieces.
     """
-    parts = recognizer.prepare(0, line)
+    reader = recognizer.pieces
+    parts = reader.prepare(0, line)
     if len(parts) > 1:
         raise DataError(f"a line read in {len(parts)} pieces cannot be explained in one picture; cut it")
-    network, tokenizer = recognizer.networks.text, recognizer.model.tokenizer
-    [(decoded, known)] = recognizer.decode(parts)
-    piece = recognizer.read_piece(decoded, known, parts[0])
-    memory = recognizer.encode([parts[0].prepared])
+    network, tokenizer = reader.networks.text, recognizer.model.tokenizer
+    [(decoded, known)] = reader.decode(parts)
+    piece = reader.read_piece(decoded, known, parts[0])
+    memory = reader.encode([parts[0].prepared])
     before = torch.tensor([[BOS, *decoded.tokens[:-1]]], device=memory.layers[0].keys.device)
     looks = watch(network, memory, before[:, : max(len(decoded.tokens), 1)])
     count = looks.attention.shape[-1] if memory.mask is None else int(memory.mask.sum())

@@ -24,7 +24,7 @@ def read_whole(original: Original, recognizer: Recognizer) -> Page:
     given = original.given_for(line)
     height, width = line.shape
     try:
-        recognizer.most_columns(line)
+        recognizer.pieces.most_columns(line)
     except DataError as error:
         raise DataError(f"{original.name}: {error}") from error
     [reading] = recognizer.read([line])

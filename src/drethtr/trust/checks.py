@@ -30,6 +30,7 @@ class Observation(NamedTuple):
     height      of the line in pixels
     inked       which of its columns have ink, (width,)
     characters  the reading, placed in pixels of the line
+    unwritten   left and right edge of what was read and is no character that the model can write
     draft       what the image alone gave, where a decoder wrote the reading
     ended       whether the decoder ended the text itself
     impression  what the image looks like to the network, (features,)
@@ -38,6 +39,7 @@ class Observation(NamedTuple):
     height: int
     inked: Mask
     characters: tuple[Character, ...]
+    unwritten: tuple[tuple[float, float], ...]
     draft: str | None
     ended: bool
     impression: NDArray[np.float64]
@@ -153,6 +155,20 @@ class Truncated(Check):
         if seen.ended:
             return None
         return self.flag(seen, f"the text was cut off after {len(seen.characters)} characters: the decoder did not end")
+
+
+@dataclass(frozen=True)
+class Unwritten(Check):
+    """A character that is not in the model's alphabet: seen, and left out of the text."""
+
+    kind: ClassVar[str] = "unwritten"
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        if not seen.unwritten:
+            return None
+        number = len(seen.unwritten)
+        found = "a character that is" if number == 1 else f"{number} characters, here the first, that are"
+        return self.flag(seen, f"{found} not in the model's alphabet: left out", min(seen.unwritten))
 
 
 @dataclass(frozen=True)

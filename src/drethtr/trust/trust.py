@@ -15,13 +15,14 @@ from drethtr.trust.checks import (
     Truncated,
     Uncovered,
     UnlikeTraining,
+    Unwritten,
 )
 from drethtr.trust.error_rate import ErrorRate
 
 BLANK = Blank()
 """A blank line has nothing else that could be odd about it."""
 
-ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncated())
+ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncated(), Unwritten())
 """The other checks that need no fitting."""
 
 

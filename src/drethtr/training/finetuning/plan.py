@@ -12,7 +12,7 @@ from drethtr.data.supply import Real, Source
 from drethtr.decoding.strategies import Joint, default_decoder
 from drethtr.errors import ConfigError
 from drethtr.model.adapter import size_of_rank
-from drethtr.recognizer import MAX_COLUMNS
+from drethtr.piece_reader import MAX_COLUMNS
 from drethtr.text.tokenizer import Characters, Tokenizer
 from drethtr.training.optimize import AdamW, Method, Muon, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
