@@ -30,8 +30,9 @@ from drethtr.trust.evidence import LineEvidence, gather, impressions
 MAX_COLUMNS = 3600
 """Longer prepared lines are read in pieces; the longest the shipped model was trained on."""
 
-BATCH_COLUMNS = 24_000
 BATCH_LINES = 64
+CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
+"""Columns of a batch, all views of its lines together: few enough for the caches of a CPU, enough to fill a GPU."""
 
 
 class Part(NamedTuple):
@@ -79,20 +80,26 @@ class PieceReader:
         self.networks = precision.prepare(model.network, stepwise=decoder.stepwise or on_drift is not None)
         self.alternatives = alternatives
         self.on_drift = on_drift
+        self.device = next(self.networks.image.parameters()).device
 
     def read(self, parts: Sequence[Part]) -> list[ReadPiece]:
         """Read any number of parts, those of like width together, as many as fit into memory."""
         found: dict[int, ReadPiece] = {}
-        for group in groups(parts):
+        for group in self.groups(parts):
             decoded = in_memory(self.decode, [parts[i] for i in group])
             found |= {i: self.read_piece(*result, parts[i]) for i, result in zip(group, decoded, strict=True)}
         return [found[number] for number in range(len(parts))]
+
+    def groups(self, parts: Sequence[Part]) -> Iterator[list[int]]:
+        """Numbers of parts that are read as one batch."""
+        columns = CPU_COLUMNS if self.device.type == "cpu" else GPU_COLUMNS
+        return group_by_width([sum(view.shape[1] for view in part.views) for part in parts], columns, BATCH_LINES)
 
     @torch.inference_mode()
     def impressions(self, parts: Sequence[Part]) -> list[NDArray[np.float64]]:
         """What any number of parts look like to the network, (features,) each."""
         found: dict[int, NDArray[np.float64]] = {}
-        for group in groups(parts):
+        for group in self.groups(parts):
             found |= zip(group, impressions(self.encode([parts[i].prepared for i in group])), strict=True)
         return [found[number] for number in range(len(parts))]
 
@@ -121,9 +128,8 @@ class PieceReader:
 
     def encode(self, lines: Sequence[Prepared]) -> ImageMemory:
         """Some prepared lines as the decoder sees them."""
-        device = next(self.networks.image.parameters()).device
         images, widths = stack(lines)
-        memory = self.networks.encode_image(images.to(device), widths.to(device))
+        memory = self.networks.encode_image(images.to(self.device), widths.to(self.device))
         ctc = () if memory.ctc is None else (memory.ctc.refined,)
         refuse_overflow((*chain.from_iterable(memory.layers), *ctc), self.model)
         return memory
@@ -186,8 +192,3 @@ def refuse_overflow(numbers: Iterable[Tensor], model: Model) -> None:
         raise CheckpointError(
             f"model {model.identity}: its numbers overflow on these lines, for its weights are too large; train it anew"
         )
-
-
-def groups(parts: Sequence[Part]) -> Iterator[list[int]]:
-    """Numbers of parts that are read as one batch."""
-    return group_by_width([sum(view.shape[1] for view in part.views) for part in parts], BATCH_COLUMNS, BATCH_LINES)

@@ -21,7 +21,6 @@ from drethtr.decoding.strategies import CTC, USUAL, Decoder, Joint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
-from drethtr.piece_reader import groups
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import EOS
 
@@ -102,7 +101,7 @@ def propose(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], deco
     """The texts among which decoders would choose, for each line that is read in one piece."""
     parts = [pieces[0] for n, (_, line) in enumerate(samples) if len(pieces := recognizer.pieces.prepare(n, line)) == 1]
     network, tokenizer, proposed = recognizer.pieces.networks.text, recognizer.model.tokenizer, []
-    for group in groups(parts):
+    for group in recognizer.pieces.groups(parts):
         memory = recognizer.pieces.encode([parts[i].prepared for i in group])
         alone = CTC().decode(network, memory)
         for i, texts, own in zip(group, decoder.propose(network, [memory]), alone, strict=True):

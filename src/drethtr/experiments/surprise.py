@@ -14,7 +14,6 @@ from drethtr.data.sample import Sample
 from drethtr.evaluation.evaluate import portions
 from drethtr.images.line import Line
 from drethtr.images.prepare import Prepared
-from drethtr.piece_reader import groups
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
@@ -33,7 +32,7 @@ def surprises_together(recognizer: Recognizer, samples: Sequence[tuple[Sample, L
     found: list[float | None] = [None] * len(samples)
     pieces = [recognizer.pieces.prepare(number, line) for number, (_, line) in enumerate(samples)]
     whole = [of_line[0] for of_line in pieces if len(of_line) == 1]
-    for group in groups(whole):
+    for group in recognizer.pieces.groups(whole):
         numbers = [whole[place].line for place in group]
         nats = nats_of(recognizer, [whole[place].prepared for place in group], [samples[n][0] for n in numbers])
         for number, of_line in zip(numbers, nats, strict=True):
