@@ -3,18 +3,15 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Self
 
 from drethtr.data.sources import matching
 from drethtr.data.synthetic import Synthetic
-from drethtr.data.urls import find_files, open_file
-from drethtr.errors import ConfigError, DataError
+from drethtr.data.urls import digest_of, find_files
+from drethtr.errors import ConfigError
 
 IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
 """The data sets of the paper; lines that are given without a name stand for the first."""
-PIECE = 1 << 20
-"""Bytes of a file that are taken at a time."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +91,4 @@ def content(file: str) -> str:
     Raises:
         DataError: if it cannot be read.
     """
-    digest = blake2b(digest_size=8)
-    try:
-        with open_file(file) as stream:
-            while piece := stream.read(PIECE):
-                digest.update(piece)
-    except OSError as error:
-        raise DataError(f"{file}: cannot be read: {error}") from error
-    return digest.hexdigest()
+    return digest_of((file,))
