@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 
 from drethtr.adapter_file import Adapter, holds_adapter, load_adapted, load_adapter, save_adapter
 from drethtr.checkpoint import ADAPTER, load_model, save_model, weights_hash
+from drethtr.decoding.strategies import Greedy
 from drethtr.errors import CheckpointError
 from drethtr.model.adapter import DOWN, UP, LowRankChange, projections
 from drethtr.recognizer import Recognizer
@@ -65,6 +66,13 @@ def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
     np.testing.assert_array_equal(
         *(found.network.to_logits.weight.detach() for found in (named.model, load_adapted(adapter, [tiny_path])))
     )
+
+
+def test_a_shared_model_is_opened_as_any_other(adapter_path, tiny_path):
+    drifts = []
+    wishes = {"adapter": adapter_path, "decoder": Greedy(), "alternatives": 2, "on_drift": drifts.append}
+    found, known = (reading(load(tiny_path, **wishes)) for load in (Recognizer.from_pretrained, Recognizer.load))
+    assert found == known and len(found.alternatives) == 3 and len(drifts) == 2
 
 
 def test_an_adapter_may_have_the_name_of_its_model(adapter, tiny_path, tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from drethtr import piece_reader as module
 from drethtr.checkpoint import build_model
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.drift import TOLERANCE
+from drethtr.decoding.published import PublishedBeam
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import CheckpointError, ConfigError, DataError
 from drethtr.model import precision
@@ -174,6 +175,23 @@ def test_alternatives_are_texts_the_first_of_which_is_the_reading(tiny_model, mo
         assert len(set(texts)) == len(texts) and all(text == text.strip() for text in texts)
     monkeypatch.setattr(module, "MAX_COLUMNS", 300)
     assert recognizer.read([written("abc " * 60)])[0].alternatives == ()
+
+
+@pytest.mark.parametrize(
+    ("decoder", "most"), [(Beam(5), 4), (Beam(1), 0), (PublishedBeam(5), 0), (Greedy(), 99)], ids=repr
+)
+def test_more_alternatives_than_there_can_be_are_refused(decoder: Decoder, most: int, tiny_model) -> None:
+    assert Recognizer(tiny_model, decoder, alternatives=most).pieces.alternatives == most
+    with pytest.raises(ConfigError, match=rf"gives at most {most} alternatives, not|alternatives must be 0 to {most}"):
+        Recognizer(tiny_model, decoder, alternatives=most + 1)
+
+
+@pytest.mark.parametrize("network", ["with CTC head", "without"])
+def test_no_lines_leave_no_impressions(network: str, tiny_model) -> None:
+    if network == "without":
+        tiny_model.network.ctc = None
+    recognizer = Recognizer(tiny_model, Greedy())
+    assert recognizer.impressions([]).shape == (0, recognizer.impressions(LINES).shape[1])
 
 
 def test_coarse_numbers_read_nearly_the_same(tiny_model) -> None:

@@ -53,7 +53,13 @@ class Flag:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another text the line may have; `score` is what texts are compared by, a log-probability."""
+    """Another text the line may have.
+
+    `score` is what its decoder compares the texts of a line by, the higher the likelier: of `CTC` the log-probability
+    of the text; of `Joint` a weighted sum of those that head, decoder and language give it; of `Beam` the
+    log-probability / length^length_exponent, usually its mean over the tokens and the end; of `Greedy` and
+    `VerifiedDrafts` this mean.
+    """
 
     text: str
     score: float

@@ -16,7 +16,7 @@ from PIL import Image
 from drethtr.adapter_file import load_named
 from drethtr.batching import in_groups
 from drethtr.checkpoint import SHIPPED, Model
-from drethtr.decoding.strategies import Decoder, default_decoder
+from drethtr.decoding.strategies import MOST_ALTERNATIVES, Decoder, default_decoder
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.line import ImageSource, Line, load_line, name_of
 from drethtr.model.device import device_called
@@ -26,11 +26,10 @@ from drethtr.reading import Reading
 from drethtr.sharing.folder import locate, upload, write_folder
 from drethtr.stitching import stitch
 from drethtr.trust.checks import Observation
+from drethtr.trust.evidence import features_of
 from drethtr.trust.ink import inked_columns
 
 Item = TypeVar("Item")
-
-MOST_ALTERNATIVES = 99
 
 
 class Recognizer:
@@ -65,9 +64,10 @@ class Recognizer:
         model.check_trust()
         if not 0 <= alternatives <= MOST_ALTERNATIVES:
             raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
-        if alternatives and not self.decoder.gives_alternatives:
+        if alternatives > self.decoder.most_alternatives:
             raise ConfigError(
-                f"{type(self.decoder).__name__} gives no alternatives; use another decoder, such as joint"
+                f"{self.decoder!r} gives at most {self.decoder.most_alternatives} alternatives, not {alternatives}; "
+                f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
         self.precision = precision
         self.pieces = PieceReader(model, self.decoder, precision, alternatives, on_drift)
@@ -105,16 +105,29 @@ class Recognizer:
         source: str | Path,
         *,
         revision: str | None = None,
+        adapter: str | Path | None = None,
         decoder: Decoder | None = None,
         device: torch.device | str = "cpu",
         precision: Precision = Precision.FLOAT32,
+        alternatives: int = 0,
+        on_drift: Callable[[float], object] | None = None,
     ) -> Self:
         """The model of a repository of the Hugging Face hub, `OWNER/NAME`, or in a folder or file on this machine.
+
+        All else is as for `load`.
 
         Raises:
             CheckpointError: if there is none, or it cannot be used; ConfigError and MissingExtraError as `load`.
         """
-        return cls.load(locate(source, revision), decoder=decoder, device=device, precision=precision)
+        return cls.load(
+            locate(source, revision),
+            adapter=adapter,
+            decoder=decoder,
+            device=device,
+            precision=precision,
+            alternatives=alternatives,
+            on_drift=on_drift,
+        )
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write into a folder what `push_to_hub` uploads: the model, and a README made from its card.
@@ -190,6 +203,8 @@ class Recognizer:
 
     def impressions(self, lines: Sequence[Line]) -> NDArray[np.float64]:
         """What lines look like to the network, (lines, features): the mean over the pieces of a line."""
+        if not lines:
+            return np.empty((0, features_of(self.model.network)))
         parts = self.pieces.prepare_all(lines)
         of_line: list[list[NDArray[np.float64]]] = [[] for _ in lines]
         for part, impression in zip(parts, self.pieces.impressions(parts), strict=True):

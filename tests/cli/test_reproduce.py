@@ -24,6 +24,16 @@ def test_runs_a_row_prints_it_beside_the_paper_and_reports(drethtr, tmp_path):
     assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
+def test_a_finished_row_is_finished_in_every_working_folder(drethtr, tmp_path, monkeypatch):
+    (tmp_path / "else").mkdir()
+    for place, output in ((tmp_path, "out"), (tmp_path / "else", "../out/")):
+        monkeypatch.chdir(place)
+        where = ("--scale", "smoke", "--output", output, "--workers", "0", "--device", "cpu")
+        outcome = drethtr("reproduce", "gamma", "--row", "head-wise", "--report", "report.html", *where)
+        assert outcome.code == 0, outcome.err
+    assert "training" not in outcome.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

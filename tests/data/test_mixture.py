@@ -147,3 +147,43 @@ def test_sources_from_a_configuration():
     )
     made = {"kind": "Made", "weight": 2.0, "lines": {"fonts": "fonts", "texts": ["novel.txt"]}}
     assert config.from_dict(Source, made) == Made(weight=2.0, lines=Synthetic(fonts="fonts", texts=("novel.txt",)))
+
+
+def store(path, draw, texts, words=None):
+    """Lines of some texts, whose images say something else if there are other `words`."""
+    if path.suffix == ".parquet":
+        columns = {"image": [draw(word) for word in words or texts], "text": texts}
+        pq.write_table(pa.table(columns), path, row_group_size=2)
+        return
+    for number, word in enumerate(words or texts):
+        (path.parent / f"{number}.png").write_bytes(draw(word))
+    path.write_text("".join(f"{number}.png\t{text}\n" for number, text in enumerate(texts)))
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("Real", ".parquet"), ("Real", ".tsv"), ("Streamed", ".parquet")])
+def test_other_lines_have_another_digest(kind, suffix, draw, tmp_path):
+    digests = []
+    for folder, texts, words in (
+        ("here", ["a", "b", "c"], None),
+        ("there", ["a", "b", "c"], None),
+        ("edited", ["a", "b", "d"], ["a", "b", "c"]),
+        ("grown", ["a", "b", "c", "d"], None),
+        ("in another order", ["a", "c", "b"], None),
+        ("of other images", ["a", "b", "c"], ["a", "b", "longer"]),
+    ):
+        (tmp_path / folder).mkdir()
+        store(tmp_path / folder / f"lines{suffix}", draw, texts, words)
+        source = config.from_dict(Source, {"kind": kind, "paths": [str(tmp_path / folder / f"lines{suffix}")]})
+        digests += Mixture.open([source], 0).digests()
+    assert digests[0] == digests[1] and len(set(digests)) == 5
+
+
+@pytest.mark.parametrize("edited", ["a.ttf", "text_en.txt"])
+def test_lines_made_of_something_else_have_another_digest(edited, tmp_path):
+    for name in ("a.ttf", "text_en.txt"):
+        (tmp_path / name).write_text("before")
+    made = Made(lines=Synthetic(fonts=str(tmp_path), texts=(str(tmp_path / "text_en.txt"),)))
+    before = Mixture.open([made], 0).digests()
+    assert Mixture.open([made], 1).within("abc").digests() == before
+    (tmp_path / edited).write_text("beyond")
+    assert Mixture.open([made], 0).digests() != before

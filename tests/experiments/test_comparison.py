@@ -39,6 +39,12 @@ def surprised(found, nats):
     return replace(found, outcome=outcome)
 
 
+def with_lines(result, **change):
+    """The same, with something else about each line."""
+    lines = tuple(replace(line, **change) for line in result.outcome.lines)
+    return replace(result, outcome=replace(result.outcome, lines=lines))
+
+
 A, B, C = Row("a", Trained(), {CER: 4.49}), Row("b", Trained()), Row("c", Trained())
 TABLE = Table("t", "A table", "Table 1", (A, B, C), ("A note.",))
 RESULTS = {
@@ -62,6 +68,11 @@ def test_a_difference_needs_the_same_lines_as_often():
     assert difference(Measured(B, RESULTS["b"][:1]), first, CER) is None
     assert difference(Measured(C, ()), first, CER) is None
     assert difference(Measured(B, RESULTS["b"]), first, CER).difference == pytest.approx(-0.05)
+    moved, others = (
+        [with_lines(result, **change) for result in RESULTS["b"]] for change in ({"key": ""}, {"page": ""})
+    )
+    assert difference(Measured(B, moved), first, CER).difference == pytest.approx(-0.05)
+    assert difference(Measured(B, others), first, CER) is None
 
 
 def test_the_interval_is_that_of_pages():

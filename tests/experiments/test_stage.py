@@ -4,13 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from drethtr.checkpoint import SHIPPED
 from drethtr.data.synthetic import Synthetic
 from drethtr.errors import ConfigError, DataError
-from drethtr.experiments.made_lines import SPLITS, STEM
+from drethtr.experiments.made_lines import SPLITS, STEM, make_material
 from drethtr.experiments.material import Lines, Material
 from drethtr.experiments.reproduce import reproduce, result_path
+from drethtr.experiments.scale import Small, Smoke
 from drethtr.experiments.stage import FINISHED, carry_out
-from drethtr.experiments.tables import BACKBONES, GAMMA, MIXER, PRETRAINING
+from drethtr.experiments.tables import BACKBONES, GAMMA, MIXER, PRETRAINING, TOKENS
 from drethtr.training.loop import BEST, SNAPSHOT, train
 
 
@@ -79,6 +81,30 @@ def test_other_lines_under_the_same_name_are_other_data(split, conditions, tmp_p
     assert (row.stage(own, 0).fingerprint == before[1]) == (split == "test")
 
 
+@pytest.mark.parametrize("scale", [Smoke(), Small()], ids=lambda scale: scale.name)
+def test_the_same_lines_elsewhere_are_the_same(scale, conditions, tmp_path, monkeypatch):
+    here = replace(conditions, scale=scale)
+    there = replace(here, material=make_material(shutil.copytree(conditions.folder / "made", tmp_path / "moved")))
+    rows = [row.experiment for row in (GAMMA.rows[0], TOKENS.rows[1], PRETRAINING.rows[1])]
+    before = [(row.stage(here, 0), row.stage(here, 0).fingerprint, row.fingerprint(here, 0)) for row in rows]
+    monkeypatch.setattr("drethtr.experiments.scale.SHIPPED", shutil.copy(SHIPPED, tmp_path / "installed elsewhere"))
+    for row, (stage, of_stage, of_row) in zip(rows, before, strict=True):
+        assert row.stage(there, 0) != stage
+        assert (row.stage(there, 0).fingerprint, row.fingerprint(there, 0)) == (of_stage, of_row)
+
+
+def test_a_training_that_was_broken_off_goes_on_in_another_working_folder(conditions, tmp_path, monkeypatch):
+    shutil.copytree(conditions.folder / "made", tmp_path / "lines")
+    (tmp_path / "else").mkdir()
+    stages = []
+    for place, stem in ((tmp_path, f"lines/{STEM}"), (tmp_path / "else", f"../lines/{STEM}")):
+        monkeypatch.chdir(place)
+        stages.append(stage_of(GAMMA, 0, replace(conditions, material=Material.given([stem], None, ())), seed=8))
+    folder = conditions.folder / "trainings" / stages[0].fingerprint
+    train(stages[0].run, folder, workers=0, minutes=0)
+    assert carry_out(stages[1], conditions) == folder / BEST
+
+
 @pytest.mark.parametrize("file", ["fonts/a.ttf", "text_en.txt"])
 def test_other_fonts_or_texts_make_another_training(file, conditions, tmp_path):
     (tmp_path / "fonts").mkdir()
@@ -103,11 +129,12 @@ def test_a_damaged_result_is_named(conditions):
         path.write_text(whole)  # other tests need it
 
 
-def test_lines_are_named_by_their_stems():
-    material = Material.given(["a/one", "b/two", "rimes=r"], None, ())
+def test_lines_are_named_by_their_stems(monkeypatch):
+    monkeypatch.chdir("/")
+    material = Material.given(["a/one", "/b/../b/two", "rimes=r"], None, ())
     assert material.lines("iam") == Lines(
-        ("a/one.train.parquet", "b/two.train.parquet"),
-        ("a/one.val.parquet", "b/two.val.parquet"),
-        ("a/one.test.parquet", "b/two.test.parquet"),
+        ("/a/one.train.parquet", "/b/two.train.parquet"),
+        ("/a/one.val.parquet", "/b/two.val.parquet"),
+        ("/a/one.test.parquet", "/b/two.test.parquet"),
     )
-    assert material.lines("rimes").test == ("r.test.parquet",)
+    assert material.lines("rimes").test == ("/r.test.parquet",)

@@ -9,6 +9,7 @@ from torch import nn
 from drethtr.errors import DataError
 from drethtr.model.backbones import PPOCR, EfficientNetV2S, Light, Patches, ResNet50, ShallowCNN
 from drethtr.model.backbones.resnet import Bottleneck
+from drethtr.model.folding import fold_norms
 
 BACKBONES = [
     PPOCR(),
@@ -70,6 +71,19 @@ def test_padding_changes_nothing(backbone, dtype, tolerance):
             assert alone.tokens.abs().max() > 1e-3
             assert torch.allclose(together.tokens[row, :count], alone.tokens[0], rtol=0, atol=tolerance)
             assert not together.tokens[row, count:].any()
+
+
+def test_folded_norms_change_nothing(backbone):
+    backbone = backbone.double()
+    images = lines(backbone, WIDTHS, torch.float64)
+    with torch.inference_mode():
+        alone = [(images[row : row + 1, ..., :width], torch.tensor([width])) for row, width in enumerate(WIDTHS)]
+        tasks = [(images, torch.tensor(WIDTHS)), *alone]
+        expected = [backbone(*task).tokens for task in tasks]
+        fold_norms(backbone)
+        assert not any(isinstance(module, nn.BatchNorm2d) for module in backbone.modules())
+        for task, tokens in zip(tasks, expected, strict=True):
+            torch.testing.assert_close(backbone(*task).tokens, tokens)
 
 
 def test_what_lies_right_of_a_line_gets_no_gradient(backbone):

@@ -7,13 +7,13 @@ import torch
 from conftest import TINY
 from noise import VOCABULARY, network
 
-from drethtr.model.backbones import PPOCR, EfficientNetV2S, Light, ResNet50
+from drethtr.model.backbones import PPOCR, EfficientNetV2S, ResNet50
 from drethtr.model.decay import Gated
 from drethtr.model.mixer import JointSoftmax, Retentive
 from drethtr.model.network import BASE, COMPACT, RETHTR_SMALL, SMALL, DRetHTR
 from drethtr.model.output import SwishGate
 from drethtr.model.padded import Padded
-from drethtr.model.precision import Precision, fold_norms, pays_for_steps, rounded
+from drethtr.model.precision import Precision, pays_for_steps, rounded
 
 WIDTHS = torch.tensor([300, 180])
 
@@ -110,17 +110,6 @@ def test_what_is_summed_up_stays_in_float32():
     assert logits.dtype == torch.float32
     assert {part.dtype for layer in state.layers for part in layer.settled()} == {torch.float32}
     assert {layer.log_decay.dtype for layer in state.layers} == {torch.float32}
-
-
-@pytest.mark.parametrize("config", [EfficientNetV2S(), Light(height=48)], ids=["batch norms", "none"])
-def test_folded_norms_change_nothing(config):
-    torch.manual_seed(0)
-    made = with_used_norms(DRetHTR(replace(TINY, backbone=config), VOCABULARY).double().eval())
-    images = lines_for(made).double()
-    expected = made.backbone(images, WIDTHS).tokens
-    fold_norms(made.backbone)
-    assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in made.backbone.modules())
-    torch.testing.assert_close(made.backbone(images, WIDTHS).tokens, expected)
 
 
 def test_means_count_every_pixel_in_half_precision():

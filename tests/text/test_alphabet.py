@@ -61,6 +61,7 @@ def test_what_is_to_be_read_is_not_dropped_but_adds_nothing():
 def test_an_alphabet_that_may_not_change_leaves_the_new_unknown():
     change = AlphabetChange.between(LETTERS, ["őő"], change=False)
     assert change.tokenizer is LETTERS and change.rare == {"ő": 2}
+    assert AlphabetChange.between(LETTERS, ["őő"], drop_unused=True, change=False) == change
 
 
 def test_word_pieces_keep_their_alphabet():

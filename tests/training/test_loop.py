@@ -122,13 +122,34 @@ def test_a_run_of_lines_with_other_characters_is_not_resumed(data, monkeypatch):
         train(wanted, data / "out", resume=True, workers=0)
 
 
+CHANGES = {
+    "train": r"then words: 40 lines \[\w+\], now words: 41 lines \[\w+\]; put them back",
+    "val": r"then validation: 4 lines \[\w+\], now validation: 4 lines \[\w+\]; put them back",
+    "prose": r"then prose \[\w+\], now prose \[\w+\]; put them back",
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES)
+def test_a_run_of_other_lines_is_not_resumed(changed, data, monkeypatch):
+    (data / "prose.txt").write_text("line 1 line 2 line 3\n" * 20)
+    wanted = run(data, monkeypatch, 'prose={texts=["prose.txt"]}')
+    train(wanted, data / "out", workers=0, minutes=0)
+    if changed == "prose":
+        (data / "prose.txt").write_text("line 3 line 2 line 1\n" * 20)
+    else:
+        rows = pq.read_table(data / f"{changed}.parquet").to_pylist()
+        pq.write_table(pa.Table.from_pylist([rows[1], *rows[changed == "val" :]]), data / f"{changed}.parquet")
+    with pytest.raises(CheckpointError, match=r"snapshot\.safetensors: saved when .* others: " + CHANGES[changed]):
+        train(wanted, data / "out", resume=True, workers=0)
+
+
 def test_a_run_saved_before_a_setting_was_there_goes_on(data, monkeypatch):
     wanted = run(data, monkeypatch)
     train(wanted, data / "out", workers=0, minutes=0)
     snapshot = data / "out" / SNAPSHOT
     tensors, metadata = read_tensors(snapshot)
     header = json.loads(metadata["drethtr-run"])
-    del header["run"]["tuning"], header["run"]["patience"], header["progress"]["stale"]
+    del header["run"]["tuning"], header["run"]["patience"], header["progress"]["stale"], header["lines"]
     write_tensors(tensors, snapshot, {"drethtr-run": json.dumps(header)})
     before = load_model(data / "out" / LATEST).card["samples"]
     train(wanted, data / "out", resume=True, workers=0)

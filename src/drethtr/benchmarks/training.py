@@ -51,6 +51,10 @@ class Strokes(Supply):
         """What it is."""
         return "made-up lines"
 
+    def digest(self) -> str:
+        """Nothing: they come from no file."""
+        return ""
+
 
 class TrainingSpeed(NamedTuple):
     """`loading` is the share of the time spent waiting for lines; `mean_width` counts pixels of the made-up lines.

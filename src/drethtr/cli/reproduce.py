@@ -50,6 +50,7 @@ def reproduce(
     Results are kept: a finished row is not run again, an interrupted one goes on. With --report, all of them are put
     into one page with pictures.
     """
+    from drethtr.data.urls import identity
     from drethtr.experiments.comparison import sheet
     from drethtr.experiments.material import Material
     from drethtr.experiments.report import write_report
@@ -63,8 +64,9 @@ def reproduce(
         chosen = table_named(table)
         rows = chosen.chosen(row or ())
         given = Material.given(data or (), fonts, text or ())
+        folder = Path(identity(str(output)))  # that what is begun there can be gone on with in another working folder
         conditions = with_material(
-            Conditions(size, given, output, device_named(device), workers, lambda words: typer.echo(words, err=True))
+            Conditions(size, given, folder, device_named(device), workers, lambda words: typer.echo(words, err=True))
         )
         run_rows(chosen, rows, seeds, conditions)
         typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())

@@ -136,6 +136,11 @@ class Batches(Dataset[list[Batch]]):
         batches[0] = batches[0]._replace(left_out=len(samples) - len(kept))
         return batches
 
+    def digests(self) -> list[str]:
+        """All that they are made of, each with a digest."""
+        prose = [] if self.prose is None else [f"prose [{self.prose.digest()}]"]
+        return [*self.mixture.digests(), *prose]
+
     def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:
         """The batch of this number in a chunk with the text that the decoder learns beside it, if any."""
         if self.prose is None:

@@ -85,6 +85,10 @@ class Mixture:
         rows = (f"  {100 * share:5.1f} %  {description}" for share, description in described)
         return "\n".join(("drawn from:", *rows))
 
+    def digests(self) -> list[str]:
+        """Every supply that is drawn from, and a digest of its lines."""
+        return [f"{supply.describe()} [{supply.digest()}]" for supply in self.supplies]
+
 
 @lru_cache(maxsize=4)
 def deck(shares: tuple[float, ...], number: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

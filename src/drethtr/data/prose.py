@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from drethtr.data.corpus import Corpus
+from drethtr.data.urls import digest_of
 from drethtr.errors import ConfigError
 
 
@@ -32,6 +33,14 @@ class ProseLines:
 
     corpus: Corpus | None
     lines: int
+
+    def digest(self) -> str:
+        """The same as long as the files have the same content.
+
+        Raises:
+            DataError: if one cannot be read.
+        """
+        return digest_of(self.corpus.files if self.corpus is not None else ())
 
     def draw(self, chance: np.random.Generator) -> list[str]:
         """The lines beside one batch.

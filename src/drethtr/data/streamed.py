@@ -4,9 +4,11 @@ A row group is a block. Every round takes the blocks in another order and shuffl
 time, so that few blocks are in memory and any sample can still be asked for by its number.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from hashlib import blake2b
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -28,12 +30,16 @@ LONGEST_BLOCK = 5000
 
 
 class Block(NamedTuple):
-    """A row group of a file: the number of its first row, and those of its rows, from 0, that are trained on."""
+    """A row group of a file: the number of its first row, and those of its rows, from 0, that are trained on.
+
+    `digest` is of its texts, of which of them are trained on, and of how many bytes it has in all.
+    """
 
     file: str
     group: int
     first: int
     rows: NDArray[np.int16]
+    digest: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +67,8 @@ class Streamed(FromFiles):
             wanted = [name for name in columns_of(opened, file) if name in ("text", "clean")]
             first = 0
             for group in range(opened.num_row_groups):
-                count = opened.metadata.row_group(group).num_rows
+                about = opened.metadata.row_group(group)
+                count = about.num_rows
                 if count > LONGEST_BLOCK:
                     raise DataError(
                         f"{file}: a row group has {count:,} rows, too many to stream; write it anew with row groups "
@@ -69,7 +76,9 @@ class Streamed(FromFiles):
                     )
                 rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
                 accepted = [self.accepts(row, f"{file} row {first + place}") for place, row in enumerate(rows)]
-                yield Block(file, group, first, np.flatnonzero(accepted).astype(np.int16))
+                told = json.dumps([[row["text"] for row in rows], accepted, about.total_byte_size])
+                digest = blake2b(told.encode(), digest_size=8).hexdigest()
+                yield Block(file, group, first, np.flatnonzero(accepted).astype(np.int16), digest)
                 first += count
 
     def accepts(self, row: dict[str, Any], key: str) -> bool:
@@ -134,6 +143,10 @@ class StreamedLines(Supply):
         """Its lines and files."""
         files = len({block.file for block in self.blocks})
         return f"streamed: {self.lines:,} lines of {files:,} files"
+
+    def digest(self) -> str:
+        """Of its blocks."""
+        return blake2b("".join(block.digest for block in self.blocks).encode(), digest_size=8).hexdigest()
 
 
 @lru_cache(maxsize=4)

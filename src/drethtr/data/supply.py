@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.data.sample import Sample
+from drethtr.data.sample import Sample, lines_digest
 from drethtr.data.sources import open_all
 from drethtr.data.synthetic import Synthesizer, Synthetic
 from drethtr.errors import ConfigError, DataError
@@ -37,6 +37,10 @@ class Supply(ABC):
     @abstractmethod
     def describe(self) -> str:
         """What it holds, for the log."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """The same as long as its files hold the same lines in the same order, as far as can be told in short time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +150,10 @@ class RealLines(Supply):
         left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
         return f"{self.set}: {len(self.samples):,} lines{left_out}"
 
+    def digest(self) -> str:
+        """Of its lines."""
+        return lines_digest(self.samples)
+
 
 @lru_cache(maxsize=256)
 def order(size: int, round_: int, seed: int) -> NDArray[Any]:
@@ -186,3 +194,7 @@ class MadeLines(Supply):
     def describe(self) -> str:
         """Its fonts."""
         return f"synthetic: lines in {len(self.synthesizer.fonts)} fonts of {self.synthesizer.fonts.path}"
+
+    def digest(self) -> str:
+        """Of its fonts and texts."""
+        return self.synthesizer.digest()

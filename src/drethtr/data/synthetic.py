@@ -15,6 +15,7 @@ from drethtr.data.corpus import Corpus, Text, Wording
 from drethtr.data.fonts import Face, FontFolder
 from drethtr.data.paper import Paper, put_on_paper
 from drethtr.data.sample import Sample
+from drethtr.data.urls import digest_of
 from drethtr.data.writing import Edges, Pen, Writing, write
 from drethtr.errors import ConfigError, DataError
 
@@ -60,6 +61,14 @@ class Synthesizer:
     config: Synthetic
     fonts: FontFolder
     corpus: Corpus
+
+    def digest(self) -> str:
+        """The same as long as fonts and texts have the same content.
+
+        Raises:
+            DataError: if one cannot be read.
+        """
+        return digest_of((*self.fonts.files, *self.corpus.files))
 
     def render(self, index: int, seed: int) -> Sample:
         """Line number `index` of a seed.

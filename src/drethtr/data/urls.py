@@ -1,9 +1,10 @@
 """Files by name: a path on this machine, or a URL of any kind that fsspec knows (s3://, gs://, hf://, https://)."""
 
 import os.path
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from glob import glob, has_magic
+from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -12,6 +13,9 @@ from drethtr.errors import DataError, DrethtrError, MissingExtraError
 WEB = ("http://", "https://")
 NOT_THERE = (404, 410)
 """What a web server answers if there is no such page, or none any more."""
+
+PIECE = 1 << 20
+"""Bytes of a file that are taken at a time."""
 
 
 class Location(NamedTuple):
@@ -85,6 +89,23 @@ def open_file(name: str) -> IO[bytes]:
     system, path = locate(name)
     opened: IO[bytes] = system.open(path, "rb")
     return opened
+
+
+def digest_of(files: Iterable[str | Path]) -> str:
+    """Digest of what is in some files, one after another, whatever they are called.
+
+    Raises:
+        DataError: if one cannot be read.
+    """
+    digest = blake2b(digest_size=8)
+    for file in files:
+        try:
+            with open_file(str(file)) as stream:
+                while piece := stream.read(PIECE):
+                    digest.update(piece)
+        except OSError as error:
+            raise DataError(f"{file}: cannot be read: {error}") from error
+    return digest.hexdigest()
 
 
 def beside(file: str, name: str) -> str:

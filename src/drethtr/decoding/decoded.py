@@ -22,7 +22,7 @@ IMPOSSIBLE = -1e4
 
 
 class Candidate(NamedTuple):
-    """A text that a line may have; `score` is what the strategy compares texts by, in log-probability."""
+    """A text that a line may have; `score` is what the strategy compares texts by, the higher the likelier."""
 
     tokens: tuple[int, ...]
     score: float

@@ -7,7 +7,7 @@ code, what a line gets depends on its batch.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -113,10 +113,12 @@ class PublishedGreedy(Decoder):
 
     limit: int = LIMIT
 
-    gives_alternatives: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         check_limit(self.limit)
+
+    @property
+    def most_alternatives(self) -> int:
+        return 0
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         scorer = NetworkScorer(network, memory, forbidden=())
@@ -131,12 +133,14 @@ class PublishedBeam(Decoder):
     beams: int = 5
     limit: int = LIMIT
 
-    gives_alternatives: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         check_limit(self.limit)
         if not 1 <= self.beams <= 100:
             raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
+
+    @property
+    def most_alternatives(self) -> int:
+        return 0
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         scorer = NetworkScorer(network, memory, forbidden=())

@@ -27,6 +27,7 @@ from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.text.tokenizer import EOS, PAD
 
 THREE_WIDTHS = (1.0, 0.8, 1.2)
+MOST_ALTERNATIVES = 99
 
 
 class Weights(NamedTuple):
@@ -45,13 +46,16 @@ class Decoder(ABC):
     needs_ctc: ClassVar[bool] = False
     stepwise: ClassVar[bool] = True
     """Whether it writes token by token; else it reads whole texts back, or needs no text decoder."""
-    gives_alternatives: ClassVar[bool] = True
-    """Whether it can tell other texts than the one it finds."""
 
     @property
     def widths(self) -> tuple[float, ...]:
         """The widths at which it looks at a line, relative to the usual one; on the first, characters are placed."""
         return (1.0,)
+
+    @property
+    def most_alternatives(self) -> int:
+        """How many other texts than the one it finds it can be asked for."""
+        return MOST_ALTERNATIVES
 
     def fitted(self, best: "Decoder | None") -> "Decoder":
         """The same, what it leaves open taken from the decoder that reads best with a model."""
@@ -113,6 +117,10 @@ class Beam(Decoder):
             raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
         if not 0 <= self.length_exponent <= 10:
             raise ConfigError(f"the exponent of the length is 0 to 10, not {self.length_exponent}")
+
+    @property
+    def most_alternatives(self) -> int:
+        return self.beams - 1
 
     def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
         texts = self.search(network, memory, min(alternatives + 1, self.beams))

@@ -56,6 +56,11 @@ class Measured:
         """The page of each test line."""
         return [line.page for line in self.results[0].outcome.lines] if self.results else []
 
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Page and text of each test line: which ones they are, wherever they lie."""
+        return [(line.page, line.text) for result in self.results[:1] for line in result.outcome.lines]
+
     def values(self, measure: str) -> list[float]:
         """A figure of each seed."""
         return [r.outcome.figures[measure] for r in self.results if measure in r.outcome.figures]
@@ -141,10 +146,7 @@ def difference_text(one: Measured, first: Measured, measure: str) -> str:
 
 def difference(one: Measured, first: Measured, measure: str) -> Difference | None:
     """The same as a value; None where the two did not read the same lines as often."""
-    same = [line.key for result in one.results[:1] for line in result.outcome.lines] == [
-        line.key for result in first.results[:1] for line in result.outcome.lines
-    ]
-    if one is first or not one.pages or not same or len(one.results) != len(first.results):
+    if one is first or not one.pages or one.texts != first.texts or len(one.results) != len(first.results):
         return None
     return paired(first.counts(measure), one.counts(measure), one.pages)
 

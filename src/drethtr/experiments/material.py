@@ -3,18 +3,16 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from pathlib import Path
 from typing import Self
 
 from drethtr.data.sources import matching
 from drethtr.data.synthetic import Synthetic
-from drethtr.data.urls import find_files, open_file
-from drethtr.errors import ConfigError, DataError
+from drethtr.data.urls import digest_of, find_files, identity
+from drethtr.errors import ConfigError
 
 IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
 """The data sets of the paper; lines that are given without a name stand for the first."""
-PIECE = 1 << 20
-"""Bytes of a file that are taken at a time."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,11 @@ class Lines:
 
     @classmethod
     def of(cls, stems: Sequence[str]) -> Self:
-        """The files that `drethtr data import` makes: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet."""
-        splits = (tuple(f"{stem}.{split}.parquet" for stem in stems) for split in ("train", "val", "test"))
+        """The files that `drethtr data import` makes: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet.
+
+        As absolute paths: what is begun with them can be gone on with in another working folder.
+        """
+        splits = (tuple(identity(f"{stem}.{split}.parquet") for stem in stems) for split in ("train", "val", "test"))
         return cls(*splits)
 
 
@@ -54,7 +55,7 @@ class Material:
             stems[name if equals else IAM].append(stem if equals else word)
         if bool(fonts) != bool(texts):
             raise ConfigError("synthetic lines need both --fonts FOLDER and --text FILE")
-        synthetic = Synthetic(fonts=fonts, texts=tuple(texts)) if fonts else None
+        synthetic = Synthetic(fonts=identity(fonts), texts=tuple(map(identity, texts))) if fonts else None
         return cls({name: Lines.of(of_set) for name, of_set in stems.items()}, synthetic)
 
     def lines(self, name: str) -> Lines:
@@ -83,9 +84,13 @@ class Material:
         return self.synthetic
 
 
-def contents(patterns: Sequence[str]) -> list[str]:
-    """A digest of every file that some patterns match: other lines in a file of the same name are other lines."""
-    return [content(file) for pattern in patterns for path in matching(pattern) for file in find_files(path)]
+def contents(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Name and digest of every file that some patterns match: what is read, wherever it lies.
+
+    Names may say what language or set a file is of.
+    """
+    files = (file for pattern in patterns for path in matching(pattern) for file in find_files(path))
+    return tuple(f"{Path(file).name} {content(file)}" for file in files)
 
 
 def content(file: str) -> str:
@@ -94,11 +99,4 @@ def content(file: str) -> str:
     Raises:
         DataError: if it cannot be read.
     """
-    digest = blake2b(digest_size=8)
-    try:
-        with open_file(file) as stream:
-            while piece := stream.read(PIECE):
-                digest.update(piece)
-    except OSError as error:
-        raise DataError(f"{file}: cannot be read: {error}") from error
-    return digest.hexdigest()
+    return digest_of((file,))

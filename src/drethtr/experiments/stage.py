@@ -16,13 +16,14 @@ import torch
 from drethtr import config
 from drethtr.atomic import atomic_write
 from drethtr.checkpoint import load_model
-from drethtr.data.supply import Made, Real
+from drethtr.data.supply import FromFiles, Made, Source
 from drethtr.experiments.material import Material, contents
 from drethtr.experiments.scale import Scale
+from drethtr.experiments.start import FinishedImagePart
 from drethtr.training.devices import Devices
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig
-from drethtr.training.start import FromModel
+from drethtr.training.start import FromModel, InPieces, Start
 
 FINISHED = "run.json"
 
@@ -54,26 +55,45 @@ class Stage:
     after: "Stage | None" = None
 
     @property
-    def settings(self) -> list[Any]:
-        """The runs of all stages up to this one, as JSON has them, each with the digests of its files."""
-        before = [] if self.after is None else self.after.settings
-        return [*before, config.to_dict(self.run), contents(files_of(self.run))]
+    def runs(self) -> list[RunConfig]:
+        """Those of all stages up to this one."""
+        return [*([] if self.after is None else self.after.runs), self.run]
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same settings and lines."""
-        return digest(self.settings)
+        """The same for the same settings and lines, wherever the lines lie."""
+        return digest([config.to_dict(as_read(run)) for run in self.runs])
 
 
-def files_of(run: RunConfig) -> list[str]:
-    """The files of a run: lines to train on, what others are made of, and lines to choose the best by."""
-    paths: list[str] = []
-    for source in run.train:
-        if isinstance(source, Real):
-            paths += source.paths
-        elif isinstance(source, Made):
-            paths += (source.lines.fonts, *source.lines.texts)
-    return [*paths, *run.validation.paths]
+def as_read(run: RunConfig) -> RunConfig:
+    """A run with what is in its files in place of where they are."""
+    return replace(
+        run,
+        train=tuple(source_as_read(source) for source in run.train),
+        validation=replace(run.validation, paths=contents(run.validation.paths)),
+        start=start_as_read(run.start),
+    )
+
+
+def source_as_read(source: Source) -> Source:
+    """The same of the lines to train on, or of what they are made of."""
+    match source:
+        case FromFiles():
+            return replace(source, paths=contents(source.paths))
+        case Made(lines=lines):
+            made = replace(lines, fonts=" ".join(contents([lines.fonts])), texts=contents(lines.texts))
+            return replace(source, lines=made)
+    return source
+
+
+def start_as_read(start: Start) -> Start:
+    """The same of what a run starts from."""
+    match start:
+        case InPieces():
+            return replace(start, paths=contents(start.paths), start=start_as_read(start.start))
+        case FinishedImagePart():
+            return replace(start, path="")  # its digest is there already
+    return start
 
 
 def digest(settings: Any) -> str:
@@ -98,7 +118,7 @@ def carry_out(stage: Stage, conditions: Conditions) -> Path:
     devices = Devices.open(conditions.device)
     wait_for_all(devices)
     if devices.leads:
-        record = {"settings": stage.settings, "card": dict(load_model(best).card)}
+        record = {"runs": [config.to_dict(run) for run in stage.runs], "card": dict(load_model(best).card)}
         with atomic_write(folder / FINISHED) as unfinished:
             unfinished.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         for name in (SNAPSHOT, LATEST):

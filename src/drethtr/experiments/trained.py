@@ -70,7 +70,7 @@ class Trained(Experiment):
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
         test = conditions.material.lines(self.lines).test
         reader = config.to_dict(self.reader(conditions))
-        return digest([self.stage(conditions, seed).settings, reader, list(test), contents(test)])
+        return digest([self.stage(conditions, seed).fingerprint, reader, contents(test)])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
         lines = conditions.material.lines(self.lines)

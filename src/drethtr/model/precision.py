@@ -2,15 +2,14 @@
 
 from copy import deepcopy
 from enum import Enum
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 from drethtr.model.attention import KeyValue
 from drethtr.model.backbones.backbone import Backbone
+from drethtr.model.folding import fold_norms
 from drethtr.model.network import DRetHTR, ImageMemory, NetworkConfig
 
 WORTHWHILE = 2**20
@@ -83,20 +82,6 @@ def as_weights(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
     if weight is None:
         return given
     return tuple(x.to(weight.dtype) if isinstance(x, Tensor) and x.is_floating_point() else x for x in given)
-
-
-def fold_norms(backbone: Backbone) -> None:
-    """Let convolutions do what the batch norms behind them did: one rounding less, and one pass over the pixels."""
-    for layers in backbone.modules():
-        if not isinstance(layers, nn.Sequential):
-            continue
-        for place, (conv, norm) in enumerate(pairwise(layers)):
-            if isinstance(conv, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
-                assert norm.running_mean is not None and norm.running_var is not None
-                conv.weight, conv.bias = fuse_conv_bn_weights(
-                    conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
-                )
-                layers[place + 1] = nn.Identity()
 
 
 def round_backbone(backbone: Backbone, dtype: torch.dtype) -> None:

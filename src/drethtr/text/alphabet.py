@@ -81,7 +81,7 @@ class AlphabetChange:
         new = Counter({character: counts[character] for character in known.count_unknown(counts)})
         added = {character: n for character, n in new.most_common() if change and n >= minimum}
         rare = {character: n for character, n in new.most_common() if character not in added}
-        if not added and not drop_unused:
+        if not added and not (drop_unused and change):
             return cls(known, {}, rare)
         if not isinstance(known, Characters):
             raise ConfigError("a model that writes more than single characters keeps its alphabet; train a new one")

@@ -55,7 +55,7 @@ def train(
     Raises:
         ConfigError: if the folder holds a run or its models already and `resume` is false, or a setting does not fit:
             also one that lets the gradient grow beyond all numbers.
-        CheckpointError: if the folder's snapshot cannot be used.
+        CheckpointError: if the folder's snapshot cannot be used, or its lines are others now.
         DataError: if training or validation lines cannot be used.
     """
     snapshot = output / SNAPSHOT
@@ -69,10 +69,10 @@ def train(
     mixture = mixture.within(tokenizer.alphabet)
     model, learner = prepare(run, tokenizer, devices)
     check_decoder(run, model)
-    settings = config.to_dict(run), config.to_dict(model.tokenizer)
-    progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
     validator = Validator(run.validation, mixture.real_samples())
     batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
+    settings = config.to_dict(run), config.to_dict(model.tokenizer), [*batches.digests(), validator.digest()]
+    progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)

@@ -5,6 +5,7 @@ JSON in the header. Chance needs no saving: it is drawn anew from the seed at ev
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from drethtr.errors import CheckpointError, ConfigError
 from drethtr.model.network import DRetHTR
 from drethtr.training.optimize import MovingAverage
 from drethtr.training.run import RunConfig
+
+SHOWN = 3
+"""Sets of lines that are named where lines have changed."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,19 @@ class Learner:
     optimizer: torch.optim.Optimizer
 
 
-def save_snapshot(path: Path, learner: Learner, progress: Progress, run: Any, tokenizer: Any) -> None:
-    """Write the state of a run; `run` and `tokenizer` are its configs as dicts, to refuse to resume another."""
+def save_snapshot(
+    path: Path, learner: Learner, progress: Progress, run: Any, tokenizer: Any, lines: Sequence[str]
+) -> None:
+    """Write the state of a run.
+
+    To refuse to resume another, `run` and `tokenizer` are its configs as dicts, and `lines` says what it reads, each
+    with its digest.
+    """
     tensors: dict[str, Tensor] = {f"network.{name}": value for name, value in learner.network.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.network.state_dict().items()}
     for number, moments in learner.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
-    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer}
+    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer, "lines": list(lines)}
     write_tensors(
         {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()},
         path,
@@ -67,11 +77,11 @@ def save_snapshot(path: Path, learner: Learner, progress: Progress, run: Any, to
     )
 
 
-def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any) -> Progress:
+def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines: Sequence[str]) -> Progress:
     """Put a run back to where it was saved.
 
     Raises:
-        CheckpointError: if the file is damaged, of another run, or of training lines with other characters.
+        CheckpointError: if the file is damaged, of another run, or of other lines.
     """
     tensors, metadata = read_tensors(path)
     try:
@@ -84,6 +94,11 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any) -> Pro
         raise CheckpointError(f"{path}: saved by a run with other settings ({', '.join(changed)}); start a new output")
     if header.get("tokenizer", tokenizer) != tokenizer:  # snapshots of earlier versions have none
         raise CheckpointError(f"{path}: saved when the training lines had other characters; start a new output")
+    if header.get("lines", lines) != lines:
+        raise CheckpointError(
+            f"{path}: saved when files of this run were others: then {beyond(header['lines'], lines)}, now "
+            f"{beyond(lines, header['lines'])}; put them back as they were, or start a new output"
+        )
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
     for name, value in tensors.items():
         part, _, rest = name.partition(".")
@@ -97,6 +112,12 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any) -> Pro
     learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
     positions = tuple(Position(*position) for position in header["progress"]["positions"])
     return Progress(**{**header["progress"], "positions": positions})
+
+
+def beyond(these: Sequence[str], those: Sequence[str]) -> str:
+    """What the one has and the other has not; of much, the first few."""
+    only = [words for words in these if words not in those]
+    return ", ".join([*only[:SHOWN], *(["..."] if len(only) > SHOWN else [])]) or "nothing else"
 
 
 def as_read_now(run: Any, path: Path) -> dict[str, Any]:

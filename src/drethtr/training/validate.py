@@ -1,7 +1,7 @@
 """Validation: the averaged weights read lines the way users' lines are read."""
 
 from drethtr.checkpoint import Model
-from drethtr.data.sample import Sample, check_apart
+from drethtr.data.sample import Sample, check_apart, lines_digest
 from drethtr.data.sources import open_all
 from drethtr.evaluation.evaluate import Scores, evaluate, to_read
 from drethtr.recognizer import Recognizer
@@ -15,6 +15,10 @@ class Validator:
         self.decoder = config.decoder
         self.samples = to_read(open_all(config.paths), config.lines)
         check_apart({"training": training, "validation": self.samples})
+
+    def digest(self) -> str:
+        """What they are, and a digest of them."""
+        return f"validation: {len(self.samples):,} lines [{lines_digest(self.samples)}]"
 
     def __call__(self, model: Model) -> Scores:
         """Read all lines with `model`."""

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from drethtr.errors import ConfigError, DataError
 from drethtr.model.backbones.backbone import Backbone, BackboneConfig, ImageFeatures, start_before_relu
+from drethtr.model.folding import Normed
 from drethtr.model.padded import MaskedConv, Padded, SqueezeExcitation, valid
 
 
@@ -42,8 +43,10 @@ LAST_CHANNELS = 1280
 ROWS = 2
 
 
-class ConvNorm(nn.Sequential):
+class ConvNorm(nn.Sequential, Normed):
     """A convolution, a batch norm, and what follows them column by column."""
+
+    norms = (("0", "1"),)
 
     def __init__(
         self,

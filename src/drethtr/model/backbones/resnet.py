@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from drethtr.errors import ConfigError
 from drethtr.model.backbones.backbone import Backbone, BackboneConfig, ImageFeatures, start_before_relu
+from drethtr.model.folding import Normed
 from drethtr.model.padded import MaskedConv, Padded
 
 Strides = tuple[int, int]
@@ -44,8 +45,10 @@ def conv(inputs: int, outputs: int, kernel: int, stride: Strides = (1, 1)) -> Ma
     return layer
 
 
-class Shortcut(nn.Sequential):
+class Shortcut(nn.Sequential, Normed):
     """What goes around a block that changes shape: a 1x1 convolution and its norm."""
+
+    norms = (("0", "1"),)
 
     def __init__(self, inputs: int, outputs: int, stride: Strides) -> None:
         super().__init__(conv(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs))
@@ -56,8 +59,10 @@ class Shortcut(nn.Sequential):
         return reduce(x).map(norm)  # type: ignore[no-any-return]
 
 
-class Bottleneck(nn.Module):
+class Bottleneck(Normed):
     """Narrow, look around, widen; a residual goes around all three."""
+
+    norms = (("conv1", "bn1"), ("conv2", "bn2"), ("conv3", "bn3"))
 
     def __init__(self, inputs: int, channels: int, stride: Strides, dropout: float) -> None:
         super().__init__()
@@ -77,9 +82,10 @@ class Bottleneck(nn.Module):
         return y.map(around.pixels.add).map(F.relu).map(self.dropout)  # type: ignore[no-any-return]
 
 
-class ResNetBackbone(Backbone):
+class ResNetBackbone(Backbone, Normed):
     """Tokens of ceil(columns / 16), each the rows of the last feature map: channel c, row r at rows x c + r."""
 
+    norms = (("conv1", "bn1"),)
     height = 64
     columns_per_token = 16
 
