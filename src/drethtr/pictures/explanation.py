@@ -130,7 +130,7 @@ def draw_words(told: Explanation, frame: Frame) -> Drawn:
     """How sure each word is, under a bar of its width."""
     shapes: list[Shape] = []
     for word in told.reading.words():
-        first, last = (frame.left + edge * frame.scale for edge in (word.characters[0].left, word.characters[-1].right))
+        first, last = (frame.left + edge * frame.scale for edge in (word.left, word.right))
         color = color_of(word.confidence)
         percent = Words((first + last) / 2, frame.top + 17, f"{word.confidence:.0%}", 12, color, "middle")
         shapes += [Rectangle(first + 2, frame.top, last - 2, frame.top + 3, color), percent]
