@@ -69,6 +69,15 @@ def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypat
     monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: right)
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert "CER %: – of flagged lines, 0.00 of the others" in outcome.out and outcome.out.count("    –  ") == 3
+    assert "not calibrated with this decoder; drethtr calibrate" in outcome.out
+
+
+def test_where_nothing_was_read_nothing_is_right_or_wrong(drethtr, lines, tiny_path, monkeypatch):
+    nothing = [Reading("", 0.0, (), word_confidences=())] * 2
+    monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: nothing)
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
+    assert outcome.code == 0 and outcome.out.count("0        –       –       –") == 3
+    assert "not calibrated" not in outcome.out
 
 
 def test_limit_takes_so_many_lines_of_each_set(drethtr, lines, tiny_path, tmp_path):

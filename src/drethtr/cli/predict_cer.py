@@ -18,6 +18,7 @@ from drethtr.cli.choices import (
 from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
+from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
     if overall.empty:
         lines.append(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
     if any(not reading.calibrated for _, reading in pairs):
-        lines.append("The confidences of this model are not calibrated; drethtr calibrate does it.")
+        lines.append(NOT_CALIBRATED)
     return "\n".join(lines), {
         "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
         "overall": plain(overall, rate),

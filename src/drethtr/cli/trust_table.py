@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 LEVELS = ("characters", "words", "lines")
+NOT_CALIBRATED = "The confidences of this model are not calibrated with this decoder; drethtr calibrate does it."
 
 
 def trust_table(trust: Mapping[str, Any]) -> str:
     """All figures of `Trustworthiness.to_json`, in percent."""
-    return "\n".join([*overview(trust), "", *reliability(trust), "", *flags(trust), "", trust["convention"]])
+    parts = [*overview(trust), "", *reliability(trust), "", *flags(trust), "", trust["convention"]]
+    return "\n".join(parts if trust["calibrated"] else [*parts, NOT_CALIBRATED])
 
 
 def overview(trust: Mapping[str, Any]) -> Iterator[str]:
@@ -18,10 +20,10 @@ def overview(trust: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'confidence of':13}  {'number':>9}  {'right %':>7}  {'ECE %':>6}  {'AUROC':>6}  {'wrong %':>11}{surest}"
     for level in LEVELS:
         found = trust[level]
-        errors = [100 * found["coverage"][share] for share in coverages]
+        errors = "".join(f"  {shown(found['coverage'][share], 2, 100):>11}" for share in coverages)
         yield (
-            f"{level:13}  {found['cases']:>9,}  {100 * found['right']:>7.2f}  {100 * found['ece']:>6.2f}  "
-            f"{shown(found['auroc'], 3):>6}  {errors[0]:>11.2f}" + "".join(f"  {error:>11.2f}" for error in errors[1:])
+            f"{level:13}  {found['cases']:>9,}  {shown(found['right'], 2, 100):>7}  {shown(found['ece'], 2, 100):>6}  "
+            f"{shown(found['auroc'], 3):>6}{errors}"
         )
 
 
