@@ -68,6 +68,15 @@ def test_texts_are_escaped(drethtr, lines, tiny_path, tmp_path):
     assert "<script>" not in (tmp_path / "c.html").read_text(encoding="utf-8")
 
 
+def test_lines_without_text_are_counted(drethtr, lines, tiny_path, tmp_path):
+    (lines / "one.gt.txt").write_text("", encoding="utf-8")
+    page, figures = tmp_path / "c.html", tmp_path / "c.json"
+    outcome = drethtr("compare", tiny_path, tiny_path, lines, "--html", page, "--json", figures)
+    said = "Without text, so that all that is read there is wrong: 1 of 2 lines."
+    assert said in outcome.out and said in page.read_text(encoding="utf-8")
+    assert json.loads(figures.read_text(encoding="utf-8"))["empty"] == 1
+
+
 def test_names_of_systems(tmp_path):
     model = tmp_path / "a:b.safetensors"
     model.touch()

@@ -111,6 +111,17 @@ def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):
     assert found["name"] == "a" and found["inside"] == (found["low"] <= found["truth"] <= found["high"])
 
 
+def test_a_set_without_text_has_no_truth(drethtr, taught, sets, tmp_path):
+    store_parquet([Sample(written("a cab"), "", "blank")], tmp_path / "blank.parquet")
+    data = sets / "a.val.parquet", tmp_path / "blank.parquet"
+    outcome = drethtr("predict-cer", *data, "--model", taught, "--truth", "--json", tmp_path / "t")
+    assert outcome.code == 0
+    [row] = [line for line in outcome.out.splitlines() if line.startswith("blank")]
+    assert row.endswith("     –")
+    found = json.loads((tmp_path / "t").read_text(encoding="utf-8"))
+    assert found["sets"][1]["truth"] is None and found["of_sets"]["number"] == 1
+
+
 def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     """All of them before a line is read."""
     monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", None)

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -85,6 +86,26 @@ def test_large_images_are_not_all_in_memory_together(recognizer, samples, monkey
     expected, steps = evaluate(recognizer, samples), []
     monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", 0)
     assert evaluate(recognizer, samples, advance=steps.append).sets == expected.sets and steps == [1] * 10
+
+
+def test_lines_without_text_have_no_rate_of_their_own(recognizer, samples):
+    blank = [replace(samples[0], text=text, set="c", key="blank") for text in ("", "  ")]
+    scores = evaluate(recognizer, [*samples, *blank])
+    found = scores.to_json()
+    row = found["sets"][2]
+    assert (row["name"], row["lines"], row["characters"]) == ("c", 2, 0) and found["empty"] == {"c": 2}
+    assert {value for name, value in row.items() if name.startswith(("cer", "wer"))} == {None}
+    assert "NaN" not in json.dumps(found) and scores.overall.cer > evaluate(recognizer, samples).overall.cer
+
+
+def test_lines_of_punctuation_have_no_words_for_unicode(recognizer, samples):
+    found = evaluate(recognizer, [*samples, replace(samples[0], text="—", set="c")]).to_json()["sets"][2]
+    assert found["wer_unicode"] is None and found["wer_punctuation"] is not None and found["cer"] is not None
+
+
+def test_no_text_at_all_is_an_error(recognizer, samples):
+    with pytest.raises(DataError, match="texts of all 10 are empty"):
+        evaluate(recognizer, [replace(sample, text=" ") for sample in samples])
 
 
 def test_no_line_is_an_error(recognizer, samples):

@@ -1,5 +1,6 @@
 import random
 from dataclasses import replace
+from math import isnan
 
 import jiwer
 import pytest
@@ -34,7 +35,7 @@ def test_both_spellings_of_an_accent_are_equal():
 def test_an_empty_reference_counts_what_was_invented():
     assert compare(" ", "two words") == Counts(edits=9, word_edits=2, lines=1)
     assert compare("", "") == Counts(lines=1)
-    assert compare("", "ab").cer == 2
+    assert isnan(compare("", "ab").cer) and isnan(compare("", "ab").wer)
     assert (compare("", "x") + compare("abcd", "abcd")).cer == 1 / 4
 
 

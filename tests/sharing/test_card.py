@@ -109,6 +109,7 @@ def test_figures_of_few_pages_are_told_without_an_interval():
     alone = dict.fromkeys(("cer_low", "cer_high", "wer_low", "wer_high"))
     assert figures_of(measured(drawn=5, **alone)) is not None
     assert figures_of(measured(cer_low=None)) is None
+    assert figures_of(measured(cer=None, wer=None, **alone)) is not None, "without text"
     assert ENOUGH["drawn"] == FEWEST
 
 

@@ -98,6 +98,9 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
     if scores.left_out:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")
+    if scores.empty:
+        sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
+        parts.append(f"Without text, so that all that is read there is wrong: {sets}.")
     if scores.unknown:
         shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")

@@ -18,6 +18,7 @@ from drethtr.cli.choices import (
 from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
+from drethtr.cli.tables import figure
 from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.errors import ConfigError, DataError
 
@@ -196,19 +197,20 @@ def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
     width = max(len("set"), *(len(one.name) for one in told))
     lines = [f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}"]
     for one in told:
-        mark = "" if one.inside else "  outside"
+        mark = "  outside" if one.inside is False else ""
         expected = f"{interval(one.expected):>22}"
-        lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {100 * one.cer:>6.1f}{mark}")
-    long = [page for page in pages if page.characters >= PAGE]
+        lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {figure(one.cer, 1):>6}{mark}")
+    known = [one for one in told if one.cer is not None]
+    long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
     lines.append(f"Told {how}:")
-    for group, what in ((told, "sets"), (long, f"pages of {PAGE} characters or more")):
+    for group, what in ((known, "sets"), (long, f"pages of {PAGE} characters or more")):
         if group:
             lines.append(f"  {len(group):,} {what}: {errors(group)}")
     sets = [
         {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
         for one in told
     ]
-    return "\n".join(lines), {"sets": sets, "of_sets": agreement(told), "of_pages": agreement(long)}
+    return "\n".join(lines), {"sets": sets, "of_sets": agreement(known), "of_pages": agreement(long)}
 
 
 def errors(told: "Sequence[Told]") -> str:
@@ -227,5 +229,5 @@ def agreement(told: "Sequence[Told]") -> dict[str, Any]:
     return {
         "number": len(told),
         "mean_absolute_error": mean_absolute_error(told) if told else None,
-        "inside": sum(one.inside for one in told),
+        "inside": sum(bool(one.inside) for one in told),
     }

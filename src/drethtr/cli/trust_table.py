@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from drethtr.cli.tables import figure
+
 LEVELS = ("characters", "words", "lines")
 NOT_CALIBRATED = "The confidences of this model are not calibrated with this decoder; drethtr calibrate does it."
 
@@ -20,10 +22,10 @@ def overview(trust: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'confidence of':13}  {'number':>9}  {'right %':>7}  {'ECE %':>6}  {'AUROC':>6}  {'wrong %':>11}{surest}"
     for level in LEVELS:
         found = trust[level]
-        errors = "".join(f"  {shown(found['coverage'][share], 2, 100):>11}" for share in coverages)
+        errors = "".join(f"  {figure(found['coverage'][share]):>11}" for share in coverages)
         yield (
-            f"{level:13}  {found['cases']:>9,}  {shown(found['right'], 2, 100):>7}  {shown(found['ece'], 2, 100):>6}  "
-            f"{shown(found['auroc'], 3):>6}{errors}"
+            f"{level:13}  {found['cases']:>9,}  {figure(found['right']):>7}  {figure(found['ece']):>6}  "
+            f"{figure(found['auroc'], 3, 1):>6}{errors}"
         )
 
 
@@ -41,10 +43,5 @@ def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
 def flags(trust: Mapping[str, Any]) -> Iterator[str]:
     """How many lines are flagged, and whether rightly."""
     yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
-    flagged, others = (shown(trust[name], 2, 100) for name in ("cer_flagged", "cer_unflagged"))
+    flagged, others = (figure(trust[name]) for name in ("cer_flagged", "cer_unflagged"))
     yield f"CER %: {flagged} of flagged lines, {others} of the others"
-
-
-def shown(value: float | None, digits: int, times: int = 1) -> str:
-    """A figure, or that there is none."""
-    return "–" if value is None else f"{times * value:.{digits}f}"

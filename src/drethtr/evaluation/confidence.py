@@ -62,7 +62,7 @@ class Trustworthiness:
 
     calibrated    whether confidences are said to be probabilities, on every line
     flagged       share of lines with each kind of flag, and with any
-    cer_flagged   character error rate of the flagged lines, None if there are none
+    cer_flagged   character error rate of the flagged lines, None if there are none, or none with a text
     cer_unflagged that of the others
     """
 
@@ -105,8 +105,9 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
 
 
 def cer_of(counts: Sequence[Counts]) -> float | None:
-    """The character error rate of some lines, if there are any."""
-    return sum(counts, Counts()).cer if counts else None
+    """The character error rate of some lines, if they have any text."""
+    total = sum(counts, Counts())
+    return total.cer if total.characters else None
 
 
 def right_characters(text: str, reading: Reading) -> Truths:

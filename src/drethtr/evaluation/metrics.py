@@ -6,6 +6,7 @@ batch matters. All rates are fractions: 0.03 is 3 %, and more than 1 is possible
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,13 +54,13 @@ class Counts:
 
     @property
     def cer(self) -> float:
-        """Character error rate."""
-        return self.edits / max(self.characters, 1)
+        """Character error rate; not a number where there is no text to read."""
+        return self.edits / self.characters if self.characters else nan
 
     @property
     def wer(self) -> float:
-        """Word error rate."""
-        return self.word_edits / max(self.words, 1)
+        """Word error rate, likewise."""
+        return self.word_edits / self.words if self.words else nan
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,9 @@ def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def is_row(value: Any) -> bool:
     """Whether a value has the figures of a row of a table."""
-    if not isinstance(value, Mapping) or not (has_rate(value, RATE) and has_rate(value, WER)):
+    if not isinstance(value, Mapping):
+        return False
+    if not all(has_rate(value, names) or value.get(names[1], "") is None for names in (RATE, WER)):  # none without text
         return False
     return all(isinstance(value.get(name), int) for name in ("lines", "characters"))
 
