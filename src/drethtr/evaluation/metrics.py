@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.errors import DataError
-from drethtr.evaluation.words import Words, between_spaces
+from drethtr.evaluation.words import APART, Words, between_spaces
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
@@ -22,7 +22,7 @@ CONVENTION = (
     "draws pages, or lines where pages are unknown; none where there are fewer than 6 to draw."
 )
 CUSTOMS_CONVENTION = (
-    "WER in other customs: with every sign of punctuation a word of its own (HTR-VT, VAN, DAN); over Unicode words "
+    f"WER in other customs: with each of {APART} a word of its own (HTR-VT, VAN, DAN); over Unicode words "
     "(Annex 29), those of punctuation alone left out (dinglehopper)."
 )
 
