@@ -117,7 +117,7 @@ def test_a_set_without_text_has_no_truth(drethtr, taught, sets, tmp_path):
     outcome = drethtr("predict-cer", *data, "--model", taught, "--truth", "--json", tmp_path / "t")
     assert outcome.code == 0
     [row] = [line for line in outcome.out.splitlines() if line.startswith("blank")]
-    assert row.endswith("     –")
+    assert row.endswith("     –") and "  1 set: mean absolute error" in outcome.out
     found = json.loads((tmp_path / "t").read_text(encoding="utf-8"))
     assert found["sets"][1]["truth"] is None and found["of_sets"]["number"] == 1
 
@@ -130,10 +130,12 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
         assert "not learned" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, *more).err
     assert "no images" in drethtr("predict-cer", tmp_path / "empty", "--model", taught).err
     lonely = drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, "--learn", tmp_path / "m")
-    assert lonely.code == 2 and "at least 4" in lonely.err and not (tmp_path / "m").exists()
+    assert lonely.code == 2 and "lines of 1 set; at least 4" in lonely.err and not (tmp_path / "m").exists()
     learn = ("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn")
     for model in (tiny_path, taught):
         assert "exists; name another output or give --force" in drethtr(*learn, model).err
     assert "cannot be overwritten" in drethtr(*learn, sets / "a.val.parquet", "--force").err
+    assert "leave out --truth" in drethtr(*learn, tmp_path / "m", "--truth").err
+    assert "add --learn" in drethtr("predict-cer", sets / "*.val.parquet", "--model", taught, "--force").err
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force")
     assert outcome.code == 2 and f"add --model {taught}" in outcome.err

@@ -89,6 +89,11 @@ def shown(character: str) -> str:
     return {"": "(none)", " ": "(space)"}.get(character, character)
 
 
+def difference(row: Difference) -> dict[str, Any]:
+    """A difference in plain values; what tables leave out where pages are too few is null."""
+    return asdict(row) if row.sure else asdict(row) | dict.fromkeys(("low", "high", "better"))
+
+
 def plain(found: Comparison, a: Side, b: Side) -> dict[str, Any]:
     """The comparison in plain values; rates are fractions."""
     return {
@@ -96,10 +101,11 @@ def plain(found: Comparison, a: Side, b: Side) -> dict[str, Any]:
         "a": a.name,
         "b": b.name,
         "verdict": found.cer.verdict,
-        **{name: asdict(getattr(found, name)) for name in ("cer", "wer")},
+        **{name: difference(getattr(found, name)) for name in ("cer", "wer")},
+        **{name: [difference(row) for row in getattr(found, name)] for name in ("sets", "lengths")},
         **{
             name: [asdict(row) for row in getattr(found, name)]
-            for name in ("sets", "lengths", "confidences_a", "confidences_b", "confusions")
+            for name in ("confidences_a", "confidences_b", "confusions")
         },
         "empty": found.empty,
         "made_by": {name: {**side.made_by.to_json(), **side.way} for name, side in (("a", a), ("b", b))},

@@ -68,6 +68,10 @@ def predict_cer(
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
 
+    if learn is not None and truth:
+        raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
+    if force and learn is None:
+        raise ConfigError("--force replaces the model that --learn writes; add --learn, or leave it out")
     refuse_others(inputs, json=json_file)
     refuse_places(learn)
     refuse_existing(learn, force=force, inputs=inputs)
@@ -203,9 +207,9 @@ def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
     known = [one for one in told if one.cer is not None]
     long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
     lines.append(f"Told {how}:")
-    for group, what in ((known, "sets"), (long, f"pages of {PAGE} characters or more")):
+    for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
         if group:
-            lines.append(f"  {len(group):,} {what}: {errors(group)}")
+            lines.append(f"  {len(group):,} {what}{'' if len(group) == 1 else 's'}{which}: {errors(group)}")
     sets = [
         {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
         for one in told

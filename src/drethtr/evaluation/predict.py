@@ -91,7 +91,7 @@ def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
     """
     sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
     if len(sets) < FEWEST:
-        raise DataError(f"lines of {len(sets)} sets; at least {FEWEST} different sets tell how far sets differ")
+        raise DataError(f"{of_sets(len(sets))}; at least {FEWEST} different sets tell how far sets differ")
     logs = [log(known(of_set).factor) for of_set in sets]
     residuals = [residual for of_set in sets for residual in residuals_of(of_set)]
     return ErrorRate(
@@ -139,7 +139,12 @@ def check_sets(samples: Sequence[Sample]) -> None:
     """
     sets = len(set(map(set_of, samples)))
     if sets <= FEWEST:
-        raise DataError(f"lines of {sets} sets; at least {FEWEST + 1} are needed to learn from all but one")
+        raise DataError(f"{of_sets(sets)}; at least {FEWEST + 1} are needed to learn from all but one")
+
+
+def of_sets(sets: int) -> str:
+    """What there is, for people."""
+    return f"lines of {sets} {'set' if sets == 1 else 'sets'}"
 
 
 def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
