@@ -116,7 +116,7 @@ def test_data_that_are_not_there(drethtr, tiny_path, tmp_path, name):
 def test_a_damaged_image_is_named(drethtr, lines, tiny_path):
     (lines / "one.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     outcome = drethtr("evaluate", lines, "--model", tiny_path)
-    assert outcome.code == 2 and "one.png" in outcome.err and outcome.err.count("\n") == 1
+    assert outcome.code == 2 and outcome.err.count("one.png") == 1 and outcome.err.count("\n") == 1
 
 
 def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from conftest import written
 
@@ -121,6 +122,12 @@ def test_another_script_is_an_error(recognizer, samples):
 def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
     with pytest.raises(DataError, match="line 0"):
         evaluate(recognizer, [replace(samples[0], image=b"\x89PNG")])
+
+
+def test_a_line_too_long_is_named_by_its_sample(recognizer, samples):
+    too_long = np.full((2, 20_000), 255, np.uint8)
+    with pytest.raises(DataError, match="line 0: a line image of 20000 x 2 pixels is too long"):
+        evaluate(recognizer, [replace(samples[0], image=too_long), *samples[1:]])
 
 
 def test_words_are_counted_in_three_customs(recognizer, samples):

@@ -173,16 +173,55 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
 
 
 def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> list[Reading]:
-    """What the recognizer reads on each line."""
+    """What the recognizer reads on each line.
+
+    Raises:
+        DataError: naming the sample, if an image cannot be used.
+    """
     readings: list[Reading] = []
-    for some in portions(samples, advance):
+    for some in portions(recognizer, samples, advance):
         readings += recognizer.read([line for _, line in some])
     return readings
 
 
-def portions(samples: Sequence[Sample], advance: Advance | None = None) -> Iterator[list[tuple[Sample, Line]]]:
+def read_each(
+    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
+) -> Iterator[tuple[Sample, Reading | DataError]]:
+    """The same, each with its sample, or why its image cannot be used."""
+    lines = ((sample, line_or_error(recognizer, sample)) for sample in samples)
+    for found in recognizer.read_each(lines, READ_TOGETHER):
+        yield found
+        if advance is not None:
+            advance(1)
+
+
+def portions(
+    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
+) -> Iterator[list[tuple[Sample, Line]]]:
     """The samples, opened, as many as are read together; when the next are asked for, these count as read."""
-    for some in in_groups(((sample, sample.line()) for sample in samples), READ_TOGETHER):
+    for some in in_groups(((sample, open_sample(recognizer, sample)) for sample in samples), READ_TOGETHER):
         yield some
         if advance is not None:
             advance(len(some))
+
+
+def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
+    """The line of a sample, which can be read.
+
+    Raises:
+        DataError: naming the sample, if its image cannot be used or is too long for its height.
+    """
+    line = sample.line()
+    try:
+        recognizer.most_columns(line)
+    except DataError as error:
+        raise sample.error(error) from error
+    return line
+
+
+def line_or_error(recognizer: Recognizer, sample: Sample) -> Line | DataError:
+    """The line of a sample, or the reason why there is none."""
+    try:
+        return open_sample(recognizer, sample)
+    except DataError as error:
+        return error
