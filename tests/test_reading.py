@@ -1,6 +1,6 @@
 import pytest
 
-from drethtr.reading import Character, Reading
+from drethtr.reading import Character, Reading, Word
 
 
 def reading(text, *confidences, **more):
@@ -19,7 +19,13 @@ def test_a_word_is_as_sure_as_its_least_sure_character_or_as_calibration_says():
 def test_words_are_what_stands_between_spaces(text):
     words = reading(text, *[0.9] * len(text)).words()
     assert [word.text for word in words] == text.split()
-    assert all(word.text == "".join(character.text for character in word.characters) for word in words)
+    assert [word.text for word in words] == [text[int(word.left) : int(word.right)] for word in words]
+
+
+def test_a_word_is_no_reading():
+    """It said of itself that it was not calibrated, whatever the line was."""
+    [word] = reading("an", 0.9, 0.8, word_confidences=(0.7,)).words()
+    assert word == Word("an", 0.7, 0, 2)
 
 
 def test_confidences_must_fit_the_words():

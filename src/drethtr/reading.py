@@ -39,6 +39,20 @@ class Character:
 
 
 @dataclass(frozen=True)
+class Word:
+    """What stands between white space, with its edges in pixels from the left of the given image.
+
+    `confidence` is the probability that all of it is right where the reading is calibrated, else that of its least sure
+    character.
+    """
+
+    text: str
+    confidence: float
+    left: float
+    right: float
+
+
+@dataclass(frozen=True)
 class Flag:
     """A doubt: its kind, a word for programs; its reason, for people; and where, in pixels from the left."""
 
@@ -102,38 +116,35 @@ class Reading:
                 for flag in self.flags
             ],
             "alternatives": [{"text": other.text, "score": round(other.score, 4)} for other in self.alternatives],
-            "characters": [placed(part.text, part.confidence, part.left, part.right) for part in self.characters],
-            "words": [
-                placed(word.text, word.confidence, word.characters[0].left, word.characters[-1].right)
-                for word in self.words()
-            ],
+            "characters": list(map(placed, self.characters)),
+            "words": list(map(placed, self.words())),
         }
 
-    def words(self) -> tuple["Reading", ...]:
-        """The reading cut at white space; without calibration, a word is as sure as its least sure character."""
-        groups = word_groups(self.characters)
+    def words(self) -> tuple[Word, ...]:
+        """The reading cut at white space."""
+        groups = [self.characters[first:last] for first, last in word_places(self.characters)]
         own = [min(part.confidence for part in word) for word in groups]
         sure = own if self.word_confidences is None else self.word_confidences
         return tuple(
-            Reading("".join(part.text for part in word), confidence, word)
+            Word("".join(part.text for part in word), confidence, word[0].left, word[-1].right)
             for word, confidence in zip(groups, sure, strict=True)
         )
 
 
-def placed(text: str, confidence: float, left: float, right: float) -> dict[str, Any]:
+def placed(part: Character | Word) -> dict[str, Any]:
     """A piece of text with its place, in plain values."""
-    return {"text": text, "confidence": round(confidence, 4), "left": round(left, 1), "right": round(right, 1)}
+    return {
+        "text": part.text,
+        "confidence": round(part.confidence, 4),
+        "left": round(part.left, 1),
+        "right": round(part.right, 1),
+    }
 
 
-def is_doubtful(word: Reading, line: Reading) -> bool:
+def is_doubtful(word: Word, line: Reading) -> bool:
     """Whether a word of a line is rather wrong than right, or stands where there is a doubt about the line."""
-    left, right = word.characters[0].left, word.characters[-1].right
-    return word.confidence < DOUBTFUL or any(flag.left < right and flag.right > left for flag in line.flags)
-
-
-def word_groups(characters: tuple[Character, ...]) -> list[tuple[Character, ...]]:
-    """The characters of each word."""
-    return [characters[first:last] for first, last in word_places(characters)]
+    doubted = (flag.left < word.right and flag.right > word.left for flag in line.flags)
+    return word.confidence < DOUBTFUL or any(doubted)
 
 
 def word_places(characters: tuple[Character, ...]) -> list[tuple[int, int]]:

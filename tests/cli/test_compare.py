@@ -35,6 +35,8 @@ def test_two_decoders_of_a_model(drethtr, lines, tiny_path, tmp_path):
     assert "[" not in outcome.out.partition("CER by length")[0].partition("all lines")[2]  # two lines have no interval
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert found["cer"]["lines"] == 2 and found["verdict"] == "too few pages to tell"
+    for row in (found["cer"], found["wer"], *found["sets"], *found["lengths"]):
+        assert row["low"] is row["high"] is row["better"] is None and isinstance(row["difference"], float)
     assert [found["made_by"][side]["model"] for side in "ab"] == [load_model(tiny_path).identity] * 2
     assert found["a"].endswith(":ctc") and found["sets"][0]["name"] == "lines"
     drawn = Page(page.read_text(encoding="utf-8"))
@@ -62,10 +64,27 @@ def test_texts_and_pictures_are_not_replaced(drethtr, lines, tiny_path):
         assert outcome.code == 2 and f"{name} exists" in outcome.err and (lines / name).read_bytes() == before
 
 
+def test_how_many_lines_a_report_shows_is_for_reports(drethtr, lines, tiny_path, tmp_path):
+    outcome = drethtr("compare", tiny_path, tiny_path, lines, "--lines", 3)
+    assert outcome.code == 2 and "add --html" in outcome.err and outcome.out == ""
+    options = ("--html", tmp_path / "c.html", "--lines", 1)
+    assert drethtr("compare", f"{tiny_path}:ctc", f"{tiny_path}:beam:2", lines, *options).code == 0
+    assert len(Page((tmp_path / "c.html").read_text(encoding="utf-8")).pictures) <= 1
+
+
 def test_texts_are_escaped(drethtr, lines, tiny_path, tmp_path):
     (lines / "one.gt.txt").write_text("<script>a</script>", encoding="utf-8")
     drethtr("compare", f"{tiny_path}:ctc", f"{tiny_path}:greedy", lines, "--html", tmp_path / "c.html")
     assert "<script>" not in (tmp_path / "c.html").read_text(encoding="utf-8")
+
+
+def test_lines_without_text_are_counted(drethtr, lines, tiny_path, tmp_path):
+    (lines / "one.gt.txt").write_text("", encoding="utf-8")
+    page, figures = tmp_path / "c.html", tmp_path / "c.json"
+    outcome = drethtr("compare", tiny_path, tiny_path, lines, "--html", page, "--json", figures)
+    said = "Without text, so that all that is read there is wrong: 1 of 2 lines."
+    assert said in outcome.out and said in page.read_text(encoding="utf-8")
+    assert json.loads(figures.read_text(encoding="utf-8"))["empty"] == 1
 
 
 def test_names_of_systems(tmp_path):

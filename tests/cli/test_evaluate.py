@@ -69,6 +69,15 @@ def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypat
     monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: right)
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert "CER %: – of flagged lines, 0.00 of the others" in outcome.out and outcome.out.count("    –  ") == 3
+    assert "not calibrated with this decoder; drethtr calibrate" in outcome.out
+
+
+def test_where_nothing_was_read_nothing_is_right_or_wrong(drethtr, lines, tiny_path, monkeypatch):
+    nothing = [Reading("", 0.0, (), word_confidences=())] * 2
+    monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: nothing)
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
+    assert outcome.code == 0 and outcome.out.count("0        –       –       –") == 3
+    assert "not calibrated" not in outcome.out
 
 
 def test_limit_takes_so_many_lines_of_each_set(drethtr, lines, tiny_path, tmp_path):
@@ -87,6 +96,16 @@ def test_says_what_is_left_out_and_what_the_model_cannot_write(drethtr, lines, t
     assert "1 of s" in said and "ü×1" in said
 
 
+def test_of_a_set_without_text_no_rate_is_told(drethtr, lines, tiny_path, tmp_path):
+    rows = [{"file": "one.png", "text": "abc def", "set": "s"}, {"file": "two.png", "text": "", "set": "blank"}]
+    (lines / "table.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    outcome = drethtr("evaluate", lines / "table.jsonl", "--model", tiny_path, "--json", tmp_path / "a.json")
+    [row] = [line.split() for line in outcome.out.splitlines() if line.startswith("blank")]
+    assert row == ["blank", "1", "1", "0", "–", "–", "–", "–"]
+    assert "all that is read there is wrong: 1 of blank." in outcome.out
+    assert json.loads((tmp_path / "a.json").read_text())["sets"][0]["cer"] is None
+
+
 @pytest.mark.parametrize("name", ["missing.parquet", "empty", "*.parquet"])
 def test_data_that_are_not_there(drethtr, tiny_path, tmp_path, name):
     (tmp_path / "empty").mkdir()
@@ -97,7 +116,7 @@ def test_data_that_are_not_there(drethtr, tiny_path, tmp_path, name):
 def test_a_damaged_image_is_named(drethtr, lines, tiny_path):
     (lines / "one.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     outcome = drethtr("evaluate", lines, "--model", tiny_path)
-    assert outcome.code == 2 and "one.png" in outcome.err and outcome.err.count("\n") == 1
+    assert outcome.code == 2 and outcome.err.count("one.png") == 1 and outcome.err.count("\n") == 1
 
 
 def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):

@@ -4,6 +4,8 @@ import re
 import pytest
 from printed_pages import put_page
 
+from drethtr import __version__
+
 TEXTS = ["abc def", "a cabbage"]
 
 
@@ -30,8 +32,20 @@ def test_whole_pages(drethtr, pages, tiny_path, tmp_path, lines):
     assert outcome.code == 0 and "CER % in order" in outcome.out
     found = json.loads((tmp_path / "a.json").read_text())
     assert found["convention"] in outcome.out
+    model = found["made_by"]["model"]
+    assert f"Read by drethtr {__version__}, model {model}, decoder {found['decoder']}, float32." in outcome.out
     assert [page["lines"] for page in found["pages"]] == [2, 2] and found["overall"]["lines"] == 4
     assert all(page["cer_matched"] >= page["cer_found_only"] >= 0 for page in found["pages"])
+
+
+def test_six_pages_have_an_interval(drethtr, tmp_path, tiny_path):
+    for number in range(6):
+        put_page(tmp_path / f"{number}.png", tmp_path / f"{number}.xml", TEXTS)
+    arguments = ("--model", tiny_path, "--end-to-end", "--lines", "given")
+    few = drethtr("evaluate", *(tmp_path / f"{number}.xml" for number in range(5)), *arguments).out
+    many = drethtr("evaluate", tmp_path, *arguments).out
+    last_of_few, last_of_many = (next(r for r in said.splitlines() if r.startswith("all")) for said in (few, many))
+    assert last_of_few.count(" –") == 3 and "[" not in last_of_few and last_of_many.count("[") == 3
 
 
 def test_a_line_that_cannot_be_read_is_not_scored_with_its_own_text(drethtr, tmp_path, tiny_path):

@@ -20,6 +20,7 @@ def test_explains_a_line_in_one_picture(drethtr, lines, tiny_path, tmp_path, dec
     assert "where it looked" in words and "layer 2" in words
     assert any(load_model(tiny_path).identity in (word or "") for word in words)
     assert ("image alone" in words) == (decoder == "greedy")
+    assert "not calibrated" in outcome.out and any("not calibrated" in (word or "") for word in words)
 
 
 def test_a_line_on_which_nothing_was_read_is_explained(drethtr, tiny_path, tmp_path):

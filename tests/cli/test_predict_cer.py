@@ -85,9 +85,7 @@ def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
 
 
 def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        "drethtr.evaluation.evaluate.read_lines", lambda _, samples, *more: [reading_of([])] * len(samples)
-    )
+    monkeypatch.setattr("drethtr.recognizer.Recognizer.read_lines", lambda _, lines: [reading_of([])] * len(lines))
     (tmp_path / "blank").mkdir()
     for name in "ab":
         Image.new("L", (600, 64), 255).save(tmp_path / "blank" / f"{name}.png")
@@ -95,6 +93,21 @@ def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monke
     outcome = drethtr("predict-cer", tmp_path / "blank", "--model", taught, "--json", figures)
     assert outcome.code == 1 and "[" not in outcome.out and not figures.exists()
     assert "Nothing was read on any of 2 lines" in outcome.err
+
+
+def test_images_that_cannot_be_used_are_named_and_skipped(drethtr, taught, lines, tmp_path):
+    (lines / "bad.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    Image.new("L", (20_000, 2), 255).save(lines / "long.png")
+    outcome = drethtr("predict-cer", lines, "--model", taught, "--json", tmp_path / "p.json")
+    assert outcome.code == 1 and "2 of 4 images could not be used" in outcome.out
+    assert outcome.err.count(f"drethtr: {lines / 'bad.png'}: not an image") == 1 and outcome.err.count("\n") == 2
+    assert f"drethtr: {lines / 'long.png'}: a line image of 20000 x 2 pixels is too long" in outcome.err
+    found = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))
+    assert (found["overall"]["lines"], found["failed"]) == (2, 2)
+    for name in ("one.png", "two.png"):
+        (lines / name).unlink()
+    outcome = drethtr("predict-cer", lines, "--model", taught)
+    assert outcome.code == 2 and outcome.out == "" and outcome.err.count("\n") == 2
 
 
 def test_a_page_without_its_image_is_named_once(drethtr, taught, tmp_path):
@@ -111,18 +124,31 @@ def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):
     assert found["name"] == "a" and found["inside"] == (found["low"] <= found["truth"] <= found["high"])
 
 
+def test_a_set_without_text_has_no_truth(drethtr, taught, sets, tmp_path):
+    store_parquet([Sample(written("a cab"), "", "blank")], tmp_path / "blank.parquet")
+    data = sets / "a.val.parquet", tmp_path / "blank.parquet"
+    outcome = drethtr("predict-cer", *data, "--model", taught, "--truth", "--json", tmp_path / "t")
+    assert outcome.code == 0
+    [row] = [line for line in outcome.out.splitlines() if line.startswith("blank")]
+    assert row.endswith("     –") and "  1 set: mean absolute error" in outcome.out
+    found = json.loads((tmp_path / "t").read_text(encoding="utf-8"))
+    assert found["sets"][1]["truth"] is None and found["of_sets"]["number"] == 1
+
+
 def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     """All of them before a line is read."""
-    monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", None)
+    monkeypatch.setattr("drethtr.recognizer.Recognizer.read_lines", None)
     (tmp_path / "empty").mkdir()
     for more in ((), ("--truth",)):
         assert "not learned" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, *more).err
     assert "no images" in drethtr("predict-cer", tmp_path / "empty", "--model", taught).err
     lonely = drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, "--learn", tmp_path / "m")
-    assert lonely.code == 2 and "at least 4" in lonely.err and not (tmp_path / "m").exists()
+    assert lonely.code == 2 and "lines of 1 set; at least 4" in lonely.err and not (tmp_path / "m").exists()
     learn = ("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn")
     for model in (tiny_path, taught):
         assert "exists; name another output or give --force" in drethtr(*learn, model).err
     assert "cannot be overwritten" in drethtr(*learn, sets / "a.val.parquet", "--force").err
+    assert "leave out --truth" in drethtr(*learn, tmp_path / "m", "--truth").err
+    assert "add --learn" in drethtr("predict-cer", sets / "*.val.parquet", "--model", taught, "--force").err
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force")
     assert outcome.code == 2 and f"add --model {taught}" in outcome.err

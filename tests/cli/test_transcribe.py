@@ -46,6 +46,11 @@ def bad(lines, tmp_path):
 BAD = ["missing", "empty", "truncated", "bomb", "no-image", "too-long"]
 
 
+def test_on_the_screen_nothing_is_replaced(drethtr, lines, tiny_path):
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--force")
+    assert outcome.code == 2 and outcome.out == "" and "add --output or --update" in outcome.err
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 def test_a_name_that_is_no_utf_8(drethtr, lines, tiny_path, tmp_path):
     """As old archives leave them."""

@@ -116,6 +116,16 @@ def test_nothing_read_is_not_sure_of_itself():
     ]  # fmt: skip
 
 
+def test_lines_without_text_are_told_apart():
+    samples = [Sample(written("a"), text, set=name) for text, name in (("abc", "s"), ("", "blank"))]
+    read = [reading("abd", 0.4), reading("x" * 20, 0.99)]
+    found = compare_readings(samples, read, read)
+    assert [row.name for row in found.sets] == ["s"] and found.empty == 1 and found.cer.a == 21 / 3
+    assert [(row.name, row.lines, row.cer) for row in found.confidences_a] == [
+        ("up to 0.5", 1, 1 / 3), ("over 0.95", 1, None),
+    ]  # fmt: skip
+
+
 def test_confusions_and_lines_of_a_comparison(comparison):
     found = {(one.written, one.read): (one.a, one.b) for one in comparison.confusions}
     assert found == {("c", "d"): (1, 0), ("x", ""): (0, 2), ("i", "j"): (1, 0), ("i", "k"): (0, 1)}

@@ -50,6 +50,18 @@ def test_what_is_right_is_what_edits_leave():
     assert right_words("the old ox", reading("")).tolist() == []
 
 
+def test_what_scoring_takes_for_the_same_is_right():
+    assert right_characters("für den", reading("fu\u0308r  den")).all() and right_characters("a", reading(" a ")).all()
+    assert right_characters("für", reading("fo\u0308r")).tolist() == [True, False, False, True]
+    assert right_words("für den", reading("fu\u0308r  dem")).tolist() == [True, False]
+
+
+def test_confidences_are_said_to_be_calibrated_if_all_are():
+    told, untold = reading("an", word_confidences=(0.9,)), reading("an")
+    assert measure_trust(["an", "an"], [told, told]).calibrated
+    assert not measure_trust(["an", "an"], [told, untold]).calibrated
+
+
 def test_lines_characters_and_words_are_all_measured():
     readings = [reading("an ox"), reading("a bat", 0.4, flags=(Flag("blank", "no ink", 0, 9),)), reading("")]
     found = measure_trust(["an ox", "the cat", "xy"], readings)
@@ -62,5 +74,7 @@ def test_lines_characters_and_words_are_all_measured():
 
 def test_nothing_read_is_measured_too():
     found = measure_trust(["abc"], [reading("")])
-    assert (found.characters.cases, found.characters.ece, found.characters.auroc) == (0, 0, None)
+    for level in (found.characters, found.words, found.lines):
+        assert (level.cases, level.right, level.ece, level.auroc) == (0, None, None, None)
+        assert set(level.coverage.values()) == {None}
     assert found.cer_flagged is None and found.cer_unflagged == 1

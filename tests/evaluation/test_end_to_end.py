@@ -51,7 +51,7 @@ def test_figures_for_programs():
     found = to_json({"a": compare_pages(REFERENCE, REFERENCE), "b": compare_pages(REFERENCE, REFERENCE[:2])})
     assert [page["name"] for page in found["pages"]] == ["a", "b"]
     assert (found["overall"]["lines"], found["overall"]["lines_read"]) == (6, 5)
-    assert found["overall"]["intervals"]["matched"] is None, "too few pages"
+    assert found["overall"]["cer_matched_low"] is None and found["overall"]["drawn"] == 2, "too few pages"
     found = to_json({name: compare_pages(REFERENCE, REFERENCE[: 2 + (name > "c")]) for name in "abcdef"})
-    low, high = found["overall"]["intervals"]["matched"]
-    assert low <= found["overall"]["cer_matched"] <= high
+    low, middle, high = (found["overall"][f"cer_matched{end}"] for end in ("_low", "", "_high"))
+    assert low <= middle <= high and found["overall"]["drawn"] == 6

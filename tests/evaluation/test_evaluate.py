@@ -1,5 +1,7 @@
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from conftest import written
 
@@ -87,6 +89,26 @@ def test_large_images_are_not_all_in_memory_together(recognizer, samples, monkey
     assert evaluate(recognizer, samples, advance=steps.append).sets == expected.sets and steps == [1] * 10
 
 
+def test_lines_without_text_have_no_rate_of_their_own(recognizer, samples):
+    blank = [replace(samples[0], text=text, set="c", key="blank") for text in ("", "  ")]
+    scores = evaluate(recognizer, [*samples, *blank])
+    found = scores.to_json()
+    row = found["sets"][2]
+    assert (row["name"], row["lines"], row["characters"]) == ("c", 2, 0) and found["empty"] == {"c": 2}
+    assert {value for name, value in row.items() if name.startswith(("cer", "wer"))} == {None}
+    assert "NaN" not in json.dumps(found) and scores.overall.cer > evaluate(recognizer, samples).overall.cer
+
+
+def test_lines_of_punctuation_have_no_words_for_unicode(recognizer, samples):
+    found = evaluate(recognizer, [*samples, replace(samples[0], text="—", set="c")]).to_json()["sets"][2]
+    assert found["wer_unicode"] is None and found["wer_punctuation"] is not None and found["cer"] is not None
+
+
+def test_no_text_at_all_is_an_error(recognizer, samples):
+    with pytest.raises(DataError, match="texts of all 10 are empty"):
+        evaluate(recognizer, [replace(sample, text=" ") for sample in samples])
+
+
 def test_no_line_is_an_error(recognizer, samples):
     with pytest.raises(DataError, match="none of 10"):
         evaluate(recognizer, [replace(sample, clean=False) for sample in samples])
@@ -100,6 +122,12 @@ def test_another_script_is_an_error(recognizer, samples):
 def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
     with pytest.raises(DataError, match="line 0"):
         evaluate(recognizer, [replace(samples[0], image=b"\x89PNG")])
+
+
+def test_a_line_too_long_is_named_by_its_sample(recognizer, samples):
+    too_long = np.full((2, 20_000), 255, np.uint8)
+    with pytest.raises(DataError, match="line 0: a line image of 20000 x 2 pixels is too long"):
+        evaluate(recognizer, [replace(samples[0], image=too_long), *samples[1:]])
 
 
 def test_words_are_counted_in_three_customs(recognizer, samples):

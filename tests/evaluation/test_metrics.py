@@ -1,5 +1,6 @@
 import random
 from dataclasses import replace
+from math import isnan
 
 import jiwer
 import numpy as np
@@ -35,7 +36,7 @@ def test_both_spellings_of_an_accent_are_equal():
 def test_an_empty_reference_counts_what_was_invented():
     assert compare(" ", "two words") == Counts(edits=9, word_edits=2, lines=1)
     assert compare("", "") == Counts(lines=1)
-    assert compare("", "ab").cer == 2
+    assert isnan(compare("", "ab").cer) and isnan(compare("", "ab").wer)
     assert (compare("", "x") + compare("abcd", "abcd")).cer == 1 / 4
 
 
@@ -89,6 +90,14 @@ def test_the_interval_of_few_pages_holds_what_is_true():
     trials = [[Counts(round(edits), 10_000) for edits in chance.normal(1000, 200, 10)] for _ in range(400)]
     held = [rates.cer_low <= 0.1 <= rates.cer_high for rates in map(bootstrap, trials)]
     assert 0.93 <= np.mean(held) <= 0.97
+
+
+def test_draws_of_pages_without_text_have_no_rate():
+    """What was read there was divided by one character."""
+    rates = bootstrap([Counts(edits=50)] * 9 + [Counts(10, 100, 2, 20)])
+    assert rates.cer == 4.6
+    assert rates.cer_high < 20
+    assert isnan(bootstrap([Counts(edits=1)] * 6).cer_high)
 
 
 def test_lines_of_a_page_are_not_independent():

@@ -59,6 +59,15 @@ def test_large_sets_count_as_small_ones(pairs):
     assert learn(CTC(), twice).factor == pytest.approx(learn(CTC(), pairs).factor, rel=1e-3)
 
 
+def test_lines_without_text_teach_nothing_and_have_no_truth(pairs):
+    blank = [(replace(sample, text="", set="blank"), reading) for sample, reading in pairs[:60]]
+    rate = learn(CTC(), pairs)
+    assert learn(CTC(), [*pairs, *blank]) == rate
+    told = tell(rate, [*pairs, *blank])
+    assert (told[0].name, told[0].cer, told[0].inside) == ("blank", None, None)
+    assert mean_absolute_error(told) == mean_absolute_error(told[1:])
+
+
 def test_three_sets_are_too_few_to_leave_one_out(pairs):
     with pytest.raises(DataError, match="lines of 3 sets; at least 4"):
         leave_one_set_out(CTC(), [pair for pair in pairs if pair[0].set in ("set 0", "set 1", "set 2")])

@@ -10,6 +10,11 @@ def test_three_customs():
     assert by_unicode(text) == ["Gaitskell's", "3.5", "no"]
 
 
+def test_only_some_signs_stand_apart():
+    """Those that the published systems split at."""
+    assert with_punctuation_apart("5°—«a’b» – $3 d'or") == ["5", "°", "—", "«a’b»", "–", "$3", "d", "'", "or"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -20,9 +25,10 @@ def test_three_customs():
         ("中文 ab", ["中", "文", "ab"]),
         ("— … ! ?", []),
         ("Mr. & Mrs.", ["Mr", "Mrs"]),
-        ("vier-\u00adzig Ⅳ 2²", ["vier", "zig", "Ⅳ", "2"]),
+        ("vier-\u00adzig Ⅳ 2²", ["vier", "zig", "Ⅳ", "2", "²"]),
+        ("½ a\ue000b \ue001 ③½", ["½", "a\ue000b", "\ue001", "③", "½"]),
     ],
 )
 def test_unicode_words(text, words):
-    """As the segmenter of ICU and the package uniseg cut them."""
+    """As the segmenter of ICU and the package uniseg cut them, and dinglehopper keeps them."""
     assert [word.strip("\u00ad") for word in by_unicode(text)] == words

@@ -7,7 +7,7 @@ import pytest
 
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.experiments.comparison import Measured, difference, sheet
-from drethtr.experiments.result import CER, LINES, NATS, Outcome, ReadLine, Result, Share, mean_of_batches
+from drethtr.experiments.result import BATCH, CER, LINES, NATS, Outcome, ReadLine, Result, Share, mean_of_batches
 from drethtr.experiments.table import Row, Table
 from drethtr.experiments.trained import Trained
 
@@ -101,6 +101,7 @@ def test_the_papers_rate_is_the_mean_of_the_batches():
     """16 lines of 10 characters with 1 wrong, and one of 100 with 50 wrong: 30 %, where the corpus has 25.4 %."""
     counts = [Counts(edits=1, characters=10, lines=1)] * 16 + [Counts(edits=50, characters=100, lines=1)]
     assert mean_of_batches(counts) == pytest.approx(0.3)
+    assert mean_of_batches([*[Counts(edits=1, lines=1)] * BATCH, *counts]) == pytest.approx(0.3)  # without text
 
 
 def test_a_result_comes_back_as_it_was(tmp_path):

@@ -8,6 +8,7 @@ import typer
 
 from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_named, device_named
 from drethtr.cli.files import refuse_existing, refuse_places
+from drethtr.cli.tables import figure
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def summary(fits: "Sequence[Fit]") -> str:
     ]
     for name, (_, characters, words) in zip(names, fits, strict=True):
         rows.append(
-            f"{name:{width}}  {characters.cases:>10,}  {100 * characters.right:>7.1f}  {100 * characters.ece:>5.1f}"
-            f"  {words.cases:>7,}  {100 * words.right:>7.1f}  {100 * words.ece:>5.1f}"
+            f"{name:{width}}  {characters.cases:>10,}  {figure(characters.right, 1):>7}  {figure(characters.ece, 1):>5}"
+            f"  {words.cases:>7,}  {figure(words.right, 1):>7}  {figure(words.ece, 1):>5}"
         )
     rows.append(
         "ECE: how far confidences are from the share that is right, on the lines they were fitted on; "

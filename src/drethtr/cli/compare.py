@@ -18,7 +18,7 @@ from drethtr.cli.choices import (
 from drethtr.cli.files import refuse_others, write_json, write_text
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
-from drethtr.errors import CheckpointError
+from drethtr.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from drethtr.data.sample import Sample
     from drethtr.decoding.strategies import Decoder
     from drethtr.recognizer import Recognizer
+
+
+LINES_SHOWN = 60
 
 
 class System(NamedTuple):
@@ -48,7 +51,9 @@ def compare(
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="A report with pictures of lines, in one file.")
     ] = None,
-    lines_shown: Annotated[int, typer.Option("--lines", min=1, help="How many lines the report shows.")] = 60,
+    lines_shown: Annotated[
+        int | None, typer.Option("--lines", min=1, help="How many lines the report shows; 60 if left out.")
+    ] = None,
     json_file: JSONFile = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
@@ -61,6 +66,8 @@ def compare(
     from drethtr.evaluation.evaluate import to_read
     from drethtr.recognizer import Recognizer
 
+    if lines_shown is not None and html_file is None:
+        raise ConfigError("--lines says how many lines the report of --html shows; add --html, or leave it out")
     systems = system(a), system(b)
     refuse_others(data, html=html_file, json=json_file)
     samples = to_read(open_all(data), limit, seed)
@@ -72,7 +79,7 @@ def compare(
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
-        write_text(html_file, comparison_page(found, *sides, lines=lines_shown))
+        write_text(html_file, comparison_page(found, *sides, lines=lines_shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, plain(found, *sides))
     typer.echo(summary(found, *sides))

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.cli.compare_report import Side, confidence_rows, shown
+from drethtr.cli.compare_report import Side, confidence_rows, shown, without_text
 from drethtr.data.sample import Sample
 from drethtr.evaluation.compare import CONVENTION, ComparedLine, Comparison, Difference
 from drethtr.text.normalize import for_scoring
@@ -42,6 +42,7 @@ def comparison_page(found: Comparison, a: Side, b: Side, *, lines: int) -> str:
         f"<p>{found.cer.lines:,} lines. <b>CER: {found.cer.verdict}.</b></p>",
         differences("All lines", (found.cer, found.wer)),
         f'<p class="note">{escape(CONVENTION)}</p>',
+        *([f'<p class="note">{without_text(found)}</p>'] if found.empty else []),
         "<h2>CER by set</h2>" + differences("set", found.sets),
         "<h2>CER by length of the text</h2>" + differences("characters", found.lengths),
         "<h2>CER by confidence</h2>" + confidences(found),

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any, NamedTuple
 
+from drethtr.cli.tables import figure
 from drethtr.documents.document import Provenance
 from drethtr.evaluation.compare import (
     CONFIDENCES,
@@ -36,7 +37,13 @@ def summary(found: Comparison, a: Side, b: Side) -> str:
     parts = [f"A: {a}", f"B: {b}", "", *table("all lines", [found.cer, found.wer])]
     parts += ["", *table("CER by set", found.sets), "", *table("CER by length", found.lengths)]
     parts += ["", *confidence_table(found), "", *confusion_table(found)]
-    return "\n".join([*parts, "", CONVENTION, f"CER: {found.cer.verdict}."])
+    parts += ["", CONVENTION, *([without_text(found)] if found.empty else [])]
+    return "\n".join([*parts, f"CER: {found.cer.verdict}."])
+
+
+def without_text(found: Comparison) -> str:
+    """How many lines have no text."""
+    return f"Without text, so that all that is read there is wrong: {found.empty:,} of {found.cer.lines:,} lines."
 
 
 def table(title: str, rows: Sequence[Difference]) -> Iterator[str]:
@@ -67,7 +74,7 @@ def confidence_rows(found: Comparison) -> Iterator[tuple[str, str, str, str, str
 
 def cells(row: OfConfidence | None) -> tuple[str, str]:
     """Lines and error rate of one class of confidence."""
-    return (f"{row.lines:,}", f"{100 * row.cer:.2f}") if row is not None else ("0", "")
+    return (f"{row.lines:,}", figure(row.cer)) if row is not None else ("0", "")
 
 
 def confusion_table(found: Comparison) -> Iterator[str]:
@@ -82,6 +89,11 @@ def shown(character: str) -> str:
     return {"": "(none)", " ": "(space)"}.get(character, character)
 
 
+def difference(row: Difference) -> dict[str, Any]:
+    """A difference in plain values; what tables leave out where pages are too few is null."""
+    return asdict(row) if row.sure else asdict(row) | dict.fromkeys(("low", "high", "better"))
+
+
 def plain(found: Comparison, a: Side, b: Side) -> dict[str, Any]:
     """The comparison in plain values; rates are fractions."""
     return {
@@ -89,10 +101,12 @@ def plain(found: Comparison, a: Side, b: Side) -> dict[str, Any]:
         "a": a.name,
         "b": b.name,
         "verdict": found.cer.verdict,
-        **{name: asdict(getattr(found, name)) for name in ("cer", "wer")},
+        **{name: difference(getattr(found, name)) for name in ("cer", "wer")},
+        **{name: [difference(row) for row in getattr(found, name)] for name in ("sets", "lengths")},
         **{
             name: [asdict(row) for row in getattr(found, name)]
-            for name in ("sets", "lengths", "confidences_a", "confidences_b", "confusions")
+            for name in ("confidences_a", "confidences_b", "confusions")
         },
+        "empty": found.empty,
         "made_by": {name: {**side.made_by.to_json(), **side.way} for name, side in (("a", a), ("b", b))},
     }

@@ -68,7 +68,7 @@ def evaluate(
         recognizer = load_recognizer(model, decoder, device, precision)
         pages = open_references(data)
         found = to_json(read_and_compare(recognizer, pages, where))
-        deliver(page_table(found), found, recognizer, json_file)
+        deliver(f"{page_table(found)}\n{read_by(recognizer)}", found, recognizer, json_file)
         return
     if lines is not None:
         raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")
@@ -90,14 +90,21 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
     typer.echo(text)
 
 
+def read_by(recognizer: "Recognizer") -> str:
+    """What read, for people."""
+    return f"Read by {provenance_of(recognizer)}, decoder {recognizer.decoder!r}, {recognizer.precision.label}."
+
+
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:
     """What was measured, for people."""
     found = scores.to_json()
-    parts = [table_of(found), "", found["convention"], found["customs_convention"]]
-    parts.append(f"Read by {provenance_of(recognizer)}, decoder {recognizer.decoder!r}, {recognizer.precision.label}.")
+    parts = [table_of(found), "", found["convention"], found["customs_convention"], read_by(recognizer)]
     if scores.left_out:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")
+    if scores.empty:
+        sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
+        parts.append(f"Without text, so that all that is read there is wrong: {sets}.")
     if scores.unknown:
         shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from drethtr.cli.files import images_of
 from drethtr.cli.pages import lines_unread
+from drethtr.cli.tables import interval
 from drethtr.cli.where_lines import Given, Lines
 from drethtr.errors import DataError
 
@@ -67,10 +68,10 @@ def page_table(scores: Mapping[str, Any]) -> str:
     rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
     rows.append({"name": "all", **scores["overall"]})
     width = max(len(row["name"]) for row in rows)
-    titles = "".join(f"  {f'CER % {title}':>16}" for title in TITLES.values())
+    titles = "".join(f"  {f'CER % {title}':>20}" for title in TITLES.values())
     table = [f"{'page':{width}}  {'lines':>6}  {'found':>6}  {'characters':>10}{titles}"]
     for row in rows:
-        rates = "".join(f"  {100 * row[name]:>16.2f}" for name in TITLES)
+        rates = "".join(f"  {interval(row, name):>20}" for name in TITLES)
         table.append(
             f"{row['name']:{width}}  {row['lines']:>6,}  {row['lines_read']:>6,}  {row['characters']:>10,}{rates}"
         )

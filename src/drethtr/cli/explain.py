@@ -8,6 +8,7 @@ import typer
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
 from drethtr.cli.files import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.formats import with_doubts
+from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.cli.unlabelled import refuse_page
 
 
@@ -37,3 +38,5 @@ def explain(
     explanation = told(load_recognizer(model, decoder, device, precision), pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {with_doubts(explanation.reading)}")
+    if not explanation.reading.calibrated:
+        typer.echo(NOT_CALIBRATED)

@@ -16,8 +16,11 @@ from drethtr.cli.choices import (
     load_recognizer,
 )
 from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
+from drethtr.cli.page_work import report as report_skipped
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
+from drethtr.cli.tables import figure
+from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -56,7 +59,8 @@ def predict_cer(
 ) -> None:
     """Predict the character error rate of untranscribed lines, with a 95 % interval.
 
-    The exit code is 1 if nothing could be read on any line.
+    An image that cannot be used is named and skipped, and the exit code is 1, as it is if nothing was read on any line;
+    it is 2 if no image could be used.
     """
     from drethtr.adapter_file import holds_adapter
     from drethtr.checkpoint import SHIPPED
@@ -66,12 +70,17 @@ def predict_cer(
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
 
+    if learn is not None and truth:
+        raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
+    if force and learn is None:
+        raise ConfigError("--force replaces the model that --learn writes; add --learn, or leave it out")
     refuse_others(inputs, json=json_file)
     refuse_places(learn)
     refuse_existing(learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
     recognizer = load_recognizer(model, decoder, device, precision)
+    failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)
         samples = to_read(open_all(inputs), limit, seed)
@@ -82,10 +91,15 @@ def predict_cer(
         text, report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
     else:
         rate, found = known_rate(recognizer, decoder), lines_of(inputs)
-        text, report = predicted(rate, read(recognizer, choose(found, limit or len(found), seed)))
+        chosen = choose(found, limit or len(found), seed)
+        pairs = read_usable(recognizer, chosen)
+        failed = len(chosen) - len(pairs)
+        text, report = predicted(rate, pairs, failed)
     if json_file is not None:
         write_json(json_file, {**report, "made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)})
     typer.echo(text)
+    if failed:
+        raise typer.Exit(1)
 
 
 def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
@@ -108,6 +122,28 @@ def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
     return list(zip(samples, read_with_bar(recognizer, samples), strict=True))
 
 
+def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
+    """The same of those lines whose images can be used; says why others cannot.
+
+    Raises:
+        Exit: if there are none.
+    """
+    from tqdm import tqdm
+
+    from drethtr.evaluation.evaluate import read_each
+
+    pairs = []
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        for sample, found in read_each(recognizer, samples, bar.update):
+            if isinstance(found, DataError):
+                report_skipped(found)
+            else:
+                pairs.append((sample, found))
+    if not pairs:
+        raise typer.Exit(2)
+    return pairs
+
+
 def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     """What the model learned about its own error rate with a decoder, called so by the person who asks.
 
@@ -125,8 +161,8 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     return rate
 
 
-def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
-    """Each page and all lines together."""
+def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report:
+    """Each page and all lines together; so many more `failed` to be read."""
     from drethtr.data.sample import page_of
     from drethtr.evaluation.predict import grouped
     from drethtr.trust.error_rate import doubt_of
@@ -145,11 +181,16 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
     lines.append(row("all", overall, rate, width))
     if overall.empty:
         lines.append(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
+    if failed:
+        lines.append(
+            f"{failed:,} of {failed + len(pairs):,} images could not be used; these figures are of the others."
+        )
     if any(not reading.calibrated for _, reading in pairs):
-        lines.append("The confidences of this model are not calibrated; drethtr calibrate does it.")
+        lines.append(NOT_CALIBRATED)
     return "\n".join(lines), {
         "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
         "overall": plain(overall, rate),
+        "failed": failed,
     }
 
 
@@ -195,19 +236,20 @@ def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
     width = max(len("set"), *(len(one.name) for one in told))
     lines = [f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}"]
     for one in told:
-        mark = "" if one.inside else "  outside"
+        mark = "  outside" if one.inside is False else ""
         expected = f"{interval(one.expected):>22}"
-        lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {100 * one.cer:>6.1f}{mark}")
-    long = [page for page in pages if page.characters >= PAGE]
+        lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {figure(one.cer, 1):>6}{mark}")
+    known = [one for one in told if one.cer is not None]
+    long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
     lines.append(f"Told {how}:")
-    for group, what in ((told, "sets"), (long, f"pages of {PAGE} characters or more")):
+    for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
         if group:
-            lines.append(f"  {len(group):,} {what}: {errors(group)}")
+            lines.append(f"  {len(group):,} {what}{'' if len(group) == 1 else 's'}{which}: {errors(group)}")
     sets = [
         {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
         for one in told
     ]
-    return "\n".join(lines), {"sets": sets, "of_sets": agreement(told), "of_pages": agreement(long)}
+    return "\n".join(lines), {"sets": sets, "of_sets": agreement(known), "of_pages": agreement(long)}
 
 
 def errors(told: "Sequence[Told]") -> str:
@@ -226,5 +268,5 @@ def agreement(told: "Sequence[Told]") -> dict[str, Any]:
     return {
         "number": len(told),
         "mean_absolute_error": mean_absolute_error(told) if told else None,
-        "inside": sum(one.inside for one in told),
+        "inside": sum(bool(one.inside) for one in told),
     }

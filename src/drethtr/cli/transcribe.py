@@ -78,6 +78,8 @@ def transcribe(
         raise ConfigError(
             f"--alternatives are written in json; {', '.join(names) or 'PAGE or ALTO'} has no place for them"
         )
+    if force and output is None and not update:
+        raise ConfigError("--force replaces files; add --output or --update, or leave it out: nothing is written")
     chosen = decoder_named(decoder) if decoder is not None else None
     exactness, where, drifts = precision_named(precision), lines_named(lines), [0.0]
     if output is not None:

@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from drethtr.cli.tables import figure
+
 LEVELS = ("characters", "words", "lines")
+NOT_CALIBRATED = "The confidences of this model are not calibrated with this decoder; drethtr calibrate does it."
 
 
 def trust_table(trust: Mapping[str, Any]) -> str:
     """All figures of `Trustworthiness.to_json`, in percent."""
-    return "\n".join([*overview(trust), "", *reliability(trust), "", *flags(trust), "", trust["convention"]])
+    parts = [*overview(trust), "", *reliability(trust), "", *flags(trust), "", trust["convention"]]
+    return "\n".join(parts if trust["calibrated"] else [*parts, NOT_CALIBRATED])
 
 
 def overview(trust: Mapping[str, Any]) -> Iterator[str]:
@@ -18,10 +22,10 @@ def overview(trust: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'confidence of':13}  {'number':>9}  {'right %':>7}  {'ECE %':>6}  {'AUROC':>6}  {'wrong %':>11}{surest}"
     for level in LEVELS:
         found = trust[level]
-        errors = [100 * found["coverage"][share] for share in coverages]
+        errors = "".join(f"  {figure(found['coverage'][share]):>11}" for share in coverages)
         yield (
-            f"{level:13}  {found['cases']:>9,}  {100 * found['right']:>7.2f}  {100 * found['ece']:>6.2f}  "
-            f"{shown(found['auroc'], 3):>6}  {errors[0]:>11.2f}" + "".join(f"  {error:>11.2f}" for error in errors[1:])
+            f"{level:13}  {found['cases']:>9,}  {figure(found['right']):>7}  {figure(found['ece']):>6}  "
+            f"{figure(found['auroc'], 3, 1):>6}{errors}"
         )
 
 
@@ -39,10 +43,5 @@ def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
 def flags(trust: Mapping[str, Any]) -> Iterator[str]:
     """How many lines are flagged, and whether rightly."""
     yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
-    flagged, others = (shown(trust[name], 2, 100) for name in ("cer_flagged", "cer_unflagged"))
+    flagged, others = (figure(trust[name]) for name in ("cer_flagged", "cer_unflagged"))
     yield f"CER %: {flagged} of flagged lines, {others} of the others"
-
-
-def shown(value: float | None, digits: int, times: int = 1) -> str:
-    """A figure, or that there is none."""
-    return "–" if value is None else f"{times * value:.{digits}f}"

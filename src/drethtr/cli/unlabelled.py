@@ -63,6 +63,8 @@ def lines_on_pages(source: Path) -> "list[Sample]":
 def line_images(path: Path) -> "list[Sample]":
     """A line for each image of a folder, at any depth, of a pattern, or of one file.
 
+    Those that cannot be opened are among them: who reads them says why.
+
     Raises:
         DataError: naming the first that is a page, and how pages are read.
     """
@@ -89,14 +91,18 @@ def line_images(path: Path) -> "list[Sample]":
 
 
 def refuse_page(image: Path, remedy: str) -> None:
-    """Refuse a file that `drethtr transcribe` would take for a page.
+    """Refuse a file that `drethtr transcribe` would take for a page, but none that cannot be opened.
 
     Raises:
-        DataError: if it is one, or cannot be opened.
+        DataError: if it is one.
     """
     from drethtr.transcription.source import LINE_HEIGHT, LINE_SHAPE, open_originals
 
-    if not all(original.is_line for original in open_originals(image)):
+    try:
+        lines_alone = all(original.is_line for original in open_originals(image))
+    except DataError:
+        return
+    if not lines_alone:
         raise DataError(
             f"{image} is a page, not a line: {remedy} "
             f"(an image of a line is lower than {LINE_HEIGHT} pixels, or {LINE_SHAPE} times as wide as high)"

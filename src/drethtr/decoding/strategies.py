@@ -100,7 +100,7 @@ class CTC(Decoder):
         texts = [prefix_search(scores.line(line), PAD, beams=beams) for line in range(len(read))]
         own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
         return [
-            line.with_alternatives(score, [Candidate(*text[:2]) for text in others], alternatives)
+            line.with_alternatives(score, [Candidate(*text) for text in others], alternatives)
             for line, score, others in zip(read, own, texts, strict=True)
         ]
 

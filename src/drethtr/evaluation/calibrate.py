@@ -197,6 +197,6 @@ def impressions_of(
 ) -> Floats:
     """What turned lines look like to the network, (lines, features)."""
     found = []
-    for some in portions(samples, advance):
+    for some in portions(recognizer, samples, advance):
         found.append(recognizer.impressions([turn(line) for _, line in some]))
     return np.concatenate(found)

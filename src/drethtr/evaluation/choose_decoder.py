@@ -74,7 +74,7 @@ def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | Non
     language_weights = LANGUAGE_WEIGHTS if knows_language(model, [sample.text for sample in samples]) else (0.0,)
     usual = Joint(ctc_weight=CTC_WEIGHTS[0], language_weight=language_weights[0])
     recognizer, lines = Recognizer(model, usual), list[Proposals]()
-    for some in portions(samples, advance):
+    for some in portions(recognizer, samples, advance):
         lines += propose(recognizer, some, usual)
     tried = [Tried(CTC(), sum((line.ctc for line in lines), Counts()))]
     for weight, language_weight in product(CTC_WEIGHTS, language_weights):

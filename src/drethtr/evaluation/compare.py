@@ -15,7 +15,17 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.data.sample import Sample, page_of
 from drethtr.errors import DataError
-from drethtr.evaluation.metrics import DRAWS, FEWEST, Counts, drawn_sums, interval_95, score, sum_by_group, units
+from drethtr.evaluation.metrics import (
+    DRAWS,
+    FEWEST,
+    Counts,
+    drawn_sums,
+    interval_95,
+    rates_of,
+    score,
+    sum_by_group,
+    units,
+)
 from drethtr.reading import Reading
 from drethtr.text.normalize import for_scoring
 
@@ -76,11 +86,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class OfConfidence:
-    """Lines that one of the two read with such confidence, and their error rate."""
+    """Lines that one of the two read with such confidence, and their error rate, if they have any text."""
 
     name: str
     lines: int
-    cer: float
+    cer: float | None
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,10 @@ class ComparedLine:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that is told about A and B; `lines` are those they differ most in."""
+    """All that is told about A and B; `lines` are those they differ most in, `empty` is how many have no text.
+
+    Sets and lengths of which all lines have none are left out.
+    """
 
     cer: Difference
     wer: Difference
@@ -116,6 +129,7 @@ class Comparison:
     confidences_b: tuple[OfConfidence, ...]
     confusions: tuple[Confusion, ...]
     lines: tuple[ComparedLine, ...]
+    empty: int
 
 
 def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequence[Reading]) -> Comparison:
@@ -138,7 +152,7 @@ def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequenc
                 name=name,
             )
             for name in in_order
-            if name in groups
+            if any(counts_a[place].characters for place in groups[name])
         )
 
     lines = map(ComparedLine, samples, a, b, (c.edits for c in counts_a), (c.edits for c in counts_b))
@@ -151,6 +165,7 @@ def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequenc
         confidences_b=by_confidence(b, counts_b),
         confusions=confusions(texts, a, b),
         lines=tuple(sorted(lines, key=lambda line: -abs(line.edits_a - line.edits_b))),
+        empty=sum(not count.characters for count in counts_a),
     )
 
 
@@ -174,7 +189,7 @@ def paired(a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, na
     table = np.array([(one.edits, other.edits, one.characters) for one, other in pairs], dtype=np.int64)
     of_pages = sum_by_group(table, pages)
     sums = drawn_sums(of_pages, DRAWS, np.random.default_rng(0))
-    differences = (sums[:, 1] - sums[:, 0]) / np.maximum(sums[:, 2], 1)
+    differences = rates_of(sums[:, 1] - sums[:, 0], sums[:, 2])
     rate_a, rate_b, _ = table.sum(axis=0) / max(table[:, 2].sum(), 1)
     low, high = interval_95(differences, len(of_pages))
     better = float((differences < 0).mean() + (differences == 0).mean() / 2)
@@ -193,7 +208,8 @@ def by_confidence(readings: Sequence[Reading], counts: Sequence[Counts]) -> tupl
     for reading, count in zip(readings, counts, strict=True):
         classes[class_of(reading.confidence, CONFIDENCES) if reading.text else NOTHING_READ] += count
     in_order = (NOTHING_READ, *(name for name, _ in CONFIDENCES))
-    return tuple(OfConfidence(name, classes[name].lines, classes[name].cer) for name in in_order if name in classes)
+    found = [(name, classes[name]) for name in in_order if name in classes]
+    return tuple(OfConfidence(name, one.lines, one.cer if one.characters else None) for name, one in found)
 
 
 def confusions(texts: Sequence[str], a: Sequence[Reading], b: Sequence[Reading]) -> tuple[Confusion, ...]:

@@ -41,33 +41,35 @@ class Bin:
 
 @dataclass(frozen=True)
 class Reliability:
-    """How far confidences can be relied on.
+    """How far confidences can be relied on; None where there are no cases to tell.
 
-    auroc     of wrong against right ones; None where all are right or all wrong
+    auroc     of wrong against right ones; None, too, where all are right or all wrong
     bins      from unsure to sure, empty ones left out
     coverage  share of wrong ones among the surest, by share of all that these are
     """
 
     cases: int
-    right: float
-    ece: float
+    right: float | None
+    ece: float | None
     auroc: float | None
     bins: tuple[Bin, ...]
-    coverage: Mapping[str, float]
+    coverage: Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
 class Trustworthiness:
     """How far a model's word about itself can be relied on.
 
+    calibrated    whether confidences are said to be probabilities, on every line
     flagged       share of lines with each kind of flag, and with any
-    cer_flagged   character error rate of the flagged lines, None if there are none
+    cer_flagged   character error rate of the flagged lines, None if there are none, or none with a text
     cer_unflagged that of the others
     """
 
     characters: Reliability
     words: Reliability
     lines: Reliability
+    calibrated: bool
     flagged: Mapping[str, float]
     cer_flagged: float | None
     cer_unflagged: float | None
@@ -94,6 +96,7 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
         characters=reliability(np.array(sure_characters), np.concatenate(characters).astype(np.float64)),
         words=reliability(np.array(sure_words), np.concatenate(words).astype(np.float64)),
         lines=reliability(sure_lines, shares),
+        calibrated=all(reading.calibrated for reading in readings),
         flagged={"any": sum(flagged) / len(readings)}
         | {kind: number / len(readings) for kind, number in sorted(kinds.items())},
         cer_flagged=cer_of([line for line, odd in zip(counts, flagged, strict=True) if odd]),
@@ -102,18 +105,23 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
 
 
 def cer_of(counts: Sequence[Counts]) -> float | None:
-    """The character error rate of some lines, if there are any."""
-    return sum(counts, Counts()).cer if counts else None
+    """The character error rate of some lines, if they have any text."""
+    total = sum(counts, Counts())
+    return total.cer if total.characters else None
 
 
 def right_characters(text: str, reading: Reading) -> Truths:
-    """Which characters of a reading are right, (characters,)."""
-    return in_both(reading.text, for_scoring(text))
+    """Which characters of a reading are right, (characters,): those of which scoring makes one are so together."""
+    kept = in_both(for_scoring(reading.text), for_scoring(text))
+    # A letter behind each beginning keeps its white space; what scoring takes from the ends is not wrong.
+    beginnings = (for_scoring(reading.text[:end] + "x") for end in range(1, len(reading.text) + 1))
+    places = [len(beginning) - 2 for beginning in beginnings]
+    return np.append(kept, True)[np.array(places, dtype=np.int64)]
 
 
 def right_words(text: str, reading: Reading) -> Truths:
     """Which words of a reading are right, (words,)."""
-    return in_both([word.text for word in reading.words()], for_scoring(text).split())
+    return in_both(for_scoring(reading.text).split(), for_scoring(text).split())
 
 
 def reliability(confidences: Floats, right: Floats) -> Reliability:
@@ -121,8 +129,8 @@ def reliability(confidences: Floats, right: Floats) -> Reliability:
     bins = bins_of(confidences, right)
     return Reliability(
         cases=len(right),
-        right=float(right.mean()) if len(right) else 1.0,
-        ece=sum(group.cases * abs(group.confidence - group.right) for group in bins) / max(len(right), 1),
+        right=float(right.mean()) if len(right) else None,
+        ece=sum(group.cases * abs(group.confidence - group.right) for group in bins) / len(right) if bins else None,
         auroc=auroc(confidences, right),
         bins=bins,
         coverage={f"{share:g}": error_at(share, confidences, right) for share in COVERAGES},
@@ -149,7 +157,7 @@ def auroc(confidences: Floats, right: Floats) -> float | None:
     return float((ranks[good].sum() - rights * (rights + 1) / 2) / (wrongs * rights))
 
 
-def error_at(coverage: float, confidences: Floats, right: Floats) -> float:
-    """Share of wrong ones among the surest."""
+def error_at(coverage: float, confidences: Floats, right: Floats) -> float | None:
+    """Share of wrong ones among the surest, if these are any."""
     kept = np.argsort(-confidences, kind="stable")[: round(coverage * len(right))]
-    return float(1 - right[kept].mean()) if len(kept) else 0.0
+    return float(1 - right[kept].mean()) if len(kept) else None

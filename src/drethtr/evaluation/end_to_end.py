@@ -13,14 +13,15 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from drethtr.evaluation.metrics import FEWEST, Counts, Rates, bootstrap, compare
+from drethtr.evaluation.metrics import FEWEST, Counts, bootstrap, compare
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
     "In order: the lines of a page joined by spaces, one text against one text. Matched: each reference line with at "
     "most one read line, the likest pairs first, in any order; reference lines left over count as "
     "deleted, read lines left over as inserted. Found only: the same without the latter, for references that leave out "
-    "part of what is written. CER as elsewhere: all edits / all reference characters, NFC, white space folded."
+    "part of what is written. CER as elsewhere: all edits / all reference characters, NFC, white space folded. In "
+    f"brackets the 95 % interval of a bootstrap that draws pages; none where there are fewer than {FEWEST}."
 )
 
 
@@ -82,11 +83,8 @@ def to_json(pages: Mapping[str, PageCounts]) -> dict[str, Any]:
     return {
         "convention": CONVENTION,
         "pages": [{"name": name, **plain(counts)} for name, counts in pages.items()],
-        "overall": plain(total) | {"intervals": {name: interval(pages, name) for name in WAYS}},
+        "overall": {"drawn": len(pages), **plain(total), **intervals(pages)},
     }
-
-
-WAYS = ("ordered", "matched", "found_only")
 
 
 def plain(counts: PageCounts) -> dict[str, Any]:
@@ -102,9 +100,11 @@ def plain(counts: PageCounts) -> dict[str, Any]:
     }
 
 
-def interval(pages: Mapping[str, PageCounts], way: str) -> tuple[float, float] | None:
-    """The 95 % interval of the CER over pages; a few say nothing of others."""
-    if len(pages) < FEWEST:
-        return None
-    rates: Rates = bootstrap([getattr(counts, way) for counts in pages.values()])
-    return rates.cer_low, rates.cer_high
+def intervals(pages: Mapping[str, PageCounts]) -> dict[str, float | None]:
+    """The ends of the 95 % intervals over pages; of a few pages null."""
+    found: dict[str, float | None] = {}
+    for way in ("ordered", "matched", "found_only"):
+        rates = bootstrap([getattr(counts, way) for counts in pages.values()])
+        found[f"cer_{way}_low"] = rates.cer_low if rates.sure else None
+        found[f"cer_{way}_high"] = rates.cer_high if rates.sure else None
+    return found

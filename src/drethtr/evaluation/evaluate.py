@@ -8,6 +8,7 @@ count, `read_lines` reads them, `count_unknown` tells what cannot be written, an
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any, NamedTuple, TypeAlias
 
 from drethtr.batching import in_groups
@@ -20,11 +21,13 @@ from drethtr.evaluation.words import CUSTOMS, Words
 from drethtr.images.line import Line
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
+from drethtr.text.normalize import for_scoring
 
 READ_TOGETHER = 256
 """Lines decoded at a time, if memory has room for them: enough for batches of like width."""
 
-ENDS = ("cer_low", "cer_high", "wer_low", "wer_high")
+CER = ("cer", "cer_low", "cer_high")
+WER = ("wer", "wer_low", "wer_high")
 
 Advance: TypeAlias = Callable[[int], object]
 """Told how many lines were read, after each of many steps."""
@@ -43,6 +46,7 @@ class Scores:
 
     customs     rates under other customs of what a word is (`CUSTOMS`), by name
     left_out    lines not read because their text has editorial signs or uncertain letters, by set
+    empty       lines without text, by set: what is read there counts as edits, and nothing as characters
     unknown     characters of the transcriptions that the model cannot write, most frequent first; each is an error
     trust       whether confidences and flags say where the errors are
     """
@@ -50,6 +54,7 @@ class Scores:
     sets: Mapping[str, Rates]
     overall: Rates
     left_out: Mapping[str, int]
+    empty: Mapping[str, int]
     unknown: Mapping[str, int]
     customs: Mapping[str, BySet]
     trust: Trustworthiness
@@ -64,6 +69,7 @@ class Scores:
             ],
             "overall": plain(self.overall) | wer_of({c: found.overall for c, found in self.customs.items()}),
             "left_out": dict(self.left_out),
+            "empty": dict(self.empty),
             "unknown": dict(self.unknown),
             "customs_convention": CUSTOMS_CONVENTION,
             "trust": self.trust.to_json(),
@@ -85,8 +91,8 @@ def evaluate(
         advance: Told how many lines were read, after each of many steps.
 
     Raises:
-        DataError: naming the sample, if an image cannot be used; or if there is no clean line, or no character of
-            the texts is in the model's alphabet.
+        DataError: naming the sample, if an image cannot be used; or if there is no clean line with a text, or no
+            character of the texts is in the model's alphabet.
     """
     chosen = to_read(samples, limit, seed)
     unknown = count_unknown(recognizer, chosen)
@@ -97,6 +103,7 @@ def evaluate(
         sets=usual.sets,
         overall=usual.overall,
         left_out=dict(sorted(Counter(sample.set for sample in samples if not sample.clean).items())),
+        empty=dict(sorted(Counter(sample.set for sample in chosen if not for_scoring(sample.text)).items())),
         unknown=dict(unknown.most_common()),
         customs=customs,
         trust=measure_trust([sample.text for sample in chosen], readings),
@@ -124,8 +131,13 @@ def wer_of(customs: Mapping[str, Rates]) -> dict[str, float | None]:
 
 
 def plain(rates: Rates) -> dict[str, Any]:
-    """Rates as JSON has them, what they rest on first; of too few pages the ends of the intervals are null."""
-    values = asdict(rates) if rates.sure else asdict(rates) | dict.fromkeys(ENDS)
+    """Rates as JSON has them, what they rest on first; null without text, of too few pages the ends of intervals."""
+    values = asdict(rates)
+    for rate, *ends in (CER, WER):
+        if isnan(values[rate]):
+            values |= dict.fromkeys((rate, *ends))
+        elif not rates.sure:
+            values |= dict.fromkeys(ends)
     return {name: values.pop(name) for name in ("lines", "drawn", "characters")} | values
 
 
@@ -133,12 +145,15 @@ def to_read(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) 
     """The lines that count: clean ones, and at most `limit` of each set.
 
     Raises:
-        DataError: if there are none.
+        DataError: if there are none, or none of them has a text.
     """
     clean = clean_lines(samples)
     if not clean:
         raise DataError(f"no line to evaluate: none of {len(samples)} has a text without uncertain letters")
-    return choose(clean, len(clean) if limit is None else limit, seed)
+    chosen = choose(clean, len(clean) if limit is None else limit, seed)
+    if not any(for_scoring(sample.text) for sample in chosen):
+        raise DataError(f"no line to evaluate: the texts of all {len(chosen)} are empty; add lines that have one")
+    return chosen
 
 
 def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[str]:
@@ -158,16 +173,55 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
 
 
 def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> list[Reading]:
-    """What the recognizer reads on each line."""
+    """What the recognizer reads on each line.
+
+    Raises:
+        DataError: naming the sample, if an image cannot be used.
+    """
     readings: list[Reading] = []
-    for some in portions(samples, advance):
+    for some in portions(recognizer, samples, advance):
         readings += recognizer.read([line for _, line in some])
     return readings
 
 
-def portions(samples: Sequence[Sample], advance: Advance | None = None) -> Iterator[list[tuple[Sample, Line]]]:
+def read_each(
+    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
+) -> Iterator[tuple[Sample, Reading | DataError]]:
+    """The same, each with its sample, or why its image cannot be used."""
+    lines = ((sample, line_or_error(recognizer, sample)) for sample in samples)
+    for found in recognizer.read_each(lines, READ_TOGETHER):
+        yield found
+        if advance is not None:
+            advance(1)
+
+
+def portions(
+    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
+) -> Iterator[list[tuple[Sample, Line]]]:
     """The samples, opened, as many as are read together; when the next are asked for, these count as read."""
-    for some in in_groups(((sample, sample.line()) for sample in samples), READ_TOGETHER):
+    for some in in_groups(((sample, open_sample(recognizer, sample)) for sample in samples), READ_TOGETHER):
         yield some
         if advance is not None:
             advance(len(some))
+
+
+def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
+    """The line of a sample, which can be read.
+
+    Raises:
+        DataError: naming the sample, if its image cannot be used or is too long for its height.
+    """
+    line = sample.line()
+    try:
+        recognizer.pieces.most_columns(line)
+    except DataError as error:
+        raise sample.error(error) from error
+    return line
+
+
+def line_or_error(recognizer: Recognizer, sample: Sample) -> Line | DataError:
+    """The line of a sample, or the reason why there is none."""
+    try:
+        return open_sample(recognizer, sample)
+    except DataError as error:
+        return error

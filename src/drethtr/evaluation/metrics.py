@@ -6,14 +6,14 @@ batch matters. All rates are fractions: 0.03 is 3 %, and more than 1 is possible
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from math import erfc, sqrt
+from math import erfc, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.errors import DataError
-from drethtr.evaluation.words import Words, between_spaces
+from drethtr.evaluation.words import APART, Words, between_spaces
 from drethtr.text.normalize import for_scoring
 from drethtr.trust.error_rate import student
 
@@ -23,7 +23,7 @@ CONVENTION = (
     "draws pages, or lines where pages are unknown, made wider where these are few; none of fewer than 6."
 )
 CUSTOMS_CONVENTION = (
-    "WER in other customs: with every sign of punctuation a word of its own (HTR-VT, VAN, DAN); over Unicode words "
+    f"WER in other customs: with each of {APART} a word of its own (HTR-VT, VAN, DAN); over Unicode words "
     "(Annex 29), those of punctuation alone left out (dinglehopper)."
 )
 
@@ -55,13 +55,13 @@ class Counts:
 
     @property
     def cer(self) -> float:
-        """Character error rate."""
-        return self.edits / max(self.characters, 1)
+        """Character error rate; not a number where there is no text to read."""
+        return self.edits / self.characters if self.characters else nan
 
     @property
     def wer(self) -> float:
-        """Word error rate."""
-        return self.word_edits / max(self.words, 1)
+        """Word error rate, likewise."""
+        return self.word_edits / self.words if self.words else nan
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ def bootstrap(
     if groups is not None:
         table, drawn = sum_by_group(table, groups), len(set(units(groups)))
     edits, characters, word_edits, words, _ = drawn_sums(table, samples, np.random.default_rng(seed)).T
-    cer_low, cer_high = interval_95(edits / np.maximum(characters, 1), len(table))
-    wer_low, wer_high = interval_95(word_edits / np.maximum(words, 1), len(table))
+    cer_low, cer_high = interval_95(rates_of(edits, characters), len(table))
+    wer_low, wer_high = interval_95(rates_of(word_edits, words), len(table))
     total = sum(counts, Counts())
     return Rates(total.cer, cer_low, cer_high, total.wer, wer_low, wer_high, total.lines, total.characters, drawn)
 
@@ -159,14 +159,22 @@ def drawn_sums(table: NDArray[np.int64], draws: int, chance: np.random.Generator
     return np.concatenate([chance.multinomial(rows, np.full(rows, 1 / rows), size=size) @ table for size in sizes])
 
 
+def rates_of(edits: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The rate of every draw that has any text."""
+    told = characters > 0
+    return np.asarray(edits[told] / characters[told])
+
+
 def interval_95(rates: NDArray[np.float64], rows: int) -> tuple[float, float]:
-    """The ends of the 95 % interval, from the rates of draws of so many rows.
+    """The ends of the 95 % interval, from the rates of draws of so many rows; not numbers if there are none.
 
     Between which 95 % of the rates lie would be too narrow: draws from few rows vary less than rows do, and how much
     these vary is itself known from few. The ends are the quantiles that make up for both, of 99.5 % for six rows.
 
     Source: Hesterberg 2015, What Teachers Should Know About the Bootstrap, "expanded percentile interval".
     """
+    if not len(rates):
+        return nan, nan
     freedom = max(rows - 1, 1)
     outside = erfc(sqrt((freedom + 1) / freedom) * student(freedom) / sqrt(2)) / 2
     low, high = np.quantile(rates, [outside, 1 - outside])

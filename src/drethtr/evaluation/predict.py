@@ -25,31 +25,36 @@ Pair: TypeAlias = tuple[Sample, Reading]
 
 @dataclass(frozen=True)
 class Told:
-    """The expected error rate of a set or page, beside the one it has."""
+    """The expected error rate of a set or page, beside the one it has; none without a text."""
 
     name: str
     lines: int
     characters: int
     expected: Expected
-    cer: float
+    cer: float | None
 
     @property
-    def inside(self) -> bool:
+    def inside(self) -> bool | None:
         """Whether the interval holds the truth."""
-        return self.expected.low <= self.cer <= self.expected.high
+        return None if self.cer is None else self.expected.low <= self.cer <= self.expected.high
 
 
 @dataclass(frozen=True)
 class Known:
-    """What was doubted in some lines, and the share of characters that was wrong."""
+    """What was doubted in some lines, and the share of characters that was wrong; none without a text."""
 
     read: Doubt
-    cer: float
+    cer: float | None
+
+    @property
+    def teaches(self) -> bool:
+        """Whether there is something to set the edits against, and something to count them in."""
+        return self.read.doubt > 0 and self.cer is not None
 
     @property
     def edits(self) -> float:
         """The edits of as many characters of text as were read."""
-        return self.cer * self.read.characters
+        return (self.cer or 0.0) * self.read.characters
 
     @property
     def factor(self) -> float:
@@ -60,7 +65,7 @@ class Known:
 def known(pairs: Sequence[Pair]) -> Known:
     """What was doubted and what was wrong."""
     counts = sum((compare(sample.text, reading.text) for sample, reading in pairs), Counts())
-    return Known(doubt_of(reading for _, reading in pairs), counts.cer)
+    return Known(doubt_of(reading for _, reading in pairs), counts.cer if counts.characters else None)
 
 
 def grouped(pairs: Sequence[Pair], name: Callable[[Sample], str]) -> dict[str, list[Pair]]:
@@ -84,9 +89,9 @@ def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
     Raises:
         DataError: if there are too few sets to know how they differ.
     """
-    sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).read.doubt > 0]
+    sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
     if len(sets) < FEWEST:
-        raise DataError(f"lines of {len(sets)} sets; at least {FEWEST} different sets tell how far sets differ")
+        raise DataError(f"{of_sets(len(sets))}; at least {FEWEST} different sets tell how far sets differ")
     logs = [log(known(of_set).factor) for of_set in sets]
     residuals = [residual for of_set in sets for residual in residuals_of(of_set)]
     return ErrorRate(
@@ -105,9 +110,7 @@ def residuals_of(of_set: Sequence[Pair]) -> list[float]:
     """
     factor, by_page = known(of_set).factor, grouped(of_set, page_or_line)
     pages = map(known, (by_page if len(by_page) > 1 else grouped(of_set, key_of)).values())
-    return [
-        (page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.read.doubt
-    ]
+    return [(page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.teaches]
 
 
 def key_of(sample: Sample) -> str:
@@ -136,7 +139,12 @@ def check_sets(samples: Sequence[Sample]) -> None:
     """
     sets = len(set(map(set_of, samples)))
     if sets <= FEWEST:
-        raise DataError(f"lines of {sets} sets; at least {FEWEST + 1} are needed to learn from all but one")
+        raise DataError(f"{of_sets(sets)}; at least {FEWEST + 1} are needed to learn from all but one")
+
+
+def of_sets(sets: int) -> str:
+    """What there is, for people."""
+    return f"lines of {sets} {'set' if sets == 1 else 'sets'}"
 
 
 def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
@@ -155,5 +163,5 @@ def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable
 
 
 def mean_absolute_error(told: Sequence[Told]) -> float:
-    """How far off the expected rates are, on average."""
-    return fmean(abs(one.expected.cer - one.cer) for one in told)
+    """How far off the expected rates are, on average, of those with a text."""
+    return fmean(abs(one.expected.cer - one.cer) for one in told if one.cer is not None)

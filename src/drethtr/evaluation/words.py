@@ -11,6 +11,9 @@ from typing import TypeAlias
 
 Words: TypeAlias = Callable[[str], list[str]]
 
+APART = "!\"#%&'()*+,-./:;<=>?[]_{}°—€"
+"""The signs that HTR-VT, VAN and DAN tell from the words they stand at; no others, such as “, ’ or –."""
+
 
 def between_spaces(text: str) -> list[str]:
     """Words between white space, punctuation glued to them; what `jiwer` counts."""
@@ -18,13 +21,13 @@ def between_spaces(text: str) -> list[str]:
 
 
 def with_punctuation_apart(text: str) -> list[str]:
-    """The same, with every sign of punctuation a word of its own; what HTR-VT, VAN and DAN count."""
-    apart = (f" {character} " if unicodedata.category(character)[0] in "PS" else character for character in text)
+    """The same, with each of those signs a word of its own."""
+    apart = (f" {character} " if character in APART else character for character in text)
     return "".join(apart).split()
 
 
 # Of Unicode's word break classes: L letter, N digit, I ideograph, m inside letters, n inside numbers, b inside both,
-# _ joins, x belongs to the character before it.
+# _ joins, x belongs to the character before it, k is a word by itself.
 MIDDLES = {
     **dict.fromkeys(":\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a", "m"),
     **dict.fromkeys(",;\u037e\u0589\u060c\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b", "n"),
@@ -32,10 +35,11 @@ MIDDLES = {
     "\u202f": "_",
     "\u200b": "o",
 }
-CLASSES = {"Lu": "L", "Ll": "L", "Lt": "L", "Lm": "L", "Lo": "L", "Nl": "L", "Nd": "N", "Pc": "_"}
+CLASSES = {**dict.fromkeys(("Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Co"), "L"), "Nd": "N", "Pc": "_", "No": "k", "Cn": "k"}
+"""By category; Co, for private use, are letters to dinglehopper."""
 EXTENDING = ("Mn", "Mc", "Me", "Cf")
 ALONE = ("CJK ", "HIRAGANA", "THAI", "LAO ", "KHMER", "MYANMAR")
-WORD = re.compile(r"(?:Lx*(?:[mb]x*(?=L))?|Nx*(?:[nb]x*(?=N))?|_x*)+|Ix*")
+WORD = re.compile(r"(?:Lx*(?:[mb]x*(?=L))?|Nx*(?:[nb]x*(?=N))?|_x*)+|Ix*|kx*")
 
 
 def by_unicode(text: str) -> list[str]:

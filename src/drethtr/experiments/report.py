@@ -86,7 +86,8 @@ def hardest(results: Sequence[Result]) -> list[str]:
     if not read:
         return []
     best = min(read, key=lambda result: result.outcome.figures[CER])
-    worst = sorted(best.outcome.lines, key=lambda line: (-line.counts.cer, line.key))[:HARDEST]
+    counted = [line for line in best.outcome.lines if line.counts.characters]
+    worst = sorted(counted, key=lambda line: (-line.counts.cer, line.key))[:HARDEST]
     samples = samples_of(best, worst)
     shown = contact_sheet([(samples[line.key].line(), f"{line.text}\n{line.read}") for line in worst], columns=1)
     encoded = BytesIO()

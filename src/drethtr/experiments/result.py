@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Self
 
 from drethtr.atomic import atomic_write
@@ -97,4 +98,4 @@ class Result:
 def mean_of_batches(counts: Sequence[Counts]) -> float:
     """The paper's own rate: that of every batch, in the order of the test lines, and their mean (spec, Sec. 3)."""
     batches = [sum(counts[start : start + BATCH], Counts()) for start in range(0, len(counts), BATCH)]
-    return sum(of_batch.cer for of_batch in batches) / len(batches)
+    return fmean(of_batch.cer for of_batch in batches if of_batch.characters)

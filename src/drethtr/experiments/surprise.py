@@ -22,7 +22,7 @@ from drethtr.training.objective import teacher_forcing
 def surprises(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
     """Nats of each line's text with its end; None for a line that is read in pieces, whose texts nobody knows."""
     found: list[float | None] = []
-    for some in portions(samples):
+    for some in portions(recognizer, samples):
         found += surprises_together(recognizer, some)
     return found
 

@@ -49,7 +49,7 @@ class Explanation(NamedTuple):
     tokens   text of each token that was written
     draft    what the image alone gave, where a decoder wrote the reading
     extent   pixels of the line that the watched image tokens cover
-    read_by  version, model and decoder
+    read_by  version, model and decoder, and whether confidences are no more than its own opinion
     """
 
     line: Line
@@ -79,15 +79,17 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     before = torch.tensor([[BOS, *decoded.tokens[:-1]]], device=memory.layers[0].keys.device)
     looks = watch(network, memory, before[:, : max(len(decoded.tokens), 1)])
     count = looks.attention.shape[-1] if memory.mask is None else int(memory.mask.sum())
+    reading = recognizer.judge(line, [piece])
+    opinion = "" if reading.calibrated else "; its confidences are not calibrated"
     per_token = network.backbone.columns_per_token * line.shape[1] / parts[0].prepared.shape[1]
     return Explanation(
         line,
-        recognizer.judge(line, [piece]),
+        reading,
         tuple(tokenizer.decode([token]) for token in decoded.tokens),
         None if piece.draft is None else stitch([(piece.piece, piece.draft)]),
         looks._replace(attention=looks.attention[..., :count]),
         count * per_token,
-        f"drethtr {drethtr.__version__}, model {recognizer.model.identity}, {recognizer.decoder!r}",
+        f"drethtr {drethtr.__version__}, model {recognizer.model.identity}, {recognizer.decoder!r}{opinion}",
     )
 
 
@@ -131,7 +133,7 @@ def draw_words(told: Explanation, frame: Frame) -> Drawn:
     """How sure each word is, under a bar of its width."""
     shapes: list[Shape] = []
     for word in told.reading.words():
-        first, last = (frame.left + edge * frame.scale for edge in (word.characters[0].left, word.characters[-1].right))
+        first, last = (frame.left + edge * frame.scale for edge in (word.left, word.right))
         color = color_of(word.confidence)
         percent = Words((first + last) / 2, frame.top + 17, f"{word.confidence:.0%}", 12, color, "middle")
         shapes += [Rectangle(first + 2, frame.top, last - 2, frame.top + 3, color), percent]

@@ -25,9 +25,8 @@ def reliability_chart(trust: Mapping[str, Any]) -> Canvas:
 def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle | Words]:
     """Bars over confidence, each as wide as its share of all cases lets it be, and where it should end."""
     top, bottom = MARGIN, MARGIN + SIDE
-    shapes: list[Rectangle | Words] = [
-        Words(left, top - 16, f"{title}: {found['cases']:,}, ECE {100 * found['ece']:.1f} %", 14)
-    ]
+    ece = "" if found["ece"] is None else f", ECE {100 * found['ece']:.1f} %"
+    shapes: list[Rectangle | Words] = [Words(left, top - 16, f"{title}: {found['cases']:,}{ece}", 14)]
     for percent in range(0, 101, 20):
         across, up = left + percent / 100 * SIDE, bottom - percent / 100 * SIDE
         shapes += [
@@ -35,7 +34,7 @@ def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle |
             Words(left - 6, up + 4, f"{percent}", 11, GREY, "end"),
             Words(across, bottom + 16, f"{percent}", 11, GREY, "middle"),
         ]
-    most = max(group["cases"] for group in found["bins"])
+    most = max((group["cases"] for group in found["bins"]), default=1)
     for group in found["bins"]:
         middle, right = left + group["confidence"] * SIDE, bottom - group["right"] * SIDE
         half = 3 + 9 * (group["cases"] / most) ** 0.5

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from drethtr.checkpoint import Model
 from drethtr.config import hint
@@ -18,21 +18,34 @@ from drethtr.errors import DataError
 NOT_STATED = "not stated"
 """What `drethtr finetune` writes where only a person can know."""
 
-DATA = ("set", "license", "source")
+
+class Kind(NamedTuple):
+    """What an entry has to be, and whether a value is that."""
+
+    name: str
+    fits: Callable[[Any], bool]
+
+
+TEXT = Kind("a text in quotes", lambda value: isinstance(value, str))
+TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(TEXT.fits, value)))
+TABLE = Kind("a table", lambda value: isinstance(value, Mapping))
+TABLES = Kind("tables, each under [[…]]", lambda value: isinstance(value, list) and all(map(TABLE.fits, value)))
+
+DATA = {"set": TEXT, "license": TEXT, "source": TEXT}
 """What is to be told of each set of lines that a model learned from; the source names those to thank."""
 
-ENTRIES = (
-    "name",
-    "description",
-    "license",
-    "languages",
-    "normalization",
-    "command",
-    "history",
-    "weaknesses",
-    "data",
-    "evaluation",
-)
+ENTRIES = {
+    "name": TEXT,
+    "description": TEXT,
+    "license": TEXT,
+    "languages": TEXTS,
+    "normalization": TEXT,
+    "command": TEXT,
+    "history": TEXT,
+    "weaknesses": TEXTS,
+    "data": TABLES,
+    "evaluation": TABLE,
+}
 """What people put on a card and programs look for; anything else may stand there, too."""
 
 MISSPELT = 0.8
@@ -41,8 +54,32 @@ MISSPELT = 0.8
 ENOUGH = {"lines": 100, "drawn": 6}
 """Lines and pages without which an error rate says little of others; of fewer pages no interval is told."""
 
-SHARE_ALIKE = re.compile(r"by[-_ ]?(nc[-_ ]?)?sa(?![a-z])|share[-_ ]?alike", re.IGNORECASE)
-"""A license that asks the same of what is made from its data, as its name has it."""
+
+class Term(NamedTuple):
+    """What the license of data may ask of that of the weights, and the names of licenses that ask for it."""
+
+    asked: str
+    names: re.Pattern[str]
+
+    def within(self, license: object) -> bool:
+        """Whether a license has it."""
+        return self.names.search(str(license)) is not None
+
+
+TERMS = (
+    Term(
+        "a share-alike license of the weights",
+        re.compile(r"by[-_ ]?(nc[-_ ]?)?sa(?![a-z])|share[-_ ]?alike", re.IGNORECASE),
+    ),
+    Term(
+        "a license of the weights that forbids commercial use",
+        re.compile(r"by[-_ ]?nc|no[nt]?[-_ ]?(for[-_ ])?commercial", re.IGNORECASE),
+    ),
+    Term(
+        "a license of the weights that forbids derivatives",
+        re.compile(r"by[-_ ]?(nc[-_ ]?)?nd(?![a-z])|no[-_ ]?derivative", re.IGNORECASE),
+    ),
+)
 
 RATE = ("cer_low", "cer", "cer_high")
 WER = ("wer_low", "wer", "wer_high")
@@ -76,7 +113,7 @@ def of_data(model: Model) -> Iterator[Gap]:
 
 
 def of_license(model: Model) -> Iterator[Gap]:
-    """What others may do with the weights: share them alike, if data ask for it."""
+    """What others may do with the weights: no more than the data allow."""
     own, data = model.card.get("license"), mappings(model.card.get("data"))
     if not is_stated(own):
         remedy = (
@@ -84,13 +121,13 @@ def of_license(model: Model) -> Iterator[Gap]:
         )
         yield Gap("the license of the weights", remedy)
         return
-    asking = [entry for entry in data if SHARE_ALIKE.search(str(entry.get("license")))]
-    if asking and not SHARE_ALIKE.search(str(own)):
-        names = ", ".join(repr(str(entry.get("set"))) for entry in asking)
-        asked = json.dumps(str(asking[0]["license"]), ensure_ascii=False)
-        yield Gap(
-            f"a share-alike license of the weights, which {names} asks for", f"add license = {asked}, not {own!r}"
-        )
+    for term in TERMS:
+        asking = [entry for entry in data if term.within(entry.get("license"))]
+        if asking and not term.within(own):
+            names = ", ".join(repr(str(entry.get("set"))) for entry in asking)
+            strictest = max(asking, key=lambda entry: sum(term.within(entry["license"]) for term in TERMS))
+            asked = json.dumps(str(strictest["license"]), ensure_ascii=False)
+            yield Gap(f"{term.asked}, which {names} asks for", f"add license = {asked}, not {own!r}")
 
 
 def of_texts(model: Model) -> Iterator[Gap]:
@@ -177,7 +214,9 @@ def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def is_row(value: Any) -> bool:
     """Whether a value has the figures of a row of a table."""
-    if not isinstance(value, Mapping) or not (has_rate(value, RATE) and has_rate(value, WER)):
+    if not isinstance(value, Mapping):
+        return False
+    if not all(has_rate(value, names) or value.get(names[1], "") is None for names in (RATE, WER)):  # none without text
         return False
     return all(isinstance(value.get(name), int) for name in ("lines", "characters"))
 
@@ -232,21 +271,24 @@ def is_own(evaluation: Any, model: Model) -> bool:
 def entries_of(text: str) -> Mapping[str, Any]:
     """Entries in TOML; dates and times, which no card can hold, as text."""
     found: Mapping[str, Any] = json.loads(json.dumps(tomllib.loads(text), default=str))
-    refuse_misspelt(found, ENTRIES)
-    for entry in mappings(found.get("data")):
-        refuse_misspelt(entry, DATA)
+    refuse_odd(found, ENTRIES)
+    for entry in found.get("data", ()):
+        refuse_odd(entry, DATA, f" of the data {entry.get('set', '')!r}")
     return found
 
 
-def refuse_misspelt(entries: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Refuse names that are nearly those of known entries, as nobody would look for them there.
+def refuse_odd(entries: Mapping[str, Any], known: Mapping[str, Kind], where: str = "") -> None:
+    """Refuse what nobody would look at: names that are nearly those of known entries, and known ones of another kind.
 
     Raises:
-        ValueError: naming both.
+        ValueError: naming the entry, and what was meant.
     """
-    for name in entries:
+    for name, value in entries.items():
         if name not in known and (meant := hint(name, known, likeness=MISSPELT)):
             raise ValueError(f"an entry is called {name!r}{meant}")
+        if name in known and not known[name].fits(value):
+            shown = json.dumps(value, ensure_ascii=False)
+            raise ValueError(f"the entry {name!r}{where} has to be {known[name].name}, not {shown:.60}")
 
 
 KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": entries_of, ".json": evaluation_of}

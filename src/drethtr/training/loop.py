@@ -248,7 +248,8 @@ def validate(validator: Validator, model: Model, output: Path, journal: Journal,
     """Read the validation lines; keep the weights if none read better before."""
     scores = validator(model)
     cer = scores.overall.cer
-    rates = {name: round(rate.cer, 4) for name, rate in {**scores.sets, "all": scores.overall}.items()}
+    found = {**scores.sets, "all": scores.overall}
+    rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
     journal.validated(progress.samples, rates)
     if progress.best is not None and cer >= progress.best:
         return replace(progress, stale=progress.stale + 1)

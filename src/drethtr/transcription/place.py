@@ -9,6 +9,7 @@ from drethtr.documents.page import Points, Transcription, Word, box_around
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats
 from drethtr.reading import Reading, is_doubtful
+from drethtr.reading import Word as ReadWord
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
@@ -18,10 +19,9 @@ def transcription_of(reading: Reading, strip: Strip, width: int, height: int) ->
     return Transcription(reading.text, reading.confidence, words, flags)
 
 
-def word_of(word: Reading, line: Reading, strip: Strip, width: int, height: int) -> Word:
+def word_of(word: ReadWord, line: Reading, strip: Strip, width: int, height: int) -> Word:
     """A word of a line, with its place on a page of this size."""
-    left, right = word.characters[0].left, word.characters[-1].right
-    polygon = on_page(strip.outline(left, right), width, height)
+    polygon = on_page(strip.outline(word.left, word.right), width, height)
     place = polygon if (box := box_around(polygon)) is not None and box.width and box.height else None
     return Word(word.text, word.confidence, place, is_doubtful(word, line))
 
