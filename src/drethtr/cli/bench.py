@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.cli.choices import DeviceName, JSONFile, PrecisionName, decoder_named, device_named, precision_named
-from drethtr.cli.files import make_folder, refuse_others, write_json, write_text
+from drethtr.cli.outputs import make_folder, refuse_others, write_json, write_text
 from drethtr.config import named
 from drethtr.errors import ConfigError
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_named, device_named
-from drethtr.cli.files import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:

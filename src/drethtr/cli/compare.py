@@ -15,7 +15,7 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
-from drethtr.cli.files import refuse_others, write_json, write_text
+from drethtr.cli.outputs import refuse_others, write_json, write_text
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.errors import CheckpointError

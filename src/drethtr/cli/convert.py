@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.errors import CheckpointError, DataError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName
-from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
+from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:

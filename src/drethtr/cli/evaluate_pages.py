@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drethtr.cli.files import images_of
+from drethtr.cli.inputs import images_of
 from drethtr.cli.pages import lines_unread
 from drethtr.cli.where_lines import Given, Lines
 from drethtr.errors import DataError

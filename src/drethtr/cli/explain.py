@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
-from drethtr.cli.files import refuse_ending, refuse_existing, refuse_places
-from drethtr.cli.formats import with_doubts
+from drethtr.cli.line_formats import with_doubts
+from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.unlabelled import refuse_page
 
 

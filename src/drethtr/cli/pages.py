@@ -9,23 +9,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from drethtr.cli.doubts import Doubts, write_with_doubts
-from drethtr.cli.files import is_there, write_bytes
-from drethtr.cli.page_work import (
-    Count,
-    ReadPage,
-    Work,
-    as_one_line,
-    clear_pages,
-    left_to_do,
-    on_screen,
-    plan,
-    read_sheets,
-    refuse_overwriting,
-    report,
-    write_all,
-)
+from drethtr.cli.outputs import is_there, write_bytes
 from drethtr.cli.provenance import provenance_of
+from drethtr.cli.sheets import on_screen, read_sheets, write_all
+from drethtr.cli.shelf import ReadPage
 from drethtr.cli.where_lines import WHOLE, Lines, Named
+from drethtr.cli.work import Count, Work, as_one_line, left_to_do, plan, refuse_overwriting, report
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -103,8 +92,8 @@ def transcribe_pages(
         read = reader(recognizer, options, bar.update)
         for work in waiting:
             if options.force and work.shelf is not None:
-                clear_pages(work.shelf)
-            sheets = read_sheets(work, read, way, provenance, report)
+                work.shelf.clear_pages()
+            sheets = read_sheets(work, read, way, provenance)
             bad = sheets.count(None)
             failed += bad
             try:

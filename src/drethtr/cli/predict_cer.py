@@ -15,7 +15,7 @@ from drethtr.cli.choices import (
     Seed,
     load_recognizer,
 )
-from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
+from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.errors import ConfigError, DataError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, device_named
-from drethtr.cli.files import refuse_others, write_text
+from drethtr.cli.outputs import refuse_others, write_text
 from drethtr.config import named
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_ending, refuse_existing, refuse_places, write_png
+from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, write_png
 from drethtr.errors import DataError
 
 SHOWN = 40  # lines on the contact sheet
