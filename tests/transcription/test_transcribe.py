@@ -11,6 +11,7 @@ from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Tra
 from drethtr.documents.page import box_around
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.errors import DataError
+from drethtr.layout.finder import Finder
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
@@ -150,6 +151,17 @@ def test_a_line_on_which_nothing_is_read_is_no_page_without_lines(tmp_path, reco
     monkeypatch.setattr(recognizer, "read", lambda lines: [Reading("", 0.0, ()) for _ in lines])
     [line] = transcribe_page(tmp_path / "blank.png", recognizer, Whole()).lines
     assert (line.text, line.confidence) == ("", 0.0)
+
+
+def test_any_finder_may_take_the_image_for_a_line(tmp_path, recognizer):
+    """As it is, so that nothing is to be found."""
+
+    class Ours(Finder):
+        whole = True
+
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(tmp_path / "line.png")
+    page = transcribe_page(tmp_path / "line.png", recognizer, Ours())
+    assert page == transcribe_page(tmp_path / "line.png", recognizer, Whole()) and page.lines
 
 
 def test_a_strip_far_too_long_is_named(tmp_path, recognizer):

@@ -1,16 +1,12 @@
 """`drethtr serve`: readings over HTTP."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
 from drethtr.cli.where_lines import lines_named
 from drethtr.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from drethtr.layout.finder import Finder
-    from drethtr.transcription.source import Original
 
 
 def serve(
@@ -37,12 +33,6 @@ def serve(
         from drethtr.server.app import make_app
     except ImportError as error:
         raise MissingExtraError(str(error.name), "serve") from error
-    from drethtr.layout.finders import finder_named
-
     where = lines_named(lines)
-
-    def finder(original: "Original") -> "Finder":
-        return finder_named(where.finder(original))
-
     recognizer = load_recognizer(model, decoder, device, precision, alternatives)
-    uvicorn.run(make_app(recognizer, finder), host=host, port=port)
+    uvicorn.run(make_app(recognizer, where.finder), host=host, port=port)
