@@ -42,13 +42,13 @@ def compare(
         str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the model inside the package.")
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The same; runs/new.safetensors:beam:5 or :ctc.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, folders, patterns.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, folders, patterns.")],
     limit: Limit = None,
     seed: Seed = 0,
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="A report with pictures of lines, in one file.")
     ] = None,
-    lines_shown: Annotated[int, typer.Option("--lines", min=1, help="How many lines the report shows.")] = 60,
+    shown: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines the report shows.")] = 60,
     json_file: JSONFile = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
@@ -72,7 +72,7 @@ def compare(
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
-        write_text(html_file, comparison_page(found, *sides, lines=lines_shown))
+        write_text(html_file, comparison_page(found, *sides, lines=shown))
     if json_file is not None:
         write_json(json_file, plain(found, *sides))
     typer.echo(summary(found, *sides))

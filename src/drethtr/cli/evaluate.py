@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
+        list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
     ],
     model: ModelFile = None,
     decoder: DecoderName = None,

@@ -13,7 +13,7 @@ from drethtr.cli.unlabelled import refuse_page
 
 def explain(
     line: Annotated[Path, typer.Argument(metavar="LINE", help="An image of one line.")],
-    output: Annotated[Path, typer.Option(help="The picture to write, .svg or .png.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The picture to write, .svg or .png.")],
     model: ModelFile = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",

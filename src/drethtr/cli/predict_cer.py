@@ -38,7 +38,7 @@ PAGE = 100  # characters of a page whose error rate says something
 def predict_cer(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="FOLDER...", help="Folders of line images, or of PAGE or ALTO files; data files."),
+        typer.Argument(metavar="FOLDER", help="Folders of line images, or of PAGE or ALTO files; data files."),
     ],
     model: ModelFile = None,
     decoder: DecoderName = None,

@@ -10,14 +10,16 @@ from drethtr.errors import MissingExtraError
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Who may ask: 127.0.0.1, this machine; 0.0.0.0, everybody.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Who may ask: 127.0.0.1, this machine; 0.0.0.0, everybody.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
     model: ModelFile = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     alternatives: Annotated[
-        int, typer.Option(min=0, max=99, help="Also give up to this many other texts of each line.")
+        int, typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line.")
     ] = 0,
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Where lines of pages come from, as for drethtr transcribe.")

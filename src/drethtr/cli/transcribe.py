@@ -33,7 +33,7 @@ def transcribe(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT...", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
+            metavar="INPUT", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
         ),
     ],
     model: ModelFile = None,
@@ -41,10 +41,13 @@ def transcribe(
         str | None,
         typer.Option(
             "--format",
+            metavar="NAMES",
             help="Comma-separated: txt (default), page, alto, hocr, json, pdf, csv, html; for lines also tsv.",
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="A folder for the results; the screen if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A folder for the results; the screen if left out.")
+    ] = None,
     lines: Annotated[
         str,
         typer.Option(
@@ -59,7 +62,8 @@ def transcribe(
         typer.Option("--doubts", help="Mark doubtful words \\[word?] and odd lines \\[!kind: reason]; txt only."),
     ] = False,
     alternatives: Annotated[
-        int, typer.Option(min=0, max=99, help="Also give up to this many other texts of each line; json only.")
+        int,
+        typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line; json only."),
     ] = 0,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
