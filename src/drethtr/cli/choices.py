@@ -61,8 +61,8 @@ def decoder_named(text: str) -> "Decoder":
     Raises:
         ConfigError: for any other name or number.
     """
-    from drethtr.decoding.published import PublishedBeam, PublishedGreedy
-    from drethtr.decoding.strategies import CTC, THREE_WIDTHS, Beam, Greedy, Joint, VerifiedDrafts
+    from drethtr.decoding.decoders import CTC, Beam, Greedy, Joint, PublishedBeam, PublishedGreedy, VerifiedDrafts
+    from drethtr.decoding.strategies import THREE_WIDTHS
 
     known: dict[str, Callable[[], Decoder]] = {
         "ctc": CTC,
