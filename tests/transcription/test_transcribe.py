@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_pages import SHARED_PAGES, TEXTS, MadeLine, blank, letter, overlap, write
+from made_pages import TEXTS, MadeLine, blank, letter, overlap, write
 from page_examples import PROVENANCE
 from PIL import Image
+from real_data import PAGES, needs_pages
 
 from drethtr import Recognizer
 from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription, read_page
@@ -223,11 +224,11 @@ def test_text_that_is_there_is_kept(scan, reader):
     assert "as somebody corrected it" not in {line.text for line in read.lines}
 
 
-@pytest.mark.skipif(not SHARED_PAGES.is_dir(), reason="the real pages are not here")
+@needs_pages
 def test_found_lines_are_read_as_well_as_given_ones(reader):
     from drethtr.evaluation.end_to_end import compare_pages
 
-    path = SHARED_PAGES / "en_1905_letter_stanford.alto.xml"
+    path = PAGES / "en_1905_letter_stanford.alto.xml"
     reference = [line.text for line in read_page(path).lines]
     given = transcribe_page(path, reader)
     found = transcribe_page(path.with_name("en_1905_letter_stanford.jpg"), reader, RapidDetector(side=960))
