@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
-from real_data import PAGES as SHARED_PAGES  # noqa: F401
 
 HAND = Path(__file__).parent / "fonts" / "cedarville-cursive.ttf"
 TEXTS = (

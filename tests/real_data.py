@@ -1,10 +1,11 @@
-"""Real lines, pages and fonts, which lie beside the project where they are at hand; tests are skipped elsewhere."""
+"""Real lines, pages and fonts, which few have; CONTRIBUTING.md says where they are looked for."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).parents[2] / "shared"
+SHARED = Path(os.environ.get("DRETHTR_REAL_DATA", Path(__file__).parents[2] / "shared"))
 LINES = SHARED / "data" / "lines"
 """Parquet files by set and split."""
 PAGES = SHARED / "data" / "pages"

@@ -1,6 +1,8 @@
 """Configs survive the trip to disk, and mistakes are named where they are."""
 
 import json
+import subprocess
+import sys
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -228,3 +230,28 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path):
 def test_a_mistake_in_a_file_names_the_file(tmp_path):
     with pytest.raises(ConfigError, match=r"house\.toml: number: expected int, got 'x'"):
         read(tmp_path, 'street = "a"\nnumber = "x"\n')
+
+
+ALL_KNOWN = """
+import pkgutil, sys
+from importlib import import_module
+import drethtr
+from drethtr.config import variants
+
+import_module(sys.argv[1])
+loaded = [kind for name, module in list(sys.modules.items()) if name.startswith("drethtr.")
+          for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
+bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False)]
+known = {base: variants(base).keys() for base in bases}
+for module in pkgutil.walk_packages(drethtr.__path__, "drethtr."):
+    if module.name.split(".")[1] not in {"cli", "benchmarks", "experiments"}:
+        import_module(module.name)
+print(*(f"{base.__name__} {name}" for base in bases for name in variants(base).keys() - known[base]))
+"""
+
+
+@pytest.mark.parametrize("reader", ["drethtr.training.run", "drethtr.checkpoint"])
+def test_who_reads_settings_knows_every_kind(reader):
+    """In whatever order modules are imported; experiments and benchmarks may have kinds of their own."""
+    run = subprocess.run([sys.executable, "-c", ALL_KNOWN, reader], capture_output=True, text=True, check=True)
+    assert run.stdout == "\n"

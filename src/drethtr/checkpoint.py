@@ -16,14 +16,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-import drethtr.text.byte_pairs  # noqa: F401  # a model may write pieces of words
 from drethtr import config
 from drethtr.atomic import atomic_write
 from drethtr.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.model.network import DRetHTR, NetworkConfig
 from drethtr.model.weights_file import fit
-from drethtr.text.tokenizer import PAD, Tokenizer
+from drethtr.text import Tokenizer
+from drethtr.text.tokenizer import PAD
 from drethtr.trust.evidence import features_of
 from drethtr.trust.trust import Trust
 

@@ -51,7 +51,7 @@ def test_training_is_measured(drethtr, tmp_path, monkeypatch):
     batches = BatchConfig(pixels=48 * 4000, lines=2, max_columns=2000, chunk=8)
     run = replace(training.default_run(), network=TINY, batches=batches, augmentation=(), bfloat16=False)
     monkeypatch.setattr(training, "default_run", lambda: run)
-    options = ("--lines", "2", "--workers", "0", "--device", "cpu", "--json", tmp_path / "speed.json")
+    options = ("--count", "2", "--workers", "0", "--device", "cpu", "--json", tmp_path / "speed.json")
     outcome = drethtr("bench", "training", *options)
     assert outcome.code == 0, outcome.err
     speed = json.loads((tmp_path / "speed.json").read_text())

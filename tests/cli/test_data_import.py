@@ -53,7 +53,7 @@ def test_what_is_imported_is_neither_replaced_nor_removed(drethtr, letters, tmp_
 def test_lists_split_what_has_no_splits(drethtr, lines, tmp_path):
     (tmp_path / "train.txt").write_text("one\n")
     (tmp_path / "val.txt").write_text("two\n")
-    outcome = drethtr("data", "import", lines, tmp_path / "x.parquet", "--splits", tmp_path, "--set", "mine")
+    outcome = drethtr("data", "import", lines, tmp_path / "x.parquet", "--splits", tmp_path, "--set-name", "mine")
     assert outcome.code == 0
     [line] = open_samples(tmp_path / "x.val.parquet")
     assert (line.text, line.set) == ("a cabbage", "mine")

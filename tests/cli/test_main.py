@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from runpy import run_module
@@ -79,3 +80,17 @@ def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
     monkeypatch.setattr("drethtr.cli.transcribe.find_images", lambda *arguments: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         drethtr("transcribe", lines)
+
+
+def values_of(command):
+    """Each argument and each option that is no flag of a command and of those below it: where it is, and its name."""
+    for below in getattr(command, "commands", {}).values():
+        yield from values_of(below)
+    named = (parameter for parameter in command.params if not getattr(parameter, "is_flag", False))
+    yield from ((f"{command.name} {parameter.name}", parameter.metavar) for parameter in named)
+
+
+def test_what_a_person_gives_is_named_in_capitals():
+    values = dict(values_of(typer.main.get_command(app)))
+    assert len(values) > 100
+    assert not {place: name for place, name in values.items() if name is None or not re.fullmatch("[A-Z,=]+", name)}

@@ -12,7 +12,7 @@ def options(make_font, tmp_path):
     make_font()
     text = tmp_path / "text.txt"
     text.write_text("words that go on and on, over the page and on\n" * 9, encoding="utf-8")
-    return [tmp_path / "out.parquet", "--fonts", tmp_path / "fonts", "--text", text, "--lines", "6"]
+    return [tmp_path / "out.parquet", "--fonts", tmp_path / "fonts", "--text", text, "--count", "6"]
 
 
 @pytest.fixture
@@ -60,15 +60,15 @@ def test_writes_a_folder_where_no_parquet_is_asked_for(synth, options, tmp_path)
 
 
 def test_one_line_is_one(synth, options):
-    assert synth(*options, "--lines", "1").out == f"{options[0]}: 1 line\n"
+    assert synth(*options, "--count", "1").out == f"{options[0]}: 1 line\n"
 
 
 def test_a_folder_is_replaced_whole(synth, options, tmp_path):
     options[0] = folder = tmp_path / "lines"
     assert synth(*options).code == 0
     (folder / "notes.md").write_text("precious")
-    assert synth(*options, "--lines", "2").code == 2
-    assert f"{folder}: 2 lines\n" in synth(*options, "--lines", "2", "--force").out
+    assert synth(*options, "--count", "2").code == 2
+    assert f"{folder}: 2 lines\n" in synth(*options, "--count", "2", "--force").out
     assert len(open_samples(folder)) == 2 and (folder / "notes.md").read_text() == "precious"
 
 

@@ -14,7 +14,7 @@ from made_pages import TEXTS, blank, letter, write
 from PIL import Image
 from printed_pages import put_page
 
-from drethtr.cli.files import find_images
+from drethtr.cli.inputs import find_images
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page

@@ -44,7 +44,8 @@ def test_only_fonts_that_draw_the_text_are_taken(config):
 def test_edges_come_with_the_same_line(config):
     synthesizer = config.build()
     for index in range(10):
-        sample, edges = synthesizer.render_with_edges(index, 0)
+        sample, writing = synthesizer.make(index, 0)
+        edges = writing.edges()
         assert np.array_equal(sample.image, synthesizer.render(index, 0).image)
         assert len(edges) == len(sample.text)
         assert 0 <= edges[0][0] <= edges[-1][1] <= sample.line().shape[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_pages import blank
 
-from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.errors import CheckpointError, ConfigError, MissingExtraError
 from drethtr.layout.finder import Finder
 from drethtr.layout.finders import FINDERS, finder_named
 from drethtr.layout.kraken import Kraken
@@ -23,12 +23,15 @@ def test_unknown_name_is_answered_with_the_nearest():
 
 
 PLUGGED = """
-class Nothing:
+from drethtr.layout import Finder
+
+class Nothing(Finder):
     def find(self, page):
         return []
 
 class NoFinder:
-    pass
+    def search(self, page):
+        return []
 """
 
 
@@ -49,7 +52,7 @@ def plugged(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("plugged")
 def test_a_finder_of_another_package():
     assert finder_named("nothing").find(blank().grey) == []
-    with pytest.raises(ConfigError, match="has no method `find`"):
+    with pytest.raises(ConfigError, match=r"is no drethtr\.layout\.Finder"):
         finder_named("no-finder")
     with pytest.raises(ConfigError, match="nothing"):
         finder_named("unknown")
@@ -62,8 +65,17 @@ def test_kraken_that_is_not_installed(monkeypatch):
 
 
 def test_rapidocr_that_is_not_installed(monkeypatch):
-    monkeypatch.setattr("drethtr.layout.rapid.find_spec", lambda name: None)
+    monkeypatch.setattr("drethtr.rapidocr_network.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"drethtr\[page\]"):
+        RapidDetector().find(blank().grey)
+
+
+def test_rapidocr_without_its_detector(tmp_path, monkeypatch):
+    (tmp_path / "rapidocr").mkdir()
+    (tmp_path / "rapidocr" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
+    with pytest.raises(CheckpointError, match=r"PP-OCRv6_det_small\.onnx does not exist; run: pip install rapidocr=="):
         RapidDetector().find(blank().grey)
 
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from made_pages import SHARED_PAGES, TEXTS, blank, letter, matched, write
+from made_pages import TEXTS, blank, letter, matched, write
 from PIL import Image, ImageFilter
+from real_data import PAGES, needs_pages
 
 from drethtr.layout.order import arrange
 from drethtr.layout.rapid import RapidDetector
@@ -100,12 +101,12 @@ def test_small_writing_is_looked_at_twice():
     assert len(once) < len(twice)
 
 
-@pytest.mark.skipif(not SHARED_PAGES.is_dir(), reason="the real pages are not here")
+@needs_pages
 def test_real_page():
     from drethtr.documents.read import read_page
 
-    page = read_page(SHARED_PAGES / "fr_2024_modern_banq.alto.xml")
-    grey = np.asarray(Image.open(SHARED_PAGES / page.image).convert("L"))
+    page = read_page(PAGES / "fr_2024_modern_banq.alto.xml")
+    grey = np.asarray(Image.open(PAGES / page.image).convert("L"))
     found = RapidDetector(side=960).find(grey)
     rows = [np.mean([y for _, y in line.polygon]) for line in page.lines]
     nearest = [int(np.argmin([abs(line.polygon[:, 1].mean() - row) for line in found])) for row in rows]

@@ -8,7 +8,8 @@ import torch
 
 from drethtr.errors import CheckpointError
 from drethtr.model.backbones import PPOCR
-from drethtr.model.pretrained import backbone_weights, find_model, fold_norm, ppocr_weights
+from drethtr.model.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, ppocr_weights
+from drethtr.rapidocr_network import network_in_rapidocr
 
 onnx = pytest.importorskip("onnx")
 if importlib.util.find_spec("rapidocr") is None:
@@ -31,7 +32,7 @@ def network(pretrained):
 def original():
     """The published graph, its output before the softmax."""
     onnxruntime = pytest.importorskip("onnxruntime")
-    model = onnx.load(find_model())
+    model = onnx.load(network_in_rapidocr(MODEL, EXTRA))
     [softmax] = [node for node in model.graph.node if node.output[0] == model.graph.output[0].name]
     model.graph.output[0].name = softmax.input[0]
     return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

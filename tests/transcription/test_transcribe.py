@@ -2,15 +2,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_pages import SHARED_PAGES, TEXTS, MadeLine, blank, letter, overlap, write
+from made_pages import TEXTS, MadeLine, blank, letter, overlap, write
 from page_examples import PROVENANCE
 from PIL import Image
+from real_data import PAGES, needs_pages
 
 from drethtr import Recognizer
 from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription, read_page
 from drethtr.documents.page import box_around
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.errors import DataError
+from drethtr.layout.finder import Finder
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
@@ -152,6 +154,17 @@ def test_a_line_on_which_nothing_is_read_is_no_page_without_lines(tmp_path, reco
     assert (line.text, line.confidence) == ("", 0.0)
 
 
+def test_any_finder_may_take_the_image_for_a_line(tmp_path, recognizer):
+    """As it is, so that nothing is to be found."""
+
+    class Ours(Finder):
+        whole = True
+
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(tmp_path / "line.png")
+    page = transcribe_page(tmp_path / "line.png", recognizer, Ours())
+    assert page == transcribe_page(tmp_path / "line.png", recognizer, Whole()) and page.lines
+
+
 def test_a_strip_far_too_long_is_named(tmp_path, recognizer):
     Image.new("L", (5000, 1), 200).save(tmp_path / "long.png")
     with pytest.raises(DataError, match=r"long\.png: "):
@@ -211,11 +224,11 @@ def test_text_that_is_there_is_kept(scan, reader):
     assert "as somebody corrected it" not in {line.text for line in read.lines}
 
 
-@pytest.mark.skipif(not SHARED_PAGES.is_dir(), reason="the real pages are not here")
+@needs_pages
 def test_found_lines_are_read_as_well_as_given_ones(reader):
     from drethtr.evaluation.end_to_end import compare_pages
 
-    path = SHARED_PAGES / "en_1905_letter_stanford.alto.xml"
+    path = PAGES / "en_1905_letter_stanford.alto.xml"
     reference = [line.text for line in read_page(path).lines]
     given = transcribe_page(path, reader)
     found = transcribe_page(path.with_name("en_1905_letter_stanford.jpg"), reader, RapidDetector(side=960))

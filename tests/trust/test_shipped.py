@@ -32,7 +32,7 @@ def recognizer():
 def synthetic():
     texts = tuple(str(ROOT / "tests" / "texts" / f"{language}.txt") for language in ("en", "fr", "de"))
     synthesizer = Synthetic(fonts=str(ROOT / "tests" / "fonts"), texts=texts).build()
-    return [synthesizer.render_with_edges(index, seed=7) for index in range(EACH)]
+    return [(sample, writing.edges()) for sample, writing in (synthesizer.make(index, seed=7) for index in range(EACH))]
 
 
 @pytest.fixture(scope="module")

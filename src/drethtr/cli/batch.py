@@ -20,24 +20,28 @@ def batch(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT...",
+            metavar="INPUT",
             help="Parquet files, line images, folders of either: paths, URLs (s3://, gs://, hf://) and patterns.",
         ),
     ],
-    output: Annotated[str, typer.Option(help="Folder for the results, path or URL; resumes a job found there.")],
+    output: Annotated[
+        str, typer.Option(metavar="FOLDER", help="Folder for the results, path or URL; resumes a job found there.")
+    ],
     engine: Annotated[str, typer.Option(metavar="NAME", help="local, processes of this machine; or ray.")] = "local",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many; default: one per usable processor, with Ray one fewer.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many; default: one per usable processor, with Ray one fewer."),
     ] = None,
     model: ModelFile = None,
     column: Annotated[
-        str, typer.Option(help="Column with images or their paths; image, im, path or file if left out.")
+        str,
+        typer.Option(metavar="COLUMN", help="Column with images or their paths; image, im, path or file if left out."),
     ] = "",
     carry: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the results; may be repeated.")
     ] = None,
     rows_per_part: Annotated[
-        int | None, typer.Option(min=1, help="Rows read together and written as one file; default 1,000.")
+        int | None, typer.Option(metavar="N", min=1, help="Rows read together and written as one file; default 1,000.")
     ] = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",

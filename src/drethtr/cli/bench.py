@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.cli.choices import DeviceName, JSONFile, PrecisionName, decoder_named, device_named, precision_named
-from drethtr.cli.files import make_folder, refuse_others, write_json, write_text
+from drethtr.cli.choices import (
+    DeviceName,
+    JSONFile,
+    PrecisionName,
+    Settings,
+    Workers,
+    decoder_named,
+    device_named,
+    precision_named,
+)
+from drethtr.cli.outputs import make_folder, refuse_others, write_json, write_text
 from drethtr.config import named
 from drethtr.errors import ConfigError
 
@@ -23,14 +32,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 
-Data = Annotated[list[str], typer.Argument(metavar="DATA...", help="Lines with text, as for `drethtr evaluate`.")]
-Lines = Annotated[int, typer.Option(min=1, help="How many lines to read, the first of the data.")]
+Data = Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text, as for `drethtr evaluate`.")]
+Count = Annotated[int, typer.Option(metavar="N", min=1, help="How many lines to read, the first of the data.")]
 Networks = Annotated[str, typer.Option(metavar="A,B", help="Shapes of networks: compact, small, base.")]
 Batches = Annotated[str, typer.Option(metavar="N,M", help="How many lines to read at a time.")]
 Beams = Annotated[str, typer.Option(metavar="N,M", help="How many beams to keep.")]
 Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders; the first is the baseline.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Just enough to show that it works, about a minute.")]
-PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE.svg", help="Also draw a chart.")]
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw a chart, as .svg.")]
 KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="The model for kraken, which has none itself.")]
 
 NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,verified,ctc,joint,beam:10"
@@ -80,8 +89,10 @@ def memory(
 
 @app.command()
 def length(
-    network: Annotated[str, typer.Option(help="The shape of the network: compact, small, base.")] = "small",
-    beams: Annotated[int, typer.Option(min=1, help="How many beams change places at every step.")] = 10,
+    network: Annotated[
+        str, typer.Option(metavar="NAME", help="The shape of the network: compact, small, base.")
+    ] = "small",
+    beams: Annotated[int, typer.Option(metavar="N", min=1, help="How many beams change places at every step.")] = 10,
     lengths: Annotated[str, typer.Option(metavar="N,M", help="Tokens written before.")] = LENGTHS,
     quick: Quick = False,
     json_file: JSONFile = None,
@@ -101,7 +112,7 @@ def strategies(
     data: Data,
     decoders: Decoders = DECODERS,
     batches: Batches = BATCHES,
-    lines: Lines = 40,
+    count: Count = 40,
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
@@ -112,7 +123,7 @@ def strategies(
     from drethtr.benchmarks.strategies import measure
 
     refuse_others(data, json=json_file, svg=plot_file)
-    pictures = [known.line for known in read_lines(data, 2 if quick else lines)]
+    pictures = [known.line for known in read_lines(data, 2 if quick else count)]
     exactness = precision_named(precision)
     report = measure(
         pictures, decoders_named(decoders), numbers(batches), rounds(quick), device_named(device), exactness
@@ -125,7 +136,7 @@ def peers(
     data: Data,
     decoders: Decoders = DECODERS,
     batches: Batches = BATCHES,
-    lines: Lines = 24,
+    count: Count = 24,
     kraken_model: KrakenModel = None,
     quick: Quick = False,
     json_file: JSONFile = None,
@@ -139,7 +150,7 @@ def peers(
     refuse_others(data, json=json_file, svg=plot_file)
     if kraken_model is not None:
         check_kraken(kraken_model)
-    known = read_lines(data, 2 if quick else lines)
+    known = read_lines(data, 2 if quick else count)
     report = measure(
         known,
         decoders_named(decoders),
@@ -154,12 +165,10 @@ def peers(
 
 @app.command()
 def training(
-    run: Annotated[Path | None, typer.Argument(metavar="RUN.toml", help="Whose network to train.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="a.b=c", help="Change a setting of the run file; repeatable.")
-    ] = None,
-    lines: Annotated[int, typer.Option(min=1, help="How many lines to train on.")] = 1500,
-    workers: Annotated[int, typer.Option(min=0, help="Processes that load lines.")] = 1,
+    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="A TOML file: whose network to train.")] = None,
+    settings: Settings = None,
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines to train on.")] = 1500,
+    workers: Workers = 1,
     json_file: JSONFile = None,
     device: DeviceName = "auto",
 ) -> None:
@@ -173,7 +182,7 @@ def training(
 
     refuse_others((), json=json_file)
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
-    speed = measure(wanted, lines=lines, workers=workers, device=device_named(device))
+    speed = measure(wanted, lines=count, workers=workers, device=device_named(device))
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
     typer.echo(
         f"{speed.lines_per_second:.1f} lines/s over {speed.lines:,} lines, {speed.mean_width:.0f} pixels wide on "
@@ -185,7 +194,7 @@ def training(
 
 @app.command()
 def pages(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="PAGE or ALTO files with marked lines.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="PAGE or ALTO files with marked lines.")],
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="What finds the lines: rapid, projection, kraken.")
     ] = "rapid",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_named, device_named
-from drethtr.cli.files import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.tables import figure
 from drethtr.errors import DataError
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Validation lines: never trained or tested on.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Validation lines: never trained or tested on.")],
     output: Annotated[
-        Path | None, typer.Option(help="The model file to write; with --force, MODEL itself if left out.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The model file to write; with --force, MODEL itself if left out."),
     ] = None,
     decoder: Annotated[
         list[str] | None,

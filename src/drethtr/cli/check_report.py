@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from drethtr.cli.choices import device_named
-from drethtr.cli.files import write_png
+from drethtr.cli.outputs import write_png
 from drethtr.data.checks import Report
 from drethtr.data.checks.finding import Finding, Row, Severity, Splits, finding_if
 from drethtr.data.selection import choose

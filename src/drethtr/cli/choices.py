@@ -26,9 +26,19 @@ DecoderName = Annotated[
         "scores); the model's usual one if left out.",
     ),
 ]
-ModelFile = Annotated[Path | None, typer.Option(help="A model file; the one inside the package if left out.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="At most this many lines per set, drawn by --seed.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed draws the same lines.")]
+ModelFile = Annotated[
+    Path | None, typer.Option(metavar="MODEL", help="A model file; the one inside the package if left out.")
+]
+Limit = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="At most this many lines per set, drawn by --seed.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines.")]
+Workers = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Processes that load lines; they do not change results.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
+]
 JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")]
 PrecisionName = Annotated[
     str,
@@ -37,7 +47,8 @@ PrecisionName = Annotated[
     ),
 ]
 DeviceName = Annotated[
-    str, typer.Option("--device", help="cpu, cuda, cuda:1, mps; auto is a GPU that CUDA can use, else cpu.")
+    str,
+    typer.Option("--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto is a GPU that CUDA can use, else cpu."),
 ]
 
 
@@ -50,8 +61,8 @@ def decoder_named(text: str) -> "Decoder":
     Raises:
         ConfigError: for any other name or number.
     """
-    from drethtr.decoding.published import PublishedBeam, PublishedGreedy
-    from drethtr.decoding.strategies import CTC, THREE_WIDTHS, Beam, Greedy, Joint, VerifiedDrafts
+    from drethtr.decoding.decoders import CTC, Beam, Greedy, Joint, PublishedBeam, PublishedGreedy, VerifiedDrafts
+    from drethtr.decoding.strategies import THREE_WIDTHS
 
     known: dict[str, Callable[[], Decoder]] = {
         "ctc": CTC,

@@ -15,7 +15,7 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
-from drethtr.cli.files import refuse_others, write_json, write_text
+from drethtr.cli.outputs import refuse_others, write_json, write_text
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.errors import CheckpointError, ConfigError
@@ -45,14 +45,14 @@ def compare(
         str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the model inside the package.")
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The same; runs/new.safetensors:beam:5 or :ctc.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, folders, patterns.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, folders, patterns.")],
     limit: Limit = None,
     seed: Seed = 0,
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="A report with pictures of lines, in one file.")
     ] = None,
-    lines_shown: Annotated[
-        int | None, typer.Option("--lines", min=1, help="How many lines the report shows; 60 if left out.")
+    shown: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many lines the report shows; 60 if left out.")
     ] = None,
     json_file: JSONFile = None,
     precision: PrecisionName = "float32",
@@ -66,8 +66,8 @@ def compare(
     from drethtr.evaluation.evaluate import to_read
     from drethtr.recognizer import Recognizer
 
-    if lines_shown is not None and html_file is None:
-        raise ConfigError("--lines says how many lines the report of --html shows; add --html, or leave it out")
+    if shown is not None and html_file is None:
+        raise ConfigError("--shown says how many lines the report of --html shows; add --html, or leave it out")
     systems = system(a), system(b)
     refuse_others(data, html=html_file, json=json_file)
     samples = to_read(open_all(data), limit, seed)
@@ -79,7 +79,7 @@ def compare(
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
-        write_text(html_file, comparison_page(found, *sides, lines=lines_shown or LINES_SHOWN))
+        write_text(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, plain(found, *sides))
     typer.echo(summary(found, *sides))

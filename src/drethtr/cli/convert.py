@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.errors import CheckpointError, DataError
 
 if TYPE_CHECKING:
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 def convert(
     weights: Annotated[Path, typer.Argument(metavar="WEIGHTS", help="A state dict: .pt, .pth or safetensors.")],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The model file to write.")],
-    preset: Annotated[str, typer.Option(help="base or small: the published settings to start from.")],
+    preset: Annotated[str, typer.Option(metavar="NAME", help="base or small: the published settings to start from.")],
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="a.b=c", help="Change one, as network.prior.kind=NoPrior; repeatable."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Change one, as network.prior.kind=NoPrior; repeatable."),
     ] = None,
     alphabet: Annotated[
-        Path | None, typer.Option(help="A text file of the characters it writes; those of IAM if left out.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A text file of the characters it writes; those of IAM if left out."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName
-from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
+from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,16 +23,26 @@ SHOWN = 3  # lines named for each reason; --json has them all
 
 @app.command("import")
 def import_lines(
-    source: Annotated[Path, typer.Argument(help="The folder or file to import.")],
-    output: Annotated[Path, typer.Argument(help="OUT.parquet; OUT.train.parquet and so on where there are splits.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder or file to import.")],
+    output: Annotated[
+        Path, typer.Argument(metavar="OUT", help="OUT.parquet; OUT.train.parquet and so on where there are splits.")
+    ],
     layout: Annotated[
-        str | None, typer.Option(help="Read SOURCE as this layout, such as iam-xml, instead of recognizing it.")
+        str | None,
+        typer.Option(metavar="NAME", help="Read SOURCE as this layout, such as iam-xml, instead of recognizing it."),
     ] = None,
     splits: Annotated[
-        Path | None, typer.Option(help="A folder of lists of line or page names: train.txt, val.lst, test.uttlist.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="A folder of lists of line or page names: train.txt, val.lst, test.uttlist."
+        ),
     ] = None,
-    set_name: Annotated[str | None, typer.Option("--set", help="Name of the set, instead of the layout's.")] = None,
-    language: Annotated[str | None, typer.Option("--lang", help="Language of the lines, such as de.")] = None,
+    set_name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the set, instead of the layout's.")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--lang", metavar="LANGUAGE", help="Language of the lines, such as de.")
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write what was found and left out here.")
     ] = None,
@@ -122,14 +132,18 @@ def reasons(tally: "Tally") -> str:
 @app.command()
 def check(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILES...", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
+        list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
     ],
     read: Annotated[
         int, typer.Option(min=0, metavar="N", help="Read this many lines per set to find misaligned ones; 0: none.")
     ] = 200,
-    model: Annotated[Path | None, typer.Option(help="The model that reads them, else the one in the package.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same lines to read.")] = 0,
-    picture: Annotated[Path | None, typer.Option(metavar="PNG", help="Write a picture of the suspect lines.")] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="The model that reads them, else the one in the package.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines to read.")] = 0,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a picture of the suspect lines, a PNG.")
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write every finding with all its lines here.")
     ] = None,

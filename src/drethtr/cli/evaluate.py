@@ -17,7 +17,7 @@ from drethtr.cli.choices import (
     load_recognizer,
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
-from drethtr.cli.files import refuse_others, write_json
+from drethtr.cli.outputs import refuse_others, write_json
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA...", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
+        list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
     ],
     model: ModelFile = None,
     decoder: DecoderName = None,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drethtr.cli.files import images_of
+from drethtr.cli.inputs import images_of
 from drethtr.cli.pages import lines_unread
 from drethtr.cli.tables import interval
 from drethtr.cli.where_lines import Given, Lines
@@ -49,14 +49,13 @@ def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", line
     from tqdm import tqdm
 
     from drethtr.evaluation.end_to_end import compare_pages
-    from drethtr.layout.finders import finder_named
     from drethtr.transcription.transcribe import transcribe
 
     counts = {}
     for original in tqdm(pages, unit="page", disable=None):
         reference = texts_of(original)
         asked = original if isinstance(lines, Given) else replace(original, has_lines=False)
-        read = transcribe(asked, recognizer, finder_named(lines.finder(original)))
+        read = transcribe(asked, recognizer, lines.finder(original))
         if unread := lines_unread(original, read):
             tqdm.write(unread, file=sys.stderr)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])

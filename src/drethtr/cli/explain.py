@@ -6,15 +6,15 @@ from typing import Annotated
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
-from drethtr.cli.files import refuse_ending, refuse_existing, refuse_places
-from drethtr.cli.formats import with_doubts
+from drethtr.cli.line_formats import with_doubts
+from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.cli.unlabelled import refuse_page
 
 
 def explain(
     line: Annotated[Path, typer.Argument(metavar="LINE", help="An image of one line.")],
-    output: Annotated[Path, typer.Option(help="The picture to write, .svg or .png.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The picture to write, .svg or .png.")],
     model: ModelFile = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",

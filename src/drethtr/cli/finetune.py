@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DeviceName, Seed, device_named
-from drethtr.cli.files import refuse_existing, refuse_places
+from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
+from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ SHOWN = 30  # new characters
 
 
 def finetune(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Your lines: files, folders, patterns.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Your lines: files, folders, patterns.")],
     output: Annotated[Path, typer.Option(metavar="MODEL", help="The file to write, ending in .safetensors.")],
     model: Annotated[
         Path | None, typer.Option(metavar="START", help="The model to start from; default: the one in the package.")
@@ -38,10 +38,11 @@ def finetune(
         bool, typer.Option("--learning-curve", help="Also train on a quarter and a half, to see what more would bring.")
     ] = False,
     samples: Annotated[
-        int | None, typer.Option(min=1, help="Lines seen in training, repeats included; default: as many as suit.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Lines seen in training, repeats included; default: as many as suit."),
     ] = None,
     minimum_count: Annotated[
-        int, typer.Option(min=1, help="How often a new character must occur to be added to the alphabet.")
+        int, typer.Option(metavar="N", min=1, help="How often a new character must occur to be added to the alphabet.")
     ] = 2,
     drop_unused: Annotated[
         bool, typer.Option("--drop-unused", help="Take characters out of the alphabet that no line has.")
@@ -50,7 +51,7 @@ def finetune(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and a run left beside it.")] = False,
     seed: Seed = 0,
-    workers: Annotated[int, typer.Option(min=0, help="Processes that load lines; they do not change results.")] = 1,
+    workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
     """Fine-tune a model on your lines: 50 are enough to start, thousands are fine."""

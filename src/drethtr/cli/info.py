@@ -22,7 +22,8 @@ CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if 
 
 def info(
     model: Annotated[
-        Path | None, typer.Argument(help="A model or adapter; the model inside the package if left out.")
+        Path | None,
+        typer.Argument(metavar="MODEL", help="A model or adapter; the model inside the package if left out."),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only say what its card lacks before it should be shared.")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import typer
 
 from drethtr.cli.doubts import Doubts
-from drethtr.cli.files import stem_of, write_text
-from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry, Format
-from drethtr.cli.page_work import Count, Work, as_one_line, left_to_do, refuse_overwriting, report
+from drethtr.cli.line_formats import LINE_FORMATS, TEXT_WITH_DOUBTS, Entry, LineFormat
+from drethtr.cli.outputs import stem_of, write_text
 from drethtr.cli.provenance import provenance_of
 from drethtr.cli.where_lines import Lines
+from drethtr.cli.work import Count, Work, as_one_line, left_to_do, refuse_overwriting, report
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class LineOptions:
     verbose: bool
 
     @property
-    def format(self) -> Format:
+    def format(self) -> LineFormat:
         """How to write readings."""
-        return TEXT_WITH_DOUBTS if self.doubts else FORMATS[self.name]
+        return TEXT_WITH_DOUBTS if self.doubts else LINE_FORMATS[self.name]
 
 
 def only_lines(
@@ -116,14 +116,14 @@ def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder:
     return works
 
 
-def to_screen(format: Format, *, alone: bool) -> Show:
+def to_screen(format: LineFormat, *, alone: bool) -> Show:
     """Print readings as they come: of a single image what a file would hold, else rows that name the image."""
     typer.echo(format.header, nl=False)
     write = format.file if alone else format.row
     return lambda entry: typer.echo(write(entry), nl=False)
 
 
-def to_files(format: Format, works: Sequence[Work]) -> Show:
+def to_files(format: LineFormat, works: Sequence[Work]) -> Show:
     """Write each reading to its file."""
     outputs = {work.path: work.wanted[0] for work in works}
     return lambda entry: write_text(outputs[entry.path], format.header + format.file(entry))

@@ -9,23 +9,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from drethtr.cli.doubts import Doubts, write_with_doubts
-from drethtr.cli.files import is_there, write_bytes
-from drethtr.cli.page_work import (
-    Count,
-    ReadPage,
-    Work,
-    as_one_line,
-    clear_pages,
-    left_to_do,
-    on_screen,
-    plan,
-    read_sheets,
-    refuse_overwriting,
-    report,
-    write_all,
-)
+from drethtr.cli.outputs import is_there, write_bytes
 from drethtr.cli.provenance import provenance_of
-from drethtr.cli.where_lines import WHOLE, Lines, Named
+from drethtr.cli.sheets import on_screen, read_sheets, write_all
+from drethtr.cli.shelf import ReadPage
+from drethtr.cli.where_lines import Lines, Named
+from drethtr.cli.work import Count, Work, as_one_line, left_to_do, plan, refuse_overwriting, report
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -103,8 +92,8 @@ def transcribe_pages(
         read = reader(recognizer, options, bar.update)
         for work in waiting:
             if options.force and work.shelf is not None:
-                clear_pages(work.shelf)
-            sheets = read_sheets(work, read, way, provenance, report)
+                work.shelf.clear_pages()
+            sheets = read_sheets(work, read, way, provenance)
             bad = sheets.count(None)
             failed += bad
             try:
@@ -152,13 +141,12 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
     """What reads a page as a person chose."""
     from tqdm import tqdm
 
-    from drethtr.layout.finders import finder_named
     from drethtr.transcription.transcribe import transcribe
 
     def read(original: "Original") -> "Page":
         finder = options.lines.finder(original)
         try:
-            page = transcribe(original, recognizer, finder_named(finder), keep=options.keep)
+            page = transcribe(original, recognizer, finder, keep=options.keep)
         finally:
             advance()
         if not page.lines:
@@ -166,7 +154,7 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
         if unread := lines_unread(original, page):
             tqdm.write(unread, file=sys.stderr)
         if options.verbose:
-            tqdm.write(taken_for(original, page, finder), file=sys.stderr)
+            tqdm.write(taken_for(original, page, options.lines), file=sys.stderr)
         return page
 
     return read
@@ -192,12 +180,14 @@ def lines_unread(original: "Original", page: "Page") -> str:
     return f"{original.name}: {len(unread)} of {len(page.lines)} given lines could not be read: {shown}"
 
 
-def taken_for(original: "Original", page: "Page", finder: str) -> str:
-    """What a page that was read was taken for, for `--verbose`; lines that it does not give are of this finder."""
+def taken_for(original: "Original", page: "Page", lines: Lines) -> str:
+    """What a page that was read was taken for, for `--verbose`; `lines` say who found those that it does not give."""
     number = f"{len(page.lines)} line{'' if len(page.lines) == 1 else 's'}"
     if original.has_lines:
         return f"{original.name}: {number} given"
-    return as_one_line(original.name) if finder == WHOLE else f"{original.name}: {number} found ({finder})"
+    if lines.finder(original).whole:
+        return as_one_line(original.name)
+    return f"{original.name}: {number} found ({lines.finder_name(original)})"
 
 
 def finish(

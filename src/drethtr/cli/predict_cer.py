@@ -15,12 +15,12 @@ from drethtr.cli.choices import (
     Seed,
     load_recognizer,
 )
-from drethtr.cli.files import refuse_existing, refuse_others, refuse_places, write_json
-from drethtr.cli.page_work import report as report_skipped
+from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.tables import figure
 from drethtr.cli.trust_table import NOT_CALIBRATED
+from drethtr.cli.work import report as report_skipped
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ PAGE = 100  # characters of a page whose error rate says something
 def predict_cer(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="FOLDER...", help="Folders of line images, or of PAGE or ALTO files; data files."),
+        typer.Argument(metavar="FOLDER", help="Folders of line images, or of PAGE or ALTO files; data files."),
     ],
     model: ModelFile = None,
     decoder: DecoderName = None,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DeviceName, device_named
-from drethtr.cli.files import refuse_others, write_text
+from drethtr.cli.choices import DeviceName, Workers, device_named
+from drethtr.cli.outputs import refuse_others, write_text
 from drethtr.config import named
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def reproduce(
     text: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="What synthetic lines say; repeatable.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many times, with seeds from 0.")] = 1,
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="How many times, with seeds from 0.")] = 1,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where models and results are kept.")] = Path(
         "reproduced"
     ),
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE.html", help="Write all results of the folder, with pictures.")
+        Path | None, typer.Option(metavar="FILE", help="Write all results of the folder, with pictures, as .html.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes that load lines; they do not change results.")] = 1,
+    workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
     """Train and measure the systems of the paper, and print ours beside the published figures.

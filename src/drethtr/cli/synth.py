@@ -5,21 +5,27 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.files import refuse_ending, refuse_existing, refuse_places, write_png
+from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, write_png
 from drethtr.errors import DataError
 
 SHOWN = 40  # lines on the contact sheet
 
 
 def synth(
-    output: Annotated[Path, typer.Argument(help="The .parquet file to write, or the folder.")],
-    fonts: Annotated[Path, typer.Option(help="A folder of handwriting fonts: .ttf, .otf, .woff2.")],
-    text: Annotated[list[Path], typer.Option(help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable.")],
-    lines: Annotated[int, typer.Option(min=1, help="How many lines.")] = 1000,
-    height: Annotated[int, typer.Option(help="Height of the lines in pixels.")] = 64,
-    alphabet: Annotated[str, typer.Option(help="The only characters to write; any that the fonts draw if empty.")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same lines.")] = 0,
-    sheet: Annotated[Path | None, typer.Option(help="A PNG with the first lines and their texts.")] = None,
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The .parquet file to write, or the folder.")],
+    fonts: Annotated[Path, typer.Option(metavar="FOLDER", help="A folder of handwriting fonts: .ttf, .otf, .woff2.")],
+    text: Annotated[
+        list[Path], typer.Option(metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable.")
+    ],
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines.")] = 1000,
+    height: Annotated[int, typer.Option(metavar="N", help="Height of the lines in pixels.")] = 64,
+    alphabet: Annotated[
+        str, typer.Option(metavar="TEXT", help="The only characters to write; any that the fonts draw if empty.")
+    ] = "",
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same lines.")] = 0,
+    sheet: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A PNG with the first lines and their texts.")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that exist, of a folder all numbered lines.")
     ] = False,
@@ -40,12 +46,12 @@ def synth(
     refuse_existing(output, sheet, force=force)
     config = Synthetic(fonts=str(fonts), texts=tuple(map(str, text)), alphabet=alphabet, height=height)
     synthesizer = config.build()
-    samples = (synthesizer.render(index, seed) for index in range(lines))
+    samples = (synthesizer.render(index, seed) for index in range(count))
     store = store_parquet if as_parquet else store_folder
-    store(tqdm(samples, total=lines, unit="line", disable=None), output)
-    typer.echo(f"{output}: {lines:,} {'line' if lines == 1 else 'lines'}")
+    store(tqdm(samples, total=count, unit="line", disable=None), output)
+    typer.echo(f"{output}: {count:,} {'line' if count == 1 else 'lines'}")
     if sheet is not None:
-        first = [synthesizer.render(index, seed) for index in range(min(lines, SHOWN))]
+        first = [synthesizer.render(index, seed) for index in range(min(count, SHOWN))]
         captioned = [(sample.line(), f"{sample.text}   [{sample.hand}]") for sample in first]
         write_png(sheet, contact_sheet(captioned))
         typer.echo(f"{sheet}: the first {len(first)} of them")

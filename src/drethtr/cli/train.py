@@ -5,19 +5,19 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.choices import DeviceName, device_named
+from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
 from drethtr.errors import DataError
 
 
 def train(
-    run: Annotated[Path, typer.Argument(metavar="RUN.toml", help="What to train, on what, how long.")],
-    output: Annotated[Path, typer.Option(help="The folder for models, snapshots and figures.")],
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="a.b=c", help="Change a setting of the run file; repeatable.")
-    ] = None,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A TOML file: what to train, on what, how long.")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for models, snapshots and figures.")],
+    settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the run in the folder stopped.")] = False,
-    minutes: Annotated[float | None, typer.Option(min=0, help="Stop, ready to resume, after so long.")] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Processes that load lines; they do not change results.")] = 1,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="N", min=0, help="Stop, ready to resume, after so long.")
+    ] = None,
+    workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
     """Train a model."""

@@ -15,12 +15,13 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
-from drethtr.cli.files import find_images, make_folder
-from drethtr.cli.formats import FORMATS
+from drethtr.cli.inputs import find_images
+from drethtr.cli.line_formats import LINE_FORMATS
 from drethtr.cli.line_images import LineOptions, only_lines, transcribe_lines
-from drethtr.cli.page_work import report
+from drethtr.cli.outputs import make_folder
 from drethtr.cli.pages import PageOptions, transcribe_pages
 from drethtr.cli.where_lines import lines_named
+from drethtr.cli.work import report
 from drethtr.config import named
 from drethtr.errors import ConfigError
 
@@ -32,7 +33,7 @@ def transcribe(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT...", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
+            metavar="INPUT", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
         ),
     ],
     model: ModelFile = None,
@@ -40,10 +41,13 @@ def transcribe(
         str | None,
         typer.Option(
             "--format",
+            metavar="NAMES",
             help="Comma-separated: txt (default), page, alto, hocr, json, pdf, csv, html; for lines also tsv.",
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="A folder for the results; the screen if left out.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A folder for the results; the screen if left out.")
+    ] = None,
     lines: Annotated[
         str,
         typer.Option(
@@ -58,7 +62,8 @@ def transcribe(
         typer.Option("--doubts", help="Mark doubtful words \\[word?] and odd lines \\[!kind: reason]; txt only."),
     ] = False,
     alternatives: Annotated[
-        int, typer.Option(min=0, max=99, help="Also give up to this many other texts of each line; json only.")
+        int,
+        typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line; json only."),
     ] = 0,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
@@ -103,7 +108,7 @@ def transcribe(
             on_drift=drifts.append if check_drift else None,
         )
 
-    of_lines = only_lines(files, where) if len(names) == 1 and names[0] in FORMATS and not update else None
+    of_lines = only_lines(files, where) if len(names) == 1 and names[0] in LINE_FORMATS and not update else None
     if of_lines is not None:
         line_options = LineOptions(names[0], output, doubts=doubts, force=force, verbose=verbose)
         count = transcribe_lines(*of_lines, load, line_options, alone=alone)
@@ -124,10 +129,10 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
     Raises:
         ConfigError: naming one that is unknown.
     """
-    from drethtr.documents.formats import FORMATS as OF_PAGES
+    from drethtr.documents.formats import FORMATS
 
     names = tuple(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else ()
-    known = dict.fromkeys((*OF_PAGES, *FORMATS))
+    known = dict.fromkeys((*FORMATS, *LINE_FORMATS))
     for name in names:
         named("format", name, known)
     if doubts and "txt" not in names:
@@ -150,9 +155,9 @@ def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
 
 def endings_of(names: Sequence[str]) -> list[str]:
     """How files of these formats end that hold pages."""
-    from drethtr.documents.formats import FORMATS as OF_PAGES
+    from drethtr.documents.formats import FORMATS
 
-    return [OF_PAGES[name].ending for name in names if name in OF_PAGES]
+    return [FORMATS[name].ending for name in names if name in FORMATS]
 
 
 def report_drift(drift: float) -> None:

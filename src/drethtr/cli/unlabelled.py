@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from drethtr.cli.files import images_of
+from drethtr.cli.inputs import images_of
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:

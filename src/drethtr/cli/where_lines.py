@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from drethtr.errors import DataError
 
 if TYPE_CHECKING:
+    from drethtr.layout.finder import Finder
     from drethtr.transcription.source import Original
-
-WHOLE = "whole"
-"""The finder that takes an image as one line."""
 
 
 class Lines:
@@ -20,9 +18,15 @@ class Lines:
         """The original, with the lines it gives if they are wanted."""
         return original
 
-    def finder(self, original: "Original") -> str:
-        """The name of what finds lines where none are given."""
-        return WHOLE if original.is_line else "rapid"
+    def finder(self, original: "Original") -> "Finder":
+        """What finds lines where none are given."""
+        from drethtr.layout.finders import finder_named
+
+        return finder_named(self.finder_name(original))
+
+    def finder_name(self, original: "Original") -> str:
+        """What a person calls it."""
+        return "whole" if original.is_line else "rapid"
 
     def is_line(self, original: "Original") -> bool:
         """Whether an image is one line, and no page."""
@@ -56,11 +60,11 @@ class Named(Lines):
     def takes(self, original: "Original") -> "Original":
         return replace(original, has_lines=False)
 
-    def finder(self, original: "Original") -> str:
+    def finder_name(self, original: "Original") -> str:
         return self.name
 
     def is_line(self, original: "Original") -> bool:
-        return self.name == WHOLE and original.is_alone and original.description is None
+        return self.finder(original).whole and original.is_alone and original.description is None
 
 
 NOT_FOUND: Mapping[str, Lines] = {"auto": Auto(), "given": Given()}

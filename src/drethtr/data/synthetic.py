@@ -16,7 +16,7 @@ from drethtr.data.fonts import Face, FontFolder
 from drethtr.data.paper import Paper, put_on_paper
 from drethtr.data.sample import Sample
 from drethtr.data.urls import digest_of
-from drethtr.data.writing import Edges, Pen, Writing, write
+from drethtr.data.writing import Pen, Writing, write
 from drethtr.errors import ConfigError, DataError
 
 TRIES = 20  # texts drawn until some font has all their characters
@@ -78,12 +78,8 @@ class Synthesizer:
         """
         return self.make(index, seed)[0]
 
-    def render_with_edges(self, index: int, seed: int) -> tuple[Sample, Edges]:
-        """The line that `render` makes, and left and right of each character of its text, in pixels."""
-        sample, writing = self.make(index, seed)
-        return sample, writing.edges()
-
     def make(self, index: int, seed: int) -> tuple[Sample, Writing]:
+        """The line that `render` makes, and how it was written, which tells where each character is."""
         chance = np.random.default_rng((seed, index))
         text, face = self.draw_text_and_face(chance)
         writing = write(text.text, face, self.config.pen, self.config.height, chance)

@@ -5,7 +5,7 @@
 Which there are, and how others plug in, is in `finders.py`.
 """
 
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,12 @@ class FoundLine(NamedTuple):
 
 @runtime_checkable
 class Finder(Protocol):
-    """Finds lines; a frozen dataclass of its settings, cheap to build."""
+    """Finds lines; a frozen dataclass of its settings, cheap to build, that inherits from this.
+
+    whole  whether every image is one line, and read as it is: neither straightened nor cut
+    """
+
+    whole: ClassVar[bool] = False
 
     def find(self, page: Line) -> list[FoundLine]:
         """The lines of a grey page, uint8 (height, width), in any order; none if there is no writing."""

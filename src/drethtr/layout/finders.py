@@ -26,7 +26,7 @@ def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
     """The finder of this name, with its usual settings; `others` are names that would be understood, too.
 
     Raises:
-        ConfigError: if there is none, or what is plugged in under this name finds no lines.
+        ConfigError: if there is none, or what is plugged in under this name is none.
     """
     if name in FINDERS:
         return FINDERS[name]()
@@ -36,5 +36,5 @@ def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
         raise ConfigError(f"unknown finder of lines {name!r}{hint(name, known)}; known: {', '.join(known)}")
     finder = plugged[name].load()()
     if not isinstance(finder, Finder):
-        raise ConfigError(f"{plugged[name].value} is plugged in as {name!r} but has no method `find`")
+        raise ConfigError(f"{plugged[name].value} is plugged in as {name!r} but is no drethtr.layout.Finder")
     return finder

@@ -7,11 +7,11 @@ from PIL import Image
 
 from drethtr.errors import ConfigError
 from drethtr.images.line import Line
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.finder import Finder, FoundLine
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kraken:
+class Kraken(Finder):
     """The segmentation model inside kraken, on the device of this name."""
 
     device: str = "cpu"

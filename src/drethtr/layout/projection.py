@@ -13,7 +13,7 @@ from PIL import Image
 
 from drethtr.errors import ConfigError
 from drethtr.images.line import Line
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import ink_of, outline
 from drethtr.layout.ridge import Ridge
 
@@ -35,7 +35,7 @@ NARROWEST = 0.03
 
 
 @dataclass(frozen=True, kw_only=True)
-class Projection:
+class Projection(Finder):
     """How pages are looked at.
 
     side    longer side of the picture, in pixels

@@ -7,7 +7,6 @@ ridges of that map are the lines, whichever way they bend.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.errors import ConfigError, DataError, MissingExtraError
+from drethtr.errors import ConfigError, MissingExtraError
 from drethtr.images.line import Line
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import outline
 from drethtr.layout.ridge import Ridge, join, ridge_of, weighted_median
 from drethtr.layout.turn import turn_line
+from drethtr.rapidocr_network import network_in_rapidocr
 
 Map: TypeAlias = NDArray[np.float32]
 
 EXTRA = "page"
-MODEL = Path("models", "PP-OCRv6_det_small.onnx")
+MODEL = "PP-OCRv6_det_small.onnx"
 
 MULTIPLE = 32
 """The network takes pictures whose sides are multiples of this."""
@@ -51,7 +51,7 @@ FINE = 6.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class RapidDetector:
+class RapidDetector(Finder):
     """The longer side of the picture that is looked at, in pixels, and of the one for small writing."""
 
     side: int = 1280
@@ -66,6 +66,7 @@ class RapidDetector:
 
         Raises:
             MissingExtraError: if rapidocr or onnxruntime is not installed.
+            CheckpointError: if the installed rapidocr has another detector.
         """
         scale = min(2.0, self.side / max(page.shape))
         cores = look(page, scale)
@@ -124,21 +125,10 @@ def heat_map(picture: Line) -> Map:
     height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
     greys = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
-    network = load_network(find_network())
+    network = load_network(network_in_rapidocr(MODEL, EXTRA))
     [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((greys - MEANS) / SPREADS)[None]})
     found: Map = heat[:height, :width]
     return found
-
-
-def find_network() -> Path:
-    """Where the installed rapidocr keeps its detector; importing the package would load far more than a file."""
-    package = find_spec("rapidocr")
-    if package is None or package.submodule_search_locations is None:
-        raise MissingExtraError("rapidocr", EXTRA)
-    path = Path(package.submodule_search_locations[0], MODEL)
-    if not path.is_file():
-        raise DataError(f"{path} does not exist; the known detector comes with: pip install rapidocr==3.10.0")
-    return path
 
 
 @cache

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from drethtr.images.line import Line
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.given import FOOT
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Finder):
     """Takes the whole image as one line."""
+
+    whole = True
 
     def find(self, page: Line) -> list[FoundLine]:
         """One line, from the left to the right of the image."""

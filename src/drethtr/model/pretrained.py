@@ -4,7 +4,6 @@ The graph file names every array where its layer runs, so their order is the ord
 The names themselves are accidents of the export and are not looked at.
 """
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +12,13 @@ from torch import Tensor
 
 from drethtr.errors import CheckpointError, MissingExtraError
 from drethtr.model.backbones.ppocr import PPOCRBackbone
+from drethtr.rapidocr_network import REMEDY, network_in_rapidocr
 
 if TYPE_CHECKING:
     from onnx import GraphProto
 
 EXTRA = "pretrained"
-MODEL = Path("models", "PP-OCRv6_rec_small.onnx")
-KNOWN = "the known model comes with: pip install rapidocr==3.10.0"
+MODEL = "PP-OCRv6_rec_small.onnx"
 
 
 class Pretrained(NamedTuple):
@@ -40,9 +39,9 @@ def ppocr_weights() -> Pretrained:
 
     Raises:
         MissingExtraError: if rapidocr or onnx is not installed.
-        CheckpointError: if the installed rapidocr carries another model.
+        CheckpointError: if the installed rapidocr carries another one.
     """
-    path = find_model()
+    path = network_in_rapidocr(MODEL, EXTRA)
     try:
         import onnx
     except ImportError as error:
@@ -52,19 +51,8 @@ def ppocr_weights() -> Pretrained:
     [text] = [entry.value for entry in model.metadata_props if entry.key == "character"]
     characters = ("", *text.split("\n"), " ")
     if len(characters) != len(head_bias):
-        raise CheckpointError(f"{path}: {len(characters)} characters for {len(head_bias)} classes; {KNOWN}")
+        raise CheckpointError(f"{path}: {len(characters)} characters for {len(head_bias)} classes; {REMEDY}")
     return Pretrained(backbone_weights(arrays, path), head_weight, head_bias, characters)
-
-
-def find_model() -> Path:
-    """Where the installed rapidocr keeps its recognizer; importing the package would load far more than a file."""
-    package = find_spec("rapidocr")
-    if package is None or package.submodule_search_locations is None:
-        raise MissingExtraError("rapidocr", EXTRA)
-    path = Path(package.submodule_search_locations[0], MODEL)
-    if not path.is_file():
-        raise CheckpointError(f"{path} does not exist; {KNOWN}")
-    return path
 
 
 def learned_arrays(graph: "GraphProto") -> list[Tensor]:
@@ -102,5 +90,5 @@ def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
     with torch.device("meta"):
         expected = PPOCRBackbone().state_dict()
     if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
-        raise CheckpointError(f"{path}: the layers are not those of PP-OCRv6 small; {KNOWN}")
+        raise CheckpointError(f"{path}: the layers are not those of PP-OCRv6 small; {REMEDY}")
     return dict(zip(expected, arrays, strict=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from drethtr.data.batch import BatchConfig
 from drethtr.data.prose import Prose
 from drethtr.data.supply import Source
-from drethtr.decoding.strategies import CTC, Decoder
+from drethtr.decoding.decoders import CTC, Decoder
 from drethtr.errors import ConfigError
 from drethtr.images.augment import SCANS
 from drethtr.images.prepare import Preparation

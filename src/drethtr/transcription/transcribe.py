@@ -15,7 +15,6 @@ from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arrange, by_direction
 from drethtr.layout.rapid import RapidDetector
-from drethtr.layout.whole import Whole
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.transcription.place import on_page, transcription_of
@@ -67,7 +66,7 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
 
 
 def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, keep: bool = False) -> Page:
-    """A page with text; its lines are those given, or those found if none are. `Whole` takes the image as it is.
+    """A page with text; its lines are those given, or those found if none are.
 
     Args:
         keep: Whether given lines that have text are left as they are; else those that cannot be read lose it.
@@ -75,7 +74,7 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, ke
     Raises:
         DataError: if the image is damaged, or not the one that was described.
     """
-    if isinstance(finder, Whole) and not original.has_lines:
+    if finder.whole and not original.has_lines:
         return read_whole(original, recognizer)
     grey = original.source.grey()
     given = original.given_for(grey)

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-import drethtr.decoding.published  # noqa: F401  # a model may have been calibrated for its decoders, too
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoders import Decoder
 from drethtr.reading import Flag, Reading
 from drethtr.trust.calibration import Calibration
 from drethtr.trust.checks import (

@@ -5,7 +5,7 @@ from pathlib import Path
 from page_examples import PROVENANCE
 
 from drethtr.cli.doubts import Doubts
-from drethtr.cli.formats import FORMATS, TEXT_WITH_DOUBTS, Entry, with_doubts
+from drethtr.cli.line_formats import LINE_FORMATS, TEXT_WITH_DOUBTS, Entry, with_doubts
 from drethtr.reading import Alternative, Character, Flag, Reading
 
 CHARACTERS = tuple(Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("an old ox"))
@@ -24,7 +24,7 @@ def test_doubts_are_marked_in_text_where_asked():
     marked = "an [old?] ox [!uncovered: no character accounts for 80 columns\tof ink here]"
     assert TEXT_WITH_DOUBTS.file(ENTRY) == marked + "\n"
     assert TEXT_WITH_DOUBTS.row(ENTRY) == f"a.png\t{marked.replace(chr(9), ' ')}\n"
-    assert FORMATS["txt"].file(ENTRY) == "an old ox\n"
+    assert LINE_FORMATS["txt"].file(ENTRY) == "an old ox\n"
 
 
 def test_a_sure_word_is_doubtful_where_a_flag_stands():
@@ -38,25 +38,29 @@ def test_a_sure_word_is_doubtful_where_a_flag_stands():
 
 def test_a_name_does_not_break_its_row():
     odd = ENTRY._replace(path=Path("a\tb\nc.png"))
-    for format in (FORMATS["txt"], FORMATS["tsv"], TEXT_WITH_DOUBTS):
+    for format in (LINE_FORMATS["txt"], LINE_FORMATS["tsv"], TEXT_WITH_DOUBTS):
         assert format.row(odd).startswith("a b c.png\tan ")
 
 
 def test_a_line_without_doubts_is_its_text():
     sure = ENTRY._replace(reading=Reading("an old ox", 0.9, CHARACTERS))
-    assert TEXT_WITH_DOUBTS.file(sure) == FORMATS["txt"].file(sure)
+    assert TEXT_WITH_DOUBTS.file(sure) == LINE_FORMATS["txt"].file(sure)
 
 
 def test_tables_tell_flags_and_their_reasons():
     cells = dict(
-        zip(FORMATS["tsv"].header.rstrip().split("\t"), FORMATS["tsv"].row(ENTRY).rstrip().split("\t"), strict=True)
+        zip(
+            LINE_FORMATS["tsv"].header.rstrip().split("\t"),
+            LINE_FORMATS["tsv"].row(ENTRY).rstrip().split("\t"),
+            strict=True,
+        )
     )
     assert cells["flags"].startswith("uncovered: no character accounts")
     assert cells["made by"] == "drethtr 1.2.3, model 0123abcd"
 
 
 def test_json_tells_all():
-    found = json.loads(FORMATS["json"].file(ENTRY))
+    found = json.loads(LINE_FORMATS["json"].file(ENTRY))
     assert found["calibrated"] and [word["confidence"] for word in found["words"]] == [0.9, 0.4, 0.6]
     assert found["flags"][0].keys() == {"kind", "reason", "left", "right"} and found["flags"][0]["left"] == 90.0
     assert found["alternatives"] == [{"text": "an old ox", "score": -1.0}, {"text": "an odd ox", "score": -2.5}]

@@ -1,31 +1,18 @@
-"""The files that commands read and write."""
+"""The files that a person means by names of files and folders and by patterns."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence, Set
-from io import BytesIO
-from os import W_OK, X_OK, access
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from drethtr.atomic import atomic_write
-from drethtr.errors import ConfigError, DataError
-
-if TYPE_CHECKING:
-    from PIL import Image
+from drethtr.errors import DataError
 
 PDF = ".pdf"
 UNREADABLE = (".heic", ".heif")
 """Images as telephones keep them: they cannot be read, but are not passed over in silence."""
 
-FIGURES = "drethtr figures 1"
-OUR_FIGURES = re.compile(rb'\{\s*"format": "drethtr figures ')
-"""What every JSON file of figures says first, and how it begins."""
-
-PICTURES = frozenset({"svg", "png"})
-"""Kinds of results that are pictures, by their endings."""
-
 HEAD = 4096
+"""So many bytes at the beginning of a file tell what it is."""
+
 ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
 """The root element of PAGE or ALTO, which stands in the first `HEAD` bytes, whatever is wrong further on."""
 
@@ -167,74 +154,6 @@ def is_description(file: Path) -> bool:
     return ROOT.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
-def stem_of(path: Path) -> str:
-    """What the outputs for a file are called, before their endings."""
-    from drethtr.documents.beside import page_stem
-
-    return page_stem(path)
-
-
-def claim(owners: dict[Path, Path], path: Path, image: Path) -> None:
-    """Note that the result for an image goes to `path`.
-
-    Raises:
-        DataError: if that of another one does.
-    """
-    if (owner := owners.setdefault(path, image)) != image:
-        raise DataError(
-            f"{owner} and {image} would both be written to {path}; read them in two runs, each into its own --output"
-        )
-
-
-def refuse_places(*paths: Path | None) -> None:
-    """Refuse a place where no file can be written, before the work for it is done."""
-    for path in filter(None, paths):
-        if not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}")
-        if path.is_dir():
-            raise DataError(f"{path} is a folder; name the file to write")
-
-
-def refuse_ending(picture: Path | None, *endings: str) -> None:
-    """Refuse a name that says another kind of picture than those that can be written."""
-    if picture is not None and picture.suffix.lower() not in endings:
-        names = " or ".join(str(picture.with_suffix(ending)) for ending in endings)
-        raise ConfigError(f"{picture}: pictures are written here as {' or '.join(endings)}; name it {names}")
-
-
-def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse to replace what is there, unless a person says --force; inputs are never replaced."""
-    for path in filter(None, paths):
-        if path.exists() and is_input(path, inputs):
-            raise DataError(f"{path} is an input; it cannot be overwritten")
-        if path.exists() and not force:
-            raise DataError(f"{path} exists; name another output or give --force")
-
-
-def refuse_others(inputs: Sequence[str], **results: Path | None) -> None:
-    """Refuse places for results where no file can be written, or where one is that is not an earlier result.
-
-    Such are figures that begin as `write_json` writes them, and other files than inputs whose names end in the kind of
-    the result, which is its name here. Pictures must end in it, too.
-    """
-    refuse_places(*results.values())
-    for kind in PICTURES & results.keys():
-        refuse_ending(results[kind], f".{kind}")
-    for kind, path in results.items():
-        if path is None or not path.exists():
-            continue
-        by_name = path.suffix.lower() == f".{kind}" and not is_input(path, inputs)
-        if not (are_figures(path) if kind == "json" else by_name):
-            raise DataError(f"{path} exists and is not an earlier result of this kind; choose another name")
-
-
-def are_figures(path: Path) -> bool:
-    """Whether a file begins as `write_json` writes it."""
-    from drethtr.documents.read import load
-
-    return path.is_file() and OUR_FIGURES.match(load(path, HEAD)) is not None
-
-
 def is_input(path: Path, inputs: Sequence[str]) -> bool:
     """Whether a file is read for one of the inputs: files, patterns, and folders, of which images are read."""
     from glob import glob
@@ -244,74 +163,3 @@ def is_input(path: Path, inputs: Sequence[str]) -> bool:
     matches = [match for name in inputs for match in (name, *glob(name, recursive=True))]  # noqa: PTH207 - as typed
     found, place = {Path(match).resolve() for match in matches}, path.resolve()
     return place in found or (path.suffix.lower() in IMAGES and not found.isdisjoint(place.parents))
-
-
-def is_there(path: Path) -> bool:
-    """Whether something has this name; what the system does not let be seen is not there, and fails when written."""
-    try:
-        return path.exists()
-    except OSError:
-        return False
-
-
-def refuse_file(folder: Path) -> None:
-    """Refuse a file where a folder for outputs is wanted."""
-    if is_there(folder) and not folder.is_dir():
-        raise DataError(f"{folder} is a file; name the folder to write to")
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder for outputs, if it is not there, and see that files can be written to it.
-
-    Raises:
-        DataError: if it cannot be made or written to, or a file is in its place.
-    """
-    refuse_file(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
-    if not access(folder, W_OK | X_OK):
-        raise DataError(f"no files can be written to the folder {folder}; change its rights, or name another one")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file that is either whole or not there; what UTF-8 lacks, as in odd file names, becomes `?`.
-
-    Raises:
-        DataError: if it cannot be written.
-    """
-    write_bytes(path, text.encode("utf-8", "replace"))
-
-
-def write_json(path: Path, figures: Mapping[str, Any]) -> None:
-    """Write figures for programs.
-
-    Raises:
-        DataError: if they cannot be written.
-    """
-    write_text(path, json.dumps({"format": FIGURES, **figures}, ensure_ascii=False, indent=1) + "\n")
-
-
-def write_png(path: Path, picture: "Image.Image") -> None:
-    """Write a picture that is either whole or not there.
-
-    Raises:
-        DataError: if it cannot be written.
-    """
-    content = BytesIO()
-    picture.save(content, "PNG")
-    write_bytes(path, content.getvalue())
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file that is either whole or not there, whatever stops the writing; one that it replaces lends its mode.
-
-    Raises:
-        DataError: if it cannot be written.
-    """
-    try:
-        with atomic_write(path) as unfinished:
-            unfinished.write_bytes(content)
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror}") from error

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from drethtr.cli.files import find_images, refuse_existing, refuse_others, write_json
+from drethtr.cli.outputs import refuse_existing, refuse_others, write_json
 from drethtr.errors import DataError
 
 
@@ -54,18 +54,3 @@ def test_no_force_replaces_an_input(tmp_path):
     (tmp_path / "a.png").touch()
     with pytest.raises(DataError, match=r"a\.png is an input; it cannot be overwritten"):
         refuse_existing(tmp_path / "a.png", force=True, inputs=[str(tmp_path / "*.png")])
-
-
-@pytest.mark.parametrize("name", ["", "  "])
-def test_an_empty_name_is_no_folder(tmp_path, monkeypatch, name):
-    (tmp_path / "scan.jfif").touch()
-    monkeypatch.chdir(tmp_path)
-    assert find_images([str(tmp_path)]) == ([tmp_path / "scan.jfif"], [])
-    files, [error] = find_images([name])
-    assert not files and "an empty name is given" in str(error)
-
-
-def test_pictures_of_a_telephone_are_not_passed_over(tmp_path):
-    for name in ("a.jpg", "b.HEIC", "notes.docx"):
-        (tmp_path / name).touch()
-    assert find_images([str(tmp_path)]) == ([tmp_path / "a.jpg", tmp_path / "b.HEIC"], [])

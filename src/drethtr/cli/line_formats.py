@@ -1,4 +1,4 @@
-"""Readings as text: one entry of `FORMATS` for each value of `--format`."""
+"""Readings of line images as text: one entry of `LINE_FORMATS` for each value of `--format`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     made_by: "Provenance"
 
 
-class Format(NamedTuple):
+class LineFormat(NamedTuple):
     """How readings are written.
 
     header  the first row of the screen or file, if there is one
@@ -89,11 +89,11 @@ def one_line(text: str) -> str:
 
 TABLE = "file\ttext\tconfidence\tflags\tmade by\n"
 
-FORMATS: Mapping[str, Format] = {
-    "txt": Format("", text_row, text_file),
-    "json": Format("", json_row, json_file),
-    "tsv": Format(TABLE, table_row, table_row),
+LINE_FORMATS: Mapping[str, LineFormat] = {
+    "txt": LineFormat("", text_row, text_file),
+    "json": LineFormat("", json_row, json_file),
+    "tsv": LineFormat(TABLE, table_row, table_row),
 }
 
-TEXT_WITH_DOUBTS = Format("", doubts_row, doubts_file)
+TEXT_WITH_DOUBTS = LineFormat("", doubts_row, doubts_file)
 """What `--doubts` makes of `txt`."""
