@@ -46,12 +46,17 @@ def write_lines(path: Path, start: int, number: int) -> None:
     pq.write_table(pa.Table.from_pylist(rows), path)
 
 
+def write_data(folder: Path) -> Path:
+    """All that a short run needs."""
+    write_lines(folder / "train.parquet", 0, 40)
+    write_lines(folder / "val.parquet", 100, 4)
+    (folder / "run.toml").write_text(RUN)
+    return folder
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    write_lines(tmp_path / "train.parquet", 0, 40)
-    write_lines(tmp_path / "val.parquet", 100, 4)
-    (tmp_path / "run.toml").write_text(RUN)
-    return tmp_path
+    return write_data(tmp_path)
 
 
 def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:

@@ -11,7 +11,7 @@ from drethtr import Recognizer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
-ROWS, PARTS = 480, 24
+ROWS, PARTS = 240, 24
 
 
 class Request(NamedTuple):

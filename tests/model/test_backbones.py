@@ -18,13 +18,12 @@ BACKBONES = [
     Light(),
     Light(height=48),
     ResNet50(),
-    ResNet50(rows=4),
     ShallowCNN(),
     ShallowCNN(rows=10),
     Patches(),
     Patches(rows=64, columns=16),
 ]
-WIDTHS = (5, 130, 61, 96)
+WIDTHS = (5, 98, 64)
 
 
 @pytest.fixture(scope="module", params=BACKBONES, ids=repr)
@@ -110,7 +109,8 @@ def test_memory_layout_changes_nothing(backbone):
 
 
 def test_bfloat16_is_close(backbone):
-    images, widths = lines(backbone, WIDTHS), torch.tensor(WIDTHS)
+    """On narrow lines: many a processor takes long for these numbers."""
+    images, widths = lines(backbone, (30, 17)), torch.tensor((30, 17))
     with torch.inference_mode():
         expected = backbone(images, widths).tokens
         with torch.autocast("cpu", torch.bfloat16):

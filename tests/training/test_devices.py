@@ -3,19 +3,44 @@
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
-import rank_norms
+import pytest
+import rank_devices
 import rank_shares
 import rank_waits
 import torch
 from safetensors.torch import load_file
-from training_runs import finish, launch, saved_at, start
+from training_runs import finish, launch, saved_at, start, write_data
 
+from drethtr import config
 from drethtr.training.devices import Devices
+from drethtr.training.loop import train
+from drethtr.training.run import RunConfig
 
-TOGETHER = ("--set", "batches_per_step=2")
+TOGETHER = ("batches_per_step=2", "samples=64")
+UNTAUGHT = ("loss.ctc=0", "loss.draft=0", "samples=32")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run that this process did: starting another one takes longer than the run."""
+    folder = write_data(tmp_path_factory.mktemp("alone"))
+    train_here(folder)
+    return folder
+
+
+def train_here(folder: Path, *settings: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        train(config.load(RunConfig, Path("run.toml"), [*TOGETHER, *settings]), Path("one"), workers=0)
+
+
+def start_two(folder: Path, output: str, *settings: str, resume: bool = False) -> subprocess.Popen[bytes]:
+    wanted = (option for setting in (*TOGETHER, *settings) for option in ("--set", setting))
+    return start(folder, output, *wanted, *(["--resume"] if resume else []), processes=2)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -29,18 +54,20 @@ def assert_alike(one: Path, other: Path) -> None:
         torch.testing.assert_close(got[name], weight, rtol=1e-3, atol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
 
 
-def test_two_processes_train_like_one(data: Path) -> None:
-    finish(start(data, "one", *TOGETHER))
-    finish(start(data, "two", *TOGETHER, processes=2))
-    assert_alike(data / "one", data / "two")
-    assert len((data / "one" / "metrics.jsonl").read_text().splitlines()) == len(
-        (data / "two" / "metrics.jsonl").read_text().splitlines()
+def test_two_processes_train_like_one(alone: Path) -> None:
+    finish(start_two(alone, "two"))
+    assert_alike(alone / "one", alone / "two")
+    assert len((alone / "one" / "metrics.jsonl").read_text().splitlines()) == len(
+        (alone / "two" / "metrics.jsonl").read_text().splitlines()
     )
 
 
-def test_batch_norms_know_what_all_processes_saw(tmp_path: Path) -> None:
-    finish(launch(tmp_path, [rank_norms.__file__, str(tmp_path)], processes=2))
-    assert [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)] == [[0.5], [0.5]]
+def test_batch_norms_know_what_all_processes_saw_and_parts_are_shared_evenly(tmp_path: Path) -> None:
+    finish(launch(tmp_path, [rank_devices.__file__, str(tmp_path)], processes=2))
+    found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
+    assert [one["mean"] for one in found] == [[0.5], [0.5]]
+    assert [one["share"] for one in found] == [[0, 1], [2, 3]]
+    assert all("2 processes cannot share 3 batches of a step evenly" in one["refusal"] for one in found)
 
 
 def test_while_one_reads_the_others_wait_for_as_long_as_it_takes(tmp_path: Path) -> None:
@@ -49,24 +76,22 @@ def test_while_one_reads_the_others_wait_for_as_long_as_it_takes(tmp_path: Path)
 
 def test_processes_need_no_gradient_of_what_no_loss_teaches(data: Path) -> None:
     """Where the CTC head is not trained, they waited for its gradients."""
-    untaught = ("--set", "loss.ctc=0", "--set", "loss.draft=0", "--set", "samples=32")
-    finish(start(data, "one", *TOGETHER, *untaught))
-    finish(start(data, "two", *TOGETHER, *untaught, processes=2))
+    train_here(data, *UNTAUGHT)
+    finish(start_two(data, "two", *UNTAUGHT))
     assert_alike(data / "one", data / "two")
 
 
-def test_a_killed_rank_is_resumed(data: Path) -> None:
-    finish(start(data, "whole", *TOGETHER))
-    snapshot = data / "killed" / "snapshot.safetensors"
-    process = start(data, "killed", *TOGETHER, processes=2)
+def test_a_killed_rank_is_resumed(alone: Path) -> None:
+    snapshot = alone / "killed" / "snapshot.safetensors"
+    process = start_two(alone, "killed")
     while process.poll() is None and not saved_at(snapshot):
         time.sleep(0.01)
     assert process.poll() is None, "the run was over before it could be killed"
     os.kill(ranks(process.pid)[-1], signal.SIGKILL)
     process.communicate(timeout=300)
     assert process.returncode != 0
-    finish(start(data, "killed", *TOGETHER, "--resume", processes=2))
-    assert_alike(data / "whole", data / "killed")
+    finish(start_two(alone, "killed", resume=True))
+    assert_alike(alone / "one", alone / "killed")
 
 
 def ranks(launcher: int) -> list[int]:
@@ -93,13 +118,6 @@ def test_no_line_is_lost_or_seen_twice_in_an_epoch(data: Path) -> None:
         assert sorted(text for chunk in epoch for text in chunks[chunk]) == everything
 
 
-def test_a_step_is_shared_out_evenly() -> None:
+def test_one_process_shares_with_nobody() -> None:
     devices = Devices.open("cpu")
     assert (devices.processes, devices.leads, list(devices.share(3))) == (1, True, [0, 1, 2])
-
-
-def test_processes_that_cannot_share_are_told(data: Path) -> None:
-    process = start(data, "odd", processes=2)
-    _, said = process.communicate(timeout=300)
-    assert process.returncode != 0
-    assert b"2 processes cannot share 1 batches of a step evenly" in said

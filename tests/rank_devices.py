@@ -1,0 +1,35 @@
+"""What two processes are to each other; torchrun starts it.
+
+    python -m torch.distributed.run --nproc-per-node 2 rank_devices.py FOLDER
+
+Process 0 sees 0 everywhere, process 1 sees 1. Each writes into `FOLDER/RANK.json` the mean that its batch norm goes on
+with, its share of four parts, and why three cannot be shared.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from drethtr.errors import ConfigError
+from drethtr.training.devices import Devices
+
+
+def refusal(devices: Devices, parts: int) -> str:
+    """Why so many parts cannot be shared."""
+    try:
+        return f"shared: {devices.share(parts)}"
+    except ConfigError as error:
+        return str(error)
+
+
+if __name__ == "__main__":
+    own = Devices.open("cpu")
+    rank = own.accelerator.process_index
+    network = nn.Sequential(nn.Conv2d(1, 3, 1), nn.BatchNorm2d(1, momentum=1.0))
+    network[1](torch.full((2, 1, 4, 4), float(rank)))
+    own.level(network)
+    found = {"mean": network[1].running_mean.tolist(), "share": list(own.share(4)), "refusal": refusal(own, 3)}
+    (Path(sys.argv[1]) / f"{rank}.json").write_text(json.dumps(found))
