@@ -37,7 +37,7 @@ class Here(Engine):
 def line(number: int) -> bytes:
     """An encoded line, of another width and text for every number."""
     file = BytesIO()
-    text = f"{number:03} {'abcdefghij'[number % 10] * (1 + number % 7)}"
+    text = f"{'abcdefghij'[number % 10] * (1 + number % 7)} {number:03}"
     Image.fromarray(np.asarray(written(text))).save(file, "PNG")
     return file.getvalue()
 

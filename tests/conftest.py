@@ -18,7 +18,7 @@ from drethtr.model.backbones import Light
 from drethtr.model.ctc import CTCConfig
 from drethtr.model.embedding import Sinusoidal
 from drethtr.model.network import NetworkConfig
-from drethtr.text.tokenizer import Characters
+from drethtr.text.tokenizer import UNK, Characters
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One processor for each worker and for what it starts.
@@ -56,6 +56,10 @@ def tiny_model() -> Model:
     assert model.network.ctc is not None
     for weight in (model.network.ctc.refine.weight, model.network.to_logits.weight):
         torch.nn.init.normal_(weight)
+    head = model.network.ctc
+    with torch.no_grad():  # it shall read nothing outside its alphabet
+        head.refine.bias.view(head.steps, -1)[:, UNK] = -1e4
+        model.network.to_logits.weight[UNK] = 0
     model.network.eval()
     return model
 
