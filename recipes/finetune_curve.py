@@ -18,10 +18,10 @@ from pathlib import Path
 from drethtr.atomic import atomic_write
 from drethtr.data.selection import clean_lines
 from drethtr.data.sources import open_all
+from drethtr.data.urls import digest_of
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.experiments.material import content
 from drethtr.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
 from drethtr.training.finetuning.parts import in_chance_order, joined
@@ -70,7 +70,7 @@ def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
     Raises:
         DataError: if it was of other files than these.
     """
-    of = [content(str(file)) for file in files]
+    of = [digest_of((file,)) for file in files]
     if not path.exists():
         text = json.dumps({"of": of} | asdict(measure()))
         with atomic_write(path) as unfinished:

@@ -165,7 +165,7 @@ class Recognizer:
         return self.read_lines([self.open_line(image) for image in images])
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """The same for what `open_line` has opened, so that this can be done elsewhere."""
+        """The same for what `open_line` has opened, or `check_line` has let pass."""
         parts = self.pieces.prepare_all(lines)
         of_line: list[list[ReadPiece]] = [[] for _ in lines]
         for part, read in zip(parts, self.pieces.read(parts), strict=True):
@@ -196,10 +196,18 @@ class Recognizer:
         """
         line = load_line(image)
         try:
-            self.pieces.most_columns(line)
+            self.check_line(line)
         except DataError as error:
             raise DataError(f"{name_of(image)}: {error}") from error
         return line
+
+    def check_line(self, line: Line) -> None:
+        """Check that a line can be read.
+
+        Raises:
+            DataError: if it is empty, too high, or too long for its height.
+        """
+        self.pieces.most_columns(line)
 
     def impressions(self, lines: Sequence[Line]) -> NDArray[np.float64]:
         """What lines look like to the network, (lines, features): the mean over the pieces of a line."""

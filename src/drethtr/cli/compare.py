@@ -52,7 +52,8 @@ def compare(
         Path | None, typer.Option("--html", metavar="FILE", help="A report with pictures of lines, in one file.")
     ] = None,
     shown: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="How many lines the report shows; 60 if left out.")
+        int | None,
+        typer.Option(metavar="N", min=1, help=f"How many lines the report shows; {LINES_SHOWN} if left out."),
     ] = None,
     json_file: JSONFile = None,
     precision: PrecisionName = "float32",

@@ -21,7 +21,8 @@ CONVENTION = (
     "most one read line, the likest pairs first, in any order; reference lines left over count as "
     "deleted, read lines left over as inserted. Found only: the same without the latter, for references that leave out "
     "part of what is written. CER as elsewhere: all edits / all reference characters, NFC, white space folded. In "
-    f"brackets the 95 % interval of a bootstrap that draws pages; none where there are fewer than {FEWEST}."
+    "brackets the 95 % interval of a bootstrap that draws pages, made wider where these are few; none where there are "
+    f"fewer than {FEWEST}."
 )
 
 

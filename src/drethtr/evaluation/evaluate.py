@@ -180,7 +180,7 @@ def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advan
     """
     readings: list[Reading] = []
     for some in portions(recognizer, samples, advance):
-        readings += recognizer.read([line for _, line in some])
+        readings += recognizer.read_lines([line for _, line in some])
     return readings
 
 
@@ -213,7 +213,7 @@ def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
     """
     line = sample.line()
     try:
-        recognizer.pieces.most_columns(line)
+        recognizer.check_line(line)
     except DataError as error:
         raise sample.error(error) from error
     return line

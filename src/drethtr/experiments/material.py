@@ -90,13 +90,4 @@ def contents(patterns: Sequence[str]) -> tuple[str, ...]:
     Names may say what language or set a file is of.
     """
     files = (file for pattern in patterns for path in matching(pattern) for file in find_files(path))
-    return tuple(f"{Path(file).name} {content(file)}" for file in files)
-
-
-def content(file: str) -> str:
-    """The digest of a file, at a path or URL.
-
-    Raises:
-        DataError: if it cannot be read.
-    """
-    return digest_of((file,))
+    return tuple(f"{Path(file).name} {digest_of((file,))}" for file in files)

@@ -133,7 +133,7 @@ def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | Non
     """The straightened line; None if it has no extent on the page, or is a stroke far too long for its height."""
     try:
         strip = straighten(grey, line.baseline, line.polygon)
-        recognizer.pieces.most_columns(strip.line)
+        recognizer.check_line(strip.line)
     except DataError:
         return None
     return strip

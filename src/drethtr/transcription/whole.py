@@ -24,10 +24,10 @@ def read_whole(original: Original, recognizer: Recognizer) -> Page:
     given = original.given_for(line)
     height, width = line.shape
     try:
-        recognizer.pieces.most_columns(line)
+        recognizer.check_line(line)
     except DataError as error:
         raise DataError(f"{original.name}: {error}") from error
-    [reading] = recognizer.read([line])
+    [reading] = recognizer.read_lines([line])
     [found] = Whole().find(line)
     text = transcription_of(reading, strip_of(line), width, height)
     polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
