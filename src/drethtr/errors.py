@@ -3,7 +3,7 @@
 DrethtrError
 ├── ConfigError        a setting is missing, misspelt or out of range
 ├── DataError          a file, image or transcription cannot be used
-├── CheckpointError    saved weights do not fit, or were written by another version
+├── CheckpointError    a saved model is missing, damaged, of another version, or unfit for what is asked of it
 └── MissingExtraError  an optional package is not installed
 """
 
@@ -21,7 +21,7 @@ class DataError(DrethtrError):
 
 
 class CheckpointError(DrethtrError):
-    """Saved weights do not fit the model they are loaded into."""
+    """A saved model is missing, damaged, of another version, or unfit for what is asked of it."""
 
 
 class MissingExtraError(DrethtrError):

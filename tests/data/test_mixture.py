@@ -61,6 +61,11 @@ def test_factors(pattern):
         Real(paths=(pattern,), factors=(SetFactor(set="small", factor=-1.0),)).open()
 
 
+def test_a_balance_beyond_its_ends_is_refused(pattern):
+    with pytest.raises(ConfigError, match=r"balance of sets must be in \[0, 1\], not 1000"):
+        Real(paths=(pattern,), balance=1000.0)
+
+
 def test_weights_of_sources(pattern):
     large, small = pattern.replace("*", "large"), pattern.replace("*", "small")
     mixture = Mixture.open((Real(paths=(large,), weight=1.0), Real(paths=(small,), weight=3.0)), seed=0)

@@ -42,6 +42,22 @@ def test_a_readme_of_something_else_stays(text, tiny_model, tmp_path):
     assert [(path.name, path.read_text(encoding="latin-1")) for path in tmp_path.iterdir()] == [(README, text)]
 
 
+def test_weights_of_something_else_stay(tiny_model, tmp_path):
+    (tmp_path / MODEL).write_bytes(b"of another project")
+    with pytest.raises(DataError, match=r"model\.safetensors: has no README\.md of drethtr beside it"):
+        write_folder(tiny_model, tmp_path)
+    assert (tmp_path / MODEL).read_bytes() == b"of another project"
+
+
+def test_a_folder_that_cannot_be_written_is_named(tiny_model, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(CheckpointError, match=r"cannot write .*taken.model\.safetensors"):
+        write_folder(tiny_model, tmp_path / "taken")
+    (tmp_path / README).mkdir()
+    with pytest.raises(DataError, match=r"README\.md: cannot be read or written"):
+        write_folder(tiny_model, tmp_path)
+
+
 def test_a_readme_of_a_model_is_replaced(tiny_model, tmp_path):
     for repository in ("ada/one", "ada/two"):
         write_folder(complete(tiny_model), tmp_path, repository)
@@ -94,3 +110,8 @@ def test_a_repository_that_was_fetched_is_read(hub, tiny_model):
 def test_a_repository_that_cannot_be_had_is_named(hub):
     with pytest.raises(CheckpointError, match="ada/nothing: no file or folder here, nor to be had from the hub"):
         Recognizer.from_pretrained("ada/nothing")
+
+
+def test_a_hub_that_does_not_answer_is_named(hub, tiny_model):
+    with pytest.raises(CheckpointError, match="ada/letters: the hub did not take it"):
+        Recognizer(tiny_model, Greedy()).push_to_hub("ada/letters")

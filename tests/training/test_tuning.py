@@ -57,7 +57,13 @@ def test_a_network_with_additions_is_saved_as_a_plain_one():
     torch.manual_seed(0)
     plain, network = DRetHTR(TINY, 12), DRetHTR(TINY, 12)
     LowRank(2).begin(network)
+    for parameter in network.parameters():
+        if parameter.requires_grad:
+            torch.nn.init.normal_(parameter, std=0.1)  # additions begin as nothing
+    line = torch.rand(1, 1, 48, 96), torch.tensor([96]), torch.tensor([[2, 5, 6]])
+    expected, _ = network.eval()(*line)
     plain.load_state_dict(LowRank(2).ended(network).state_dict())
+    torch.testing.assert_close(plain.eval()(*line)[0], expected)
 
 
 def test_a_rank_below_one_is_refused():

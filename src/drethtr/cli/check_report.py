@@ -36,7 +36,8 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
 
     recognizer = Recognizer.load(model, device=device_named(device))
     every = [sample for samples in splits.values() for sample in samples]
-    chosen = choose([sample for sample in clean_lines(every) if sample.text.strip() and readable(sample)], limit, seed)
+    written = [sample for sample in clean_lines(every) if sample.text.strip()]
+    chosen = [sample for sample in choose(written, limit, seed) if readable(sample)]
     try:
         count_unknown(recognizer, chosen)
     except DataError as error:

@@ -46,7 +46,7 @@ def import_lines(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write what was found and left out here.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the files of all splits that exist.")] = False,
 ) -> None:
     """Bring line images and texts of a known layout into Parquet files; images keep their bytes where they can."""
     from drethtr.data.importers import importer_for

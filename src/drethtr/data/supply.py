@@ -101,6 +101,11 @@ class Real(FromFiles):
     balance: float = 1.0
     factors: tuple[SetFactor, ...] = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.balance <= 1:
+            raise ConfigError(f"the balance of sets must be in [0, 1], not {self.balance}")
+
     def open(self) -> list[tuple[float, Supply]]:
         """One supply per set, in the order of their names.
 

@@ -18,14 +18,22 @@ def write_folder(model: Model, folder: Path, repository: str = "OWNER/NAME") -> 
     """Write a model, in float16 if that loses nothing, and a README made from its card.
 
     Raises:
-        DataError: if the folder has a README of something else.
+        DataError: if the folder has a README of something else, or a model without one; if a README cannot be written.
+        CheckpointError: if the model cannot be written.
     """
-    page = folder / README
-    if page.exists() and not OWN_README.match(page.read_bytes()):
-        raise DataError(f"{page}: is not that of a model of drethtr and stays as it is; choose another folder")
-    save_model(model, folder / MODEL, half=fits_half(model))
-    with atomic_write(page) as unfinished:
-        unfinished.write_text(readme(model, repository), encoding="utf-8")
+    page, weights = folder / README, folder / MODEL
+    try:
+        if page.exists() and not OWN_README.match(page.read_bytes()):
+            raise DataError(f"{page}: is not that of a model of drethtr and stays as it is; choose another folder")
+        if weights.exists() and not page.exists():
+            raise DataError(
+                f"{weights}: has no {README} of drethtr beside it and stays as it is; choose another folder"
+            )
+        save_model(model, weights, half=fits_half(model))
+        with atomic_write(page) as unfinished:
+            unfinished.write_text(readme(model, repository), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{page}: cannot be read or written: {error.strerror}") from error
 
 
 def fits_half(model: Model) -> bool:
@@ -71,7 +79,7 @@ def fetch(repository: str, revision: str | None) -> Path:
     try:
         return Path(hf_hub_download(repository, MODEL, revision=revision))
     except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())
+        reason = on_one_line(error)
         raise CheckpointError(f"{repository}: no file or folder here, nor to be had from the hub: {reason}") from error
 
 
@@ -79,6 +87,7 @@ def upload(model: Model, repository: str, *, private: bool = False) -> str:
     """Put a model into a repository of the hub, made if it is not there; the address of the commit.
 
     Raises:
+        CheckpointError: if the hub does not take it.
         MissingExtraError: if huggingface_hub is not installed.
     """
     try:
@@ -86,9 +95,17 @@ def upload(model: Model, repository: str, *, private: bool = False) -> str:
     except ImportError as error:
         raise MissingExtraError("huggingface_hub", "hub") from error
     api = HfApi()
-    api.create_repo(repository, private=private, exist_ok=True)
     with TemporaryDirectory() as folder:
         write_folder(model, Path(folder), repository)
-        return api.upload_folder(
-            repo_id=repository, folder_path=folder, commit_message=f"Model {model.identity}"
-        ).commit_url
+        try:
+            api.create_repo(repository, private=private, exist_ok=True)
+            return api.upload_folder(
+                repo_id=repository, folder_path=folder, commit_message=f"Model {model.identity}"
+            ).commit_url
+        except Exception as error:  # its own errors and those of its HTTP client have no base in common
+            raise CheckpointError(f"{repository}: the hub did not take it: {on_one_line(error)}") from error
+
+
+def on_one_line(error: Exception) -> str:
+    """What an error of the hub says; it likes to say it in paragraphs."""
+    return " ".join(str(error).split())
