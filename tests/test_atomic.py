@@ -2,7 +2,7 @@
 
 import pytest
 
-from drethtr.atomic import atomic_write
+from drethtr.atomic import atomic_write, remove_unfinished
 
 
 def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
@@ -68,3 +68,16 @@ def test_a_link_stays_and_its_file_is_written(there, tmp_path):
         unfinished.write_text("new")
     assert link.is_symlink() and file.read_text() == "new"
     assert sorted(tmp_path.rglob("*")) == [file, link.parent, link]
+
+
+def test_what_a_killed_program_left_can_be_removed(tmp_path):
+    """And nothing else."""
+    own = [tmp_path / name for name in ("file", "thesis.unfinished", ".notes.unfinished")]
+    for path in own:
+        path.touch()
+    writing = atomic_write(tmp_path / "file")
+    writing.__enter__()  # and no more: the program is killed
+    assert len(list(tmp_path.iterdir())) == 4
+    remove_unfinished(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted(own)
+    remove_unfinished(tmp_path / "missing")

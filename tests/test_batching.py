@@ -37,10 +37,17 @@ def test_stack_fills_up_with_paper():
 
 
 ON_WINDOWS = RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 4096 bytes.")
+ON_A_MAC = RuntimeError(
+    "MPS backend out of memory (MPS allocated: 17.99 GB, other allocations: 96.00 KB, max allowed: 18.13 GB). Tried to "
+    "allocate 256.00 MB on private pool. Use PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper limit for memory "
+    "allocations (may cause system failure)."
+)
 
 
 @pytest.mark.parametrize(
-    "error", [torch.cuda.OutOfMemoryError("CUDA out of memory"), MemoryError(), ON_WINDOWS], ids=repr
+    "error",
+    [torch.cuda.OutOfMemoryError("CUDA out of memory"), MemoryError(), ON_WINDOWS, ON_A_MAC],
+    ids=["CUDA", "Python", "Windows", "Mac"],
 )
 def test_a_batch_that_is_too_large_is_halved(error):
     asked = []

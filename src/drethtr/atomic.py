@@ -1,10 +1,19 @@
 """Files that are whole or not there, whatever stops the program that writes them."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
 from uuid import uuid4
+
+UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
+"""What a file is called until it is whole."""
+
+
+def unfinished_name() -> str:
+    """A name for a file that is not whole, like no other: another process may write the same file."""
+    return f".{uuid4().hex}.unfinished"
 
 
 @contextmanager
@@ -19,7 +28,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{uuid4().hex}.unfinished")  # another process may write the same file
+    unfinished = path.with_name(unfinished_name())
     try:
         unfinished.touch()
         mode = S_IMODE((path if path.exists() else unfinished).stat().st_mode)
@@ -28,3 +37,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what killed programs left in a folder, if it is there; nobody may be writing in it."""
+    for path in folder.glob(".*.unfinished"):
+        if UNFINISHED.fullmatch(path.name):
+            path.unlink(missing_ok=True)

@@ -22,6 +22,9 @@ WIDTH_STEP = 128
 PIXELS_TOGETHER = 100_000_000
 """A group of lines ends when it has so many pixels, before they are prepared."""
 
+OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
+"""What torch says where an allocation fails, on devices for which it has no exception of its own."""
+
 
 def in_groups(lines: Iterable[tuple[Item, Opened]], most: int) -> Iterator[list[tuple[Item, Opened]]]:
     """The same in groups of at most `most` that fit into memory; an item without a line has the reason in its place."""
@@ -81,5 +84,6 @@ def in_memory(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[It
 
 
 def is_out_of_memory(error: RuntimeError | MemoryError) -> bool:
-    """Whether an allocation failed; on CPUs, torch says so only in words."""
-    return isinstance(error, torch.cuda.OutOfMemoryError | MemoryError) or "DefaultCPUAllocator" in str(error)
+    """Whether an allocation failed."""
+    told = isinstance(error, torch.cuda.OutOfMemoryError | MemoryError)
+    return told or any(words in str(error) for words in OUT_OF_MEMORY)

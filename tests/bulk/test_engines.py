@@ -1,6 +1,7 @@
 """What engines do when it goes wrong for good."""
 
 import pickle
+from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 
@@ -11,7 +12,7 @@ from PIL import Image
 from drethtr import Recognizer
 from drethtr.bulk import local
 from drethtr.bulk.job import open_job
-from drethtr.bulk.local import Local
+from drethtr.bulk.local import Killed, Local
 from drethtr.bulk.on_ray import Ray, outcomes
 from drethtr.bulk.plan import Columns
 from drethtr.bulk.reader import Outcome
@@ -42,6 +43,18 @@ def test_workers_that_cannot_begin_end_the_run(job, tmp_path, monkeypatch):
         list(job.run(Local(1), die))
     with pytest.raises(DrethtrError, match=r"gone: no such model file"):
         list(job.run(Local(1), partial(Recognizer.load, tmp_path / "gone")))
+
+
+def test_how_a_worker_ended_is_told_through_any_block():
+    """Python gives exceptions a new traceback on their way."""
+
+    @contextmanager
+    def block():
+        yield
+
+    for code, told in ((-9, "killed by SIGKILL"), (3, "exit code 3"), (None, "exit code None")):
+        with pytest.raises(Killed, match=told), block():
+            raise Killed(code)
 
 
 def test_ray_keeps_a_cpu_free():

@@ -58,6 +58,32 @@ def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
     assert len({row["text"] for row in found}) > 5, "all lines alike would prove nothing"
 
 
+def test_a_part_reads_no_further_than_its_rows(tmp_path):
+    """What follows in its row group may even be damaged."""
+    path = tmp_path / "a.parquet"
+    images = [b"%04d" % number * 500 for number in range(3000)]
+    pages = {"data_page_size": 20_000, "write_batch_size": 8, "use_dictionary": False, "compression": "none"}
+    pq.write_table(pa.table({"image": images}), path, row_group_size=3000, **pages)
+    content = path.read_bytes()
+    place = content.index(images[2900])
+    path.write_bytes(content[:place] + bytes(150_000) + content[place + 150_000 :])
+    parts = list(make_plan([str(path)], Columns()).cut(1000))
+    assert [row.image for row in parts[1].rows.read()] == images[1000:2000]
+    with pytest.raises(DataError, match="cannot be read as Parquet"):
+        list(parts[2].rows.read())
+
+
+def test_row_groups_that_are_read_again_and_again_are_named(tmp_path):
+    short, long, longer = (
+        write_shard(tmp_path / f"{name}.parquet", range(23), group=group)
+        for name, group in (("a", 20), ("b", 21), ("c", 23))
+    )
+    assert make_plan([short], Columns()).caution(2) == ""
+    assert make_plan([long], Columns()).caution(2).startswith(f"{long}: a row group has 21 rows; every part of 2 rows")
+    told = make_plan([short, long, longer], Columns()).caution(2)
+    assert told.startswith(f"{longer}: a row group has 23 rows (further files with long ones: 1); every part of 2 rows")
+
+
 def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path, monkeypatch):
     pq.write_table(pa.table({"image": [b"", line(1), line(2)]}), tmp_path / "a.parquet")
     [part] = make_plan([str(tmp_path / "a.parquet")], Columns()).cut(3)

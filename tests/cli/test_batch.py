@@ -1,5 +1,5 @@
 import pytest
-from bulk_runs import Here
+from bulk_runs import Here, write_shard
 from odd_lines import blank_paper, odd_lines
 from PIL import Image
 
@@ -54,6 +54,14 @@ def test_flagged_lines_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypa
     told = f"3 of 3 rows are in {tmp_path}/out\n"
     assert drethtr(*arguments).out == told + "1 of the 3 rows read now are flagged; the column flags says why\n"
     assert drethtr(*arguments).out == told
+
+
+def test_a_row_group_of_very_many_parts_is_told(drethtr, tiny_path, tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Here())
+    monkeypatch.setattr("drethtr.bulk.plan.PARTS", 1)
+    path = write_shard(tmp_path / "a.parquet", range(3))
+    outcome = drethtr("batch", path, "--output", tmp_path / "out", "--model", tiny_path, "--rows-per-part", 2)
+    assert outcome.code == 0 and f"drethtr: {path}: a row group has 3 rows; every part of 2 rows" in outcome.err
 
 
 def test_rows_that_are_missing_are_told(drethtr, lines, tiny_path, tmp_path, monkeypatch):

@@ -95,7 +95,7 @@ def test_sizes_are_bounded(monkeypatch):
     with pytest.raises(DataError, match="more than 3 elements"):
         parse(b"<a><b/><b/><b/></a>", "x")
     monkeypatch.setattr(markup, "MAX_BYTES", 10)
-    with pytest.raises(DataError, match="15 bytes of XML are more than the 10 allowed"):
+    with pytest.raises(DataError, match="has more than the 10 bytes that the file of a page may have"):
         parse(b"<a><b/><b/></a>", "x")
 
 

@@ -65,6 +65,11 @@ def test_the_size_of_an_image_is_in_its_header(tmp_path, ending, monkeypatch):
         (b"<mets/>", "neither PAGE XML nor ALTO: the root element is 'mets'"),
         (b"<PcGts/>", "PAGE XML of unknown namespace ''"),
         (b"{", "not valid JSON"),
+        (
+            b'{"format": "drethtr page 2"}',
+            "its format is 'drethtr page 2', not 'drethtr page 1'; install the drethtr version",
+        ),
+        (b'{"format": null}', "its format is 'None', not 'drethtr page 1'"),
         (b"{}", "not a page as drethtr writes it: KeyError: 'width'"),
         (b'{"image": "a", "width": 1e999, "height": 1, "regions": []}', "a page is 0 to 1,000,000 pixels .*, not inf"),
         (b'{"image": "a", "width": -1, "height": 1, "regions": []}', "pixels wide and high, not -1"),
@@ -82,6 +87,16 @@ def test_what_is_no_page_is_named(data, message, tmp_path):
     path.write_bytes(data)
     with pytest.raises(DataError, match=rf"^{path}: .*{message}"):
         read_page(path)
+
+
+@pytest.mark.parametrize("format", ["page", "alto", "json"])
+def test_a_file_that_is_too_large_is_called_so_in_every_format(format, tmp_path, monkeypatch):
+    """And not broken, because only its beginning was read."""
+    for module in ("read", "markup"):
+        monkeypatch.setattr(f"drethtr.documents.{module}.MAX_BYTES", 300)
+    (tmp_path / "a").write_bytes(FORMATS[format].write(document_of(letter_page())))
+    with pytest.raises(DataError, match=r"a: has more than the 300 bytes that the file of a page may have$"):
+        read_page(tmp_path / "a")
 
 
 def test_a_missing_file_is_named(tmp_path):

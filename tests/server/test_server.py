@@ -21,6 +21,7 @@ from PIL import Image
 
 from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
+from drethtr.errors import CheckpointError
 from drethtr.layout.projection import Projection
 from drethtr.server import app
 from drethtr.server.desk import Desk
@@ -130,8 +131,6 @@ def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
 
 
 def test_a_fault_is_told_to_all_who_wait_and_the_server_goes_on(recognizer, monkeypatch):
-    from drethtr.errors import CheckpointError
-
     def fail(lines):
         sleep(0.2)
         raise CheckpointError("the model's numbers overflow")
@@ -141,6 +140,97 @@ def test_a_fault_is_told_to_all_who_wait_and_the_server_goes_on(recognizer, monk
             patch.setattr(recognizer, "read_lines", fail)
             answers = list(people.map(lambda _: ask("/line", line("abc")), range(4)))
         assert answers == [(500, "application/json", b'{"error":"the model\'s numbers overflow"}')] * 4
+        assert ask("/line", line("abc"))[0] == 200
+
+
+def test_a_line_that_fails_fails_alone(recognizer, monkeypatch):
+    """Those that wait with it are read all the same."""
+    texts, read, turns = ["a", "ab", "abc", "abcd"], recognizer.read_lines, []
+    alone = [reading.text for reading in recognizer.read(list(map(line, texts)))]
+
+    def read_or_fail(lines):
+        sleep(0.2)
+        turns.append(len(lines))
+        if any(each.shape == written("abc").shape for each in lines):
+            raise CheckpointError("the model's numbers overflow")
+        return read(lines)
+
+    monkeypatch.setattr(recognizer, "read_lines", read_or_fail)
+    with serving(recognizer) as ask, ThreadPoolExecutor(4) as people:
+        *answers, (status, _, content) = people.map(lambda text: ask("/line", line(text)), ["a", "ab", "abcd", "abc"])
+    assert [json.loads(answer)["text"] for _, _, answer in answers] == [*alone[:2], alone[3]]
+    assert status == 500 and b"overflow" in content and max(turns) > 1
+
+
+def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, monkeypatch):
+    begun, go_on, turns, read = Event(), Event(), [], recognizer.read_lines
+
+    def slowly(lines):
+        begun.set()
+        go_on.wait()
+        turns.append(len(lines))
+        return read(lines)
+
+    async def ask_five():
+        desk = Desk(recognizer)
+        first = asyncio.create_task(desk.read(written("abc")))
+        await asyncio.to_thread(begun.wait)
+        others = [asyncio.create_task(desk.read(written("abc"))) for _ in range(4)]
+        await asyncio.sleep(0)
+        go_on.set()
+        return await asyncio.gather(first, *others)
+
+    monkeypatch.setattr(recognizer, "read_lines", slowly)
+    monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", written("abc").size)
+    assert len(asyncio.run(ask_five())) == 5 and turns == [1, 2, 2]
+
+
+@pytest.mark.parametrize("address", ["/line", "/page?format=txt"])
+def test_what_was_brought_is_gone_when_it_is_read(address, recognizer, monkeypatch):
+    gone, found, bring, read = Event(), [], app.body_of, recognizer.read_lines
+
+    class Body(bytes):
+        def __del__(self):
+            gone.set()
+
+    async def body_of(request):
+        return Body(await bring(request))
+
+    monkeypatch.setattr(app, "body_of", body_of)
+    monkeypatch.setattr(recognizer, "read_lines", lambda lines: found.append(gone.wait(5)) or read(lines))
+    with serving(recognizer) as ask:
+        assert ask(address, encoded(PAGE))[0] == 200
+    assert found and all(found)
+
+
+def test_a_format_that_lacks_its_package_is_refused_before_anything_is_sent(ask, monkeypatch):
+    monkeypatch.setattr("drethtr.documents.formats.find_spec", lambda name: None)
+    status, _, content = ask("/page?format=pdf", b"")
+    assert status == 500 and "pikepdf is not installed" in json.loads(content)["error"]
+
+
+def test_a_fault_of_the_server_is_told_without_what_is_inside(recognizer, monkeypatch, capfd):
+    def fail(lines):
+        raise ZeroDivisionError("a secret")
+
+    monkeypatch.setattr(recognizer, "read_lines", fail)
+    with serving(recognizer) as ask:
+        status, media, content = ask("/line", line("abc"))
+    assert (status, media) == (500, "application/json")
+    assert json.loads(content) == {"error": "the server has failed over this request; its log says how"}
+    assert "a secret" in capfd.readouterr().err
+
+
+def test_who_sends_too_slowly_leaves_room_for_others(recognizer, monkeypatch):
+    monkeypatch.setattr(app, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(app, "MOST_REQUESTS", 1)
+    with serving(recognizer) as ask:
+        with socket.create_connection(("127.0.0.1", ask.port), timeout=60) as client, client.makefile("rb") as answer:
+            client.sendall(b"POST /line HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nhalf")
+            head, _, content = answer.read().partition(b"\r\n\r\n")  # until the server hangs up
+        assert head.startswith(b"HTTP/1.1 408 ")
+        assert json.loads(content)["error"].startswith("the image did not arrive within 0.2 seconds")
+        monkeypatch.setattr(app, "MOST_SECONDS", 60)
         assert ask("/line", line("abc"))[0] == 200
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 from drethtr import config
 from drethtr.checkpoint import load_model, read_tensors, write_tensors
@@ -157,6 +158,38 @@ def test_a_run_saved_before_a_setting_was_there_goes_on(data, monkeypatch):
     assert load_model(data / "out" / LATEST).card["samples"] > before
     with pytest.raises(CheckpointError, match=r"other settings \(seed\)"):
         train(replace(wanted, seed=1), data / "out", resume=True, workers=0)
+
+
+CHANGES_OF_A_SNAPSHOT = [
+    (lambda tensors, header: header["progress"].pop("positions"), "KeyError: 'positions'"),
+    (lambda tensors, header: header["progress"].update(mood=1), "TypeError: .*mood"),
+    (lambda tensors, header: header.update(lines=3), "TypeError: "),
+    (lambda tensors, header: tensors.update(other=torch.ones(1)), "KeyError: 'other'"),
+    (lambda tensors, header: tensors.pop("network.backbone.blocks.0.conv.bias"), r"RuntimeError: .*blocks\.0"),
+]
+
+
+def test_a_snapshot_that_is_not_understood_is_named_with_what_to_do(data, monkeypatch):
+    wanted, snapshot = run(data, monkeypatch), data / "out" / SNAPSHOT
+    train(wanted, data / "out", workers=0, minutes=0)
+    whole = snapshot.read_bytes()
+    for change, told in CHANGES_OF_A_SNAPSHOT:
+        snapshot.write_bytes(whole)
+        tensors, metadata = read_tensors(snapshot)
+        header = json.loads(metadata["drethtr-run"])
+        change(tensors, header)
+        write_tensors(tensors, snapshot, {"drethtr-run": json.dumps(header)})
+        with pytest.raises(CheckpointError, match=rf"snapshot\.safetensors: damaged, or .* \({told}.*new output$"):
+            train(wanted, data / "out", resume=True, workers=0)
+
+
+def test_what_a_killed_run_left_is_removed(data, monkeypatch):
+    wanted, left = run(data, monkeypatch, STILL), data / "out" / f".{'0f' * 16}.unfinished"
+    left.parent.mkdir()
+    for resume in (False, True):
+        left.write_bytes(b"half")
+        train(wanted, data / "out", workers=0, resume=resume, minutes=0)
+        assert not left.exists()
 
 
 def test_lines_that_are_made_need_an_alphabet(data, monkeypatch):

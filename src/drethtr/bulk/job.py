@@ -31,12 +31,16 @@ OTHERS = {
 
 @dataclass(frozen=True)
 class Job:
-    """All parts, where their results go, and those that were left to read when it was opened."""
+    """All parts, where their results go, and those that were left to read when it was opened.
+
+    caution  what makes them slow to read, if anything does
+    """
 
     output: Output
     parts: tuple[Part, ...]
     left: tuple[Part, ...]
     model: str
+    caution: str
 
     @property
     def rows(self) -> int:
@@ -107,7 +111,7 @@ def open_job(
     else:
         folder.write(json.dumps(settings, ensure_ascii=False, indent=1).encode(), JOB)
     parts = tuple(plan.cut(rows_per_part))
-    return Job(folder, parts, missing(parts, folder), recognizer.model.hash)
+    return Job(folder, parts, missing(parts, folder), recognizer.model.hash, plan.caution(rows_per_part))
 
 
 def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:

@@ -33,11 +33,12 @@ class Refusal(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
 class Killed(Exception):
     """A worker ended without an answer."""
 
-    code: int | None
+    def __init__(self, code: int | None) -> None:
+        super().__init__(code)
+        self.code = code
 
     def __str__(self) -> str:
         if self.code is not None and self.code < 0:

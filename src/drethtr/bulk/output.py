@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from drethtr.atomic import atomic_write
+from drethtr.atomic import UNFINISHED, atomic_write, unfinished_name
 from drethtr.data.urls import Location, locate
 from drethtr.errors import DataError
 
@@ -23,9 +22,6 @@ JOB = "_job.json"
 QUARANTINE = "_quarantine"
 WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
 """What the files of parts are called, and those of their bad rows."""
-
-UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
-"""What a file is called until it is whole."""
 
 
 def columns(carried: "Schema") -> "Schema":
@@ -102,7 +98,7 @@ class Output:
 
         system, path = self.at(*names)
         folder = path.rpartition("/")[0]
-        unfinished = f"{folder}/.{uuid4().hex}.unfinished"
+        unfinished = f"{folder}/{unfinished_name()}"
         try:
             if isinstance(system, LocalFileSystem):  # on Windows it would move a file in two steps
                 with atomic_write(Path(path)) as whole:

@@ -6,7 +6,7 @@ from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from drethtr.bulk.output import JOB, WRITTEN
-from drethtr.bulk.rows import ImageRows, ParquetRows, Rows
+from drethtr.bulk.rows import ImageRows, ParquetRows, Rows, printable
 from drethtr.config import hint
 from drethtr.data.sources.parquet import open_parquet
 from drethtr.data.urls import beside, find_files, identity, locate, reaching
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PARQUET = ".parquet"
 IMAGE_COLUMNS = ("image", "im", "path", "file")
 """What the column with the images may be called, if nobody says; the first that is there."""
+
+PARTS = 10
+"""A row group that is cut into more parts than that is worth a word: each of them reads it from the beginning."""
 
 
 class Part(NamedTuple):
@@ -50,6 +53,19 @@ class Plan(NamedTuple):
     inputs: tuple[Rows, ...]
     carried: "Schema"
 
+    def caution(self, rows: int) -> str:
+        """What makes parts of `rows` rows slow to read, and what to do; nothing if nothing does."""
+        long = [given for given in self.inputs if isinstance(given, ParquetRows) and given.longest > PARTS * rows]
+        if not long:
+            return ""
+        worst = max(long, key=lambda given: given.longest)
+        others = f" (further files with long ones: {len(long) - 1:,})" if len(long) > 1 else ""
+        return (
+            f"{printable(worst.file)}: a row group has {worst.longest:,} rows{others}; every part of {rows:,} rows "
+            "reads its row group from the beginning. Where that takes long, write the file anew, as "
+            "pyarrow.parquet.write_table does with row_group_size=1000, or give more --rows-per-part"
+        )
+
     def cut(self, rows: int) -> Iterator[Part]:
         """All parts, of `rows` rows where the input has so many left."""
         number = 0
@@ -78,7 +94,8 @@ def make_plan(files: Sequence[str], columns: Columns) -> Plan:
             rows, types = look_at(file, columns)
             if carried is not None and types != carried:
                 raise DataError(f"{file}: {', '.join(columns.carry)} are of other types than in the files before")
-            inputs, carried = [*inputs, rows], types
+            inputs.append(rows)
+            carried = types
     if columns.carry and any(isinstance(rows, ImageRows) for rows in inputs):
         raise ConfigError(f"images have no columns such as {columns.carry[0]!r} to carry; give Parquet files alone")
     return Plan(tuple(inputs), pyarrow.schema([]) if carried is None else carried)
@@ -141,7 +158,9 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
 
     with open_parquet(file) as opened:
         schema, count = opened.schema_arrow, opened.metadata.num_rows
-        size = sum(opened.metadata.row_group(group).total_byte_size for group in range(opened.num_row_groups))
+        groups = [opened.metadata.row_group(group) for group in range(opened.num_row_groups)]
+        size = sum(group.total_byte_size for group in groups)
+        longest = max((group.num_rows for group in groups), default=0)
     image = columns.image or next((name for name in IMAGE_COLUMNS if name in schema.names), IMAGE_COLUMNS[0])
     for name in (image, *columns.carry):
         if name not in schema.names:
@@ -152,7 +171,7 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
     if not may_hold_images(schema.field(image).type):
         raise DataError(f"{file}: column {image!r} is {schema.field(image).type}; expected images or their paths")
     carried = pyarrow.schema([schema.field(name) for name in columns.carry])
-    return ParquetRows(file, image, columns.carry, count, size), carried
+    return ParquetRows(file, image, columns.carry, count, size, longest), carried
 
 
 def may_hold_images(kind: "DataType") -> bool:

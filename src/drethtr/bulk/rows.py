@@ -68,6 +68,7 @@ class ParquetRows(Rows):
     carry    other columns that are wanted
     first    number of the first row
     size     bytes of all its row groups, as its footer says
+    longest  rows of the longest of them
     """
 
     file: str
@@ -75,6 +76,7 @@ class ParquetRows(Rows):
     carry: tuple[str, ...]
     count: int
     size: int
+    longest: int
     first: int = 0
 
     def read(self) -> Iterator[Row]:
@@ -86,6 +88,8 @@ class ParquetRows(Rows):
                         if number + place in wanted:
                             yield self.row(number + place, batch.slice(place, 1))
                     number += batch.num_rows
+                    if number >= wanted.stop:
+                        return
 
     def row(self, number: int, cells: "RecordBatch") -> Row:
         """The row of this number.

@@ -63,6 +63,8 @@ def batch(
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
     job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)
+    if job.caution:
+        typer.echo(f"drethtr: {job.caution}", err=True)
     read = flagged = 0
     with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
         for outcome in job.run(chosen, partial(load, device=device)):

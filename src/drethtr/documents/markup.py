@@ -87,8 +87,7 @@ def parse(data: bytes, name: str) -> Markup:
     Raises:
         DataError: if it is too large, in an unknown encoding, not well-formed, or declares a document type.
     """
-    if len(data) > MAX_BYTES:
-        raise DataError(f"{name}: {len(data):,} bytes of XML are more than the {MAX_BYTES:,} allowed")
+    refuse_large(data, name)
     mark, encoding = encoding_of(data, name)
     try:
         utf8 = data[len(mark) :].decode(encoding).encode()
@@ -110,6 +109,12 @@ def parse(data: bytes, name: str) -> Markup:
         raise DataError(f"{name}: not well-formed XML: {error}") from error
     assert builder.root is not None
     return Markup(builder.root, utf8, encoding, mark)
+
+
+def refuse_large(data: bytes, name: str) -> None:
+    """Refuse more than the file of a page may have, whatever it is written in."""
+    if len(data) > MAX_BYTES:
+        raise DataError(f"{name}: has more than the {MAX_BYTES:,} bytes that the file of a page may have")
 
 
 def encoding_of(data: bytes, name: str) -> tuple[bytes, str]:

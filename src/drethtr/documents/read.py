@@ -43,7 +43,7 @@ def read_page(path: str | Path) -> Page:
         DataError: naming the file and what is wrong with it.
     """
     path = Path(path)
-    data = head = load(path, 64)
+    head = load(path, 64)
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         head = head.removeprefix(mark)
     head = head.lstrip(SPACE + b"\0")

@@ -17,6 +17,7 @@ from drethtr.config import hint, named
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.errors import ConfigError, DataError, DrethtrError
+from drethtr.images.line import Line
 from drethtr.images.page import is_pdf, open_pages
 from drethtr.layout.finder import Finder
 from drethtr.recognizer import Recognizer
@@ -30,6 +31,9 @@ MOST_REQUESTS = 64
 MOST_BYTES = 64 << 20
 MOST_PAGES = 20
 """What one request may bring; longer books are for `drethtr transcribe`."""
+
+MOST_SECONDS = 60.0
+"""How long it may take to bring it."""
 
 STATUS = ((DataError, 422), (ConfigError, 400), (DrethtrError, 500))
 """How expected errors are told, the first that fits: of the image, of the request, of this server."""
@@ -73,39 +77,41 @@ class Service:
         """`POST /line`: the image of a line in, its reading out, as `drethtr transcribe --format json` has it."""
         parameters_of(request)
         with self.admitted():
-            content = await body_of(request)
-            if content.startswith(b"%PDF"):
-                raise DataError("a PDF is no image of a line; POST it to /page")
-            line = await asyncio.to_thread(self.recognizer.open_line, content)
-            reading = await self.desk.read(line)
+            reading = await self.desk.read(await self.line_of(request))
         return JSONResponse({**reading.to_json(), "made_by": self.provenance.to_json()})
+
+    async def line_of(self, request: Request) -> Line:
+        """The line that a request brings; what it was encoded in is not kept while it waits."""
+        content = await body_of(request)
+        if content.startswith(b"%PDF"):
+            raise DataError("a PDF is no image of a line; POST it to /page")
+        return await asyncio.to_thread(self.recognizer.open_line, content)
 
     async def page(self, request: Request) -> Response:
         """`POST /page?format=alto&name=letter.jpg`: an image or PDF in, a document out; json if no format is named."""
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
+        format.refuse_missing()
         name = Path(asked.get("name", "")).name or "page"
-        with self.admitted():
-            read = partial(self.document_of, await body_of(request), name, format)
+        with self.admitted(), TemporaryDirectory() as folder:  # where what was brought waits, and not in memory
+            path = await asyncio.to_thread(put, await body_of(request), Path(folder), name)
+            read = partial(self.document_of, path, format)
             document = await self.desk.alone(read, given_up=request.is_disconnected)
         return Response(document, media_type=format.media)
 
-    def document_of(self, content: bytes, name: str, format: Format) -> bytes:
-        """A file of this name, read.
+    def document_of(self, path: Path, format: Format) -> bytes:
+        """A file, read.
 
         Raises:
             DataError: if it cannot be, or has too many pages.
         """
-        format.refuse_missing()
-        with TemporaryDirectory() as folder:
-            path = put(content, Path(folder), name)
-            try:
-                originals = tuple(map(Original, open_pages(path, MOST_PAGES)))
-                refuse_several(len(originals), name, format)
-                sheets = tuple(self.sheet_of(original) for original in originals)
-                return format.write(Document(sheets, self.provenance, path if is_pdf(path) else None))
-            except DataError as error:
-                raise DataError(str(error).replace(str(path), name)) from error
+        try:
+            originals = tuple(map(Original, open_pages(path, MOST_PAGES)))
+            refuse_several(len(originals), path.name, format)
+            sheets = tuple(self.sheet_of(original) for original in originals)
+            return format.write(Document(sheets, self.provenance, path if is_pdf(path) else None))
+        except DataError as error:
+            raise DataError(str(error).replace(str(path), path.name)) from error
 
     def sheet_of(self, original: Original) -> Sheet:
         """A page that was read, beside its scan."""
@@ -151,16 +157,21 @@ async def body_of(request: Request) -> bytes:
     """What a request brings, in memory.
 
     Raises:
-        HTTPException: if that is nothing, too much, or a form.
+        HTTPException: if that is nothing, too much, too slow, or a form.
     """
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise HTTPException(415, "send the bytes of the image alone, as curl --data-binary @line.png does, and no form")
     pieces, size = [], 0
     refuse_bytes(int(request.headers.get("content-length", 0)))
-    async for piece in request.stream():
-        pieces.append(piece)
-        size += len(piece)
-        refuse_bytes(size)
+    try:
+        async with asyncio.timeout(MOST_SECONDS):
+            async for piece in request.stream():
+                pieces.append(piece)
+                size += len(piece)
+                refuse_bytes(size)
+    except TimeoutError as error:
+        told = f"the image did not arrive within {MOST_SECONDS:g} seconds; send it again, or a smaller one"
+        raise HTTPException(408, told, {"Connection": "close"}) from error
     if not size:
         raise HTTPException(400, "the request brings no image; send its bytes, as curl --data-binary @line.png does")
     return b"".join(pieces)
@@ -181,6 +192,11 @@ def told(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, next(status for kind, status in STATUS if isinstance(error, kind)))
 
 
+def failed(request: Request, error: Exception) -> Response:
+    """An error that nobody expected; what it was is for the log, where the server that runs this writes it."""
+    return JSONResponse({"error": "the server has failed over this request; its log says how"}, 500)
+
+
 def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> Starlette:
     """The application, for any server that speaks ASGI."""
     service = Service(recognizer, finder)
@@ -189,6 +205,5 @@ def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> St
         Route("/line", service.line, methods=["POST"]),
         Route("/page", service.page, methods=["POST"]),
     ]
-    return Starlette(
-        routes=routes, exception_handlers=dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
-    )
+    expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
+    return Starlette(routes=routes, exception_handlers={**expected, Exception: failed})

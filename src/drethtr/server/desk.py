@@ -5,11 +5,12 @@ the time that is saved.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
+from drethtr.batching import in_groups
 from drethtr.images.line import Line
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
@@ -17,7 +18,7 @@ from drethtr.recognizer import Recognizer
 Result = TypeVar("Result")
 
 MOST_LINES = 64
-"""So many lines are read together."""
+"""So many lines are read together, if memory has room for them."""
 
 
 class Desk:
@@ -25,7 +26,7 @@ class Desk:
 
     def __init__(self, recognizer: Recognizer) -> None:
         self.recognizer = recognizer
-        self.waiting: list[tuple[Line, asyncio.Future[Reading]]] = []
+        self.waiting: list[tuple[asyncio.Future[Reading], Line]] = []
         self.busy = asyncio.Lock()
         self.thread = ThreadPoolExecutor(1)  # always the same: torch keeps a team of helpers for every thread
 
@@ -36,7 +37,7 @@ class Desk:
             DrethtrError: as `Recognizer.read_lines` does.
         """
         answer: asyncio.Future[Reading] = asyncio.get_running_loop().create_future()
-        self.waiting.append((line, answer))
+        self.waiting.append((answer, line))
         try:
             async with self.busy:
                 if not answer.done():
@@ -47,21 +48,37 @@ class Desk:
 
     async def read_waiting(self) -> None:
         """Answer those who have waited longest."""
-        waiting = [(line, answer) for line, answer in self.waiting if not answer.done()]
-        taken, self.waiting = waiting[:MOST_LINES], waiting[MOST_LINES:]
+        waiting = [(answer, line) for answer, line in self.waiting if not answer.done()]
+        taken = next(in_groups(waiting, MOST_LINES), [])
+        self.waiting = waiting[len(taken) :]
         try:
-            readings = await self.work(partial(self.recognizer.read_lines, [line for line, _ in taken]))
+            if not await self.answer(taken):
+                for one in taken:
+                    await self.answer([one])
+        finally:
+            for answer, _ in taken:
+                answer.cancel()  # those without an answer, when the server stops: nobody waits for ever
+
+    async def answer(self, taken: Sequence[tuple[asyncio.Future[Reading], Line]]) -> bool:
+        """Read lines together. Who brought the only one is told why it fails; of several, it may be the fault of one.
+
+        Returns:
+            Whether all have been answered.
+        """
+        wanted = [(answer, line) for answer, line in taken if not answer.done()]
+        try:
+            readings = await self.work(partial(self.recognizer.read_lines, [line for _, line in wanted]))
         except Exception as error:
-            for _, answer in taken:
+            if len(wanted) > 1:
+                return False
+            for answer, _ in wanted:
                 if not answer.done():
                     answer.set_exception(error)
         else:
-            for (_, answer), reading in zip(taken, readings, strict=True):
+            for (answer, _), reading in zip(wanted, readings, strict=True):
                 if not answer.done():
                     answer.set_result(reading)
-        finally:
-            for _, answer in taken:
-                answer.cancel()  # those without an answer, when the server stops: nobody waits for ever
+        return True
 
     async def alone(self, work: Callable[[], Result], given_up: Callable[[], Awaitable[bool]]) -> Result | None:
         """What some other work with the recognizer gives; None if nobody waits for it any more when its turn comes."""

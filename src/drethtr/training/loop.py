@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from drethtr import config
+from drethtr.atomic import remove_unfinished
 from drethtr.checkpoint import Model, build_model, save_model
 from drethtr.data.batch import Batch, Batches
 from drethtr.data.mixture import Mixture
@@ -76,6 +77,8 @@ def train(
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
+    if devices.leads:
+        remove_unfinished(output)
     journal = Diary(output, run.samples, progress.samples) if devices.leads else Journal()
     journal.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {model.tokenizer.size} tokens")
     with closing(journal):

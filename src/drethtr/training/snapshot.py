@@ -5,7 +5,7 @@ JSON in the header. Chance needs no saving: it is drawn anew from the seed at ev
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from drethtr import config
-from drethtr.checkpoint import read_tensors, write_tensors
+from drethtr.checkpoint import SENSELESS, read_tensors, write_tensors
 from drethtr.data.stream import Position
 from drethtr.errors import CheckpointError, ConfigError
 from drethtr.model.network import DRetHTR
 from drethtr.training.optimize import MovingAverage
 from drethtr.training.run import RunConfig
+
+HEADER = "drethtr-run"
+"""Where all but the tensors stands among the metadata of the file."""
 
 SHOWN = 3
 """Sets of lines that are named where lines have changed."""
@@ -73,7 +76,7 @@ def save_snapshot(
     write_tensors(
         {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()},
         path,
-        {"drethtr-run": json.dumps(header)},
+        {HEADER: json.dumps(header)},
     )
 
 
@@ -81,13 +84,29 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines:
     """Put a run back to where it was saved.
 
     Raises:
-        CheckpointError: if the file is damaged, of another run, or of other lines.
+        CheckpointError: if the file is damaged, of another version, of another run, or of other lines.
     """
     tensors, metadata = read_tensors(path)
+    if HEADER not in metadata:
+        raise CheckpointError(f"{path}: not a snapshot of a training run")
     try:
-        header = json.loads(metadata["drethtr-run"])
-    except (KeyError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path}: not a snapshot of a training run") from error
+        header = json.loads(metadata[HEADER])
+        check_same(header, path, run, tokenizer, lines)
+        return restore(header["progress"], tensors, learner)
+    except SENSELESS as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch names every tensor, each in a row
+        raise CheckpointError(
+            f"{path}: damaged, or saved by another version ({reason}); "
+            "resume with the drethtr version that saved it, or start a new output"
+        ) from error
+
+
+def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str]) -> None:
+    """Refuse the snapshot of another run.
+
+    Raises:
+        CheckpointError: saying what is not the same.
+    """
     saved = as_read_now(header["run"], path)
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
@@ -99,6 +118,10 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines:
             f"{path}: saved when files of this run were others: then {beyond(header['lines'], lines)}, now "
             f"{beyond(lines, header['lines'])}; put them back as they were, or start a new output"
         )
+
+
+def restore(progress: Any, tensors: Mapping[str, Tensor], learner: Learner) -> Progress:
+    """Give a learner its tensors back; how far it is."""
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
     for name, value in tensors.items():
         part, _, rest = name.partition(".")
@@ -110,8 +133,8 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines:
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = value
     learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
-    positions = tuple(Position(*position) for position in header["progress"]["positions"])
-    return Progress(**{**header["progress"], "positions": positions})
+    positions = tuple(Position(*position) for position in progress["positions"])
+    return Progress(**{**progress, "positions": positions})
 
 
 def beyond(these: Sequence[str], those: Sequence[str]) -> str:

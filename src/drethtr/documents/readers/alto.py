@@ -5,6 +5,7 @@ Source: https://github.com/altoxml/schema, versions 2.0 to 4.4.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from operator import itemgetter
 
 from drethtr.documents.identifiers import ids_of
@@ -46,8 +47,8 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     lines, regions = {}, []
     for block, block_id, elements in zip(blocks, ids_of(blocks, "ID", "region"), of_blocks, strict=True):
         of_block = []
-        for element in elements:
-            line = read_line(element, next(ids), canvas, doubtful, name)
+        for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
+            line = read_line(element, line_id, canvas, doubtful, name)
             lines[line.id] = element
             of_block.append(line)
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")

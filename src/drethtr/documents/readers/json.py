@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+from drethtr.documents.markup import refuse_large
 from drethtr.documents.page import Page, Points, Region, TextLine, Transcription, Word
 from drethtr.documents.points import LARGEST, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import file_name
+from drethtr.documents.writers.json import FORMAT
 from drethtr.errors import DataError
 
 
@@ -13,13 +15,18 @@ def read_json(data: bytes, name: str) -> Page:
     """The page of a JSON file.
 
     Raises:
-        DataError: if it is no JSON, or not of that form.
+        DataError: if it is too large, no JSON, or not of that form.
     """
+    refuse_large(data, name)
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{name}: not valid JSON: {error}") from error
     try:
+        if (format := content.get("format", FORMAT)) != FORMAT:
+            raise DataError(
+                f"its format is {str(format)[:60]!r}, not {FORMAT!r}; install the drethtr version that wrote it"
+            )
         width, height = (size(content[side]) for side in ("width", "height"))
         canvas = Canvas(width, height)
         regions = tuple(read_region(region, canvas) for region in content["regions"])

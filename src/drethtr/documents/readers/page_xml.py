@@ -5,6 +5,7 @@ Source: https://github.com/PRImA-Research-Lab/PAGE-XML, versions 2013-07-15 to 2
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
@@ -34,13 +35,13 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     canvas = Canvas(*((width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)))
 
     regions = in_reading_order(found, list(regions_below(found, ())))
-    elements = [line for region in regions for line in by_custom_index(region.all("TextLine"))]
-    ids = iter(ids_of(elements, "id", "line"))
+    of_regions = [by_custom_index(region.all("TextLine")) for region in regions]
+    ids = iter(ids_of([line for lines in of_regions for line in lines], "id", "line"))
     lines, read_regions = {}, []
-    for region, region_id in zip(regions, ids_of(regions, "id", "region"), strict=True):
+    for region, region_id, elements in zip(regions, ids_of(regions, "id", "region"), of_regions, strict=True):
         of_region = []
-        for element in by_custom_index(region.all("TextLine")):
-            line = read_line(element, next(ids), canvas, name)
+        for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
+            line = read_line(element, line_id, canvas, name)
             lines[line.id] = element
             of_region.append(line)
         where = f"{name}: region {region_id!r}"

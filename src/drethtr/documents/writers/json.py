@@ -6,15 +6,15 @@ from typing import Any
 from drethtr.documents.document import Document
 from drethtr.documents.page import Points, Region, TextLine, Word
 
-VERSION = 1
-"""Of the form; the schema's title has it too."""
+FORMAT = "drethtr page 1"
+"""The form and its version; the schema's title has it too."""
 
 
 def write_json(document: Document) -> bytes:
     """The only page of a document."""
     [page] = document.pages
     content = {
-        "format": f"drethtr page {VERSION}",
+        "format": FORMAT,
         "made_by": document.provenance.to_json(),
         "image": page.image,
         "width": page.width,
