@@ -177,6 +177,14 @@ def test_an_image_of_a_line_is_read_as_one(tmp_path, recognizer):
     assert original.is_line and original.is_alone
 
 
+def test_given_lines_that_are_light_on_dark_are_turned_over(scan, recognizer):
+    path, made = scan
+    light = transcribe_page(described(path, made), recognizer)
+    Image.fromarray(255 - made.grey).save(path)
+    dark = transcribe_page(path.with_suffix(".xml"), recognizer)
+    assert dark.text == light.text and len(dark.lines) == len(made.lines)
+
+
 def test_a_strip_far_too_long_is_named(tmp_path, recognizer):
     Image.new("L", (5000, 1), 200).save(tmp_path / "long.png")
     with pytest.raises(DataError, match=r"long\.png: "):

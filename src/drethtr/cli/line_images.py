@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Show: TypeAlias = Callable[[Entry], None]
 
-READ_TOGETHER = 64
-
 
 @dataclass(frozen=True)
 class LineOptions:
@@ -82,7 +80,7 @@ def transcribe_lines(
     doubts = Doubts()
     recognizer = load()
     made_by = provenance_of(recognizer)
-    readings = recognizer.read_each(((work.path, work.path) for work in waiting), READ_TOGETHER)
+    readings = recognizer.read_each((work.path, work.path) for work in waiting)
     # None: only where a person looks on; what is written to the screen is bar enough.
     silent = None if options.output is not None else True
     for image, result in tqdm(readings, total=len(waiting), unit="line", disable=silent):

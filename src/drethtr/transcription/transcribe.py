@@ -128,19 +128,18 @@ def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -
         for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
             if (strip := readable(grey, lines[number], recognizer)) is not None:
                 strips[number] = strip
-        readings = recognizer.read([strip.line for strip in strips.values()])
+        readings = recognizer.read_lines([strip.line for strip in strips.values()])
         for (number, strip), reading in zip(strips.items(), readings, strict=True):
             yield number, Read(lines[number], strip, reading)
 
 
 def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
-    """The straightened line; None if it has no extent on the page, or is a stroke far too long for its height."""
+    """The straightened line, dark on light; None if it has no extent, or is a stroke far too long for its height."""
     try:
         strip = straighten(grey, line.baseline, line.polygon)
-        recognizer.check_line(strip.line)
+        return strip._replace(line=recognizer.open_line(strip.line))
     except DataError:
         return None
-    return strip
 
 
 def upright(grey: Line, reads: dict[int, Read], recognizer: Recognizer) -> list[Read]:
