@@ -3,7 +3,7 @@
 Between opening a line and judging its reading, which is `Recognizer`'s.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from torch import Tensor
 from drethtr.batching import group_by_width, in_memory, stack
 from drethtr.checkpoint import Model
 from drethtr.decoding.decoded import Decoded
-from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder
 from drethtr.errors import CheckpointError
 from drethtr.images.line import Line
@@ -72,14 +71,12 @@ class PieceReader:
         decoder: Decoder,
         precision: Precision,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> None:
         self.model = model
         self.decoder = decoder
         self.preparations = tuple(map(model.preparation.at_width, decoder.widths))
-        self.networks = precision.prepare(model.network, stepwise=decoder.stepwise or on_drift is not None)
+        self.networks = precision.prepare(model.network, stepwise=decoder.stepwise)
         self.alternatives = alternatives
-        self.on_drift = on_drift
         self.device = next(self.networks.image.parameters()).device
 
     def read(self, parts: Sequence[Part]) -> list[ReadPiece]:
@@ -140,8 +137,6 @@ class PieceReader:
         memory, *others = (self.encode(view) for view in zip(*(part.views for part in parts), strict=True))
         decoded = self.decoder.decode_views(self.networks.text, [memory, *others], self.alternatives)
         refuse_overflow([torch.tensor(line.confidences) for line in decoded], self.model)
-        if self.on_drift is not None:
-            self.on_drift(max(text_drift(self.networks.text, [line.tokens for line in decoded], memory)))
         return list(zip(decoded, gather(memory, decoded), strict=True))
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:

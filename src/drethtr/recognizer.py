@@ -3,7 +3,7 @@
 Every figure of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypeVar
@@ -62,7 +62,6 @@ class Recognizer:
         *,
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> None:
         refuse_names(decoder, precision)
         self.model = model
@@ -78,7 +77,7 @@ class Recognizer:
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
         self.precision = precision
-        self.pieces = PieceReader(model, self.decoder, precision, alternatives, on_drift)
+        self.pieces = PieceReader(model, self.decoder, precision, alternatives)
 
     @classmethod
     def load(
@@ -90,7 +89,6 @@ class Recognizer:
         device: torch.device | str = "cpu",
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> Self:
         """The shipped model, or the one in the file `path`, with the small changes in the file `adapter`.
 
@@ -105,7 +103,7 @@ class Recognizer:
         """
         refuse_names(decoder, precision)
         model = load_named(Path(path) if path is not None else SHIPPED, adapter, device_called(device))
-        return cls(model, decoder, precision=precision, alternatives=alternatives, on_drift=on_drift)
+        return cls(model, decoder, precision=precision, alternatives=alternatives)
 
     @classmethod
     def from_pretrained(
@@ -118,7 +116,6 @@ class Recognizer:
         device: torch.device | str = "cpu",
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> Self:
         """The model of a repository of the Hugging Face hub, `OWNER/NAME`, or in a folder or file on this machine.
 
@@ -135,7 +132,6 @@ class Recognizer:
             device=device,
             precision=precision,
             alternatives=alternatives,
-            on_drift=on_drift,
         )
 
     def save_pretrained(self, folder: str | Path) -> None:
