@@ -92,11 +92,13 @@ def transcribe_lines(
             show(Entry(image, result, made_by))
         except DataError as error:
             report(error)
+            failed += 1
         else:
             doubts.see_line(result)
+            done += 1
     if doubts.lines:
         typer.echo(doubts, err=True)
-    return Count(done + doubts.lines, failed + len(waiting) - doubts.lines)
+    return Count(done, failed)
 
 
 def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder: Path | None) -> list[Work]:
