@@ -50,11 +50,13 @@ class Part(NamedTuple):
 class ReadPiece(NamedTuple):
     """What was found on a piece of a line.
 
+    tokens     ids of what was written
     unwritten  left and right edge of each character that was read there, and is not in the alphabet
     draft      what the image alone gave where a decoder wrote the text
     """
 
     piece: Piece
+    tokens: tuple[int, ...]
     characters: tuple[Character, ...]
     unwritten: tuple[tuple[float, float], ...]
     alternatives: tuple[Alternative, ...]
@@ -93,16 +95,27 @@ class PieceReader:
         return group_by_width([sum(view.shape[1] for view in part.views) for part in parts], columns, BATCH_LINES)
 
     @torch.inference_mode()
+    def encoded(self, parts: Sequence[Part]) -> Iterator[tuple[list[int], ImageMemory]]:
+        """Any number of parts as the decoder sees them first, batch by batch: their numbers, and their memory."""
+        for group in self.groups(parts):
+            yield group, self.encode([parts[i].prepared for i in group])
+
+    @torch.inference_mode()
     def impressions(self, parts: Sequence[Part]) -> list[NDArray[np.float64]]:
         """What any number of parts look like to the network, (features,) each."""
         found: dict[int, NDArray[np.float64]] = {}
-        for group in self.groups(parts):
-            found |= zip(group, impressions(self.encode([parts[i].prepared for i in group])), strict=True)
+        for group, memory in self.encoded(parts):
+            found |= zip(group, impressions(memory), strict=True)
         return [found[number] for number in range(len(parts))]
 
     def prepare_all(self, lines: Sequence[Line]) -> list[Part]:
         """The parts of some lines, which are numbered from 0."""
         return [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
+
+    def prepare_whole(self, lines: Sequence[Line]) -> list[Part]:
+        """The same of those lines only that are read in one piece."""
+        prepared = (self.prepare(number, line) for number, line in enumerate(lines))
+        return [pieces[0] for pieces in prepared if len(pieces) == 1]
 
     def prepare(self, number: int, line: Line) -> list[Part]:
         """A line as the network sees it, in pieces if it is too long."""
@@ -146,7 +159,8 @@ class PieceReader:
         unwritten = tuple(place for place in unknown if part.piece.shares(*place))
         characters = self.characters(decoded, edges, known.tokens)
         draft = None if decoded.draft is None else self.characters(decoded.draft, self.edges(decoded.draft, part))
-        return ReadPiece(part.piece, characters, unwritten, self.alternative_texts(decoded), draft, known)
+        others = self.alternative_texts(decoded)
+        return ReadPiece(part.piece, decoded.tokens, characters, unwritten, others, draft, known)
 
     def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
         """The alternatives; of those that differ in white space at the ends only, the first."""
