@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, make_dataclass, replace
 
 import pytest
 
@@ -230,6 +230,39 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path):
 def test_a_mistake_in_a_file_names_the_file(tmp_path):
     with pytest.raises(ConfigError, match=r"house\.toml: number: expected int, got 'x'"):
         read(tmp_path, 'street = "a"\nnumber = "x"\n')
+
+
+class Plant:
+    """A base that knows nothing yet."""
+
+
+def test_two_kinds_of_one_name_are_refused():
+    mosses = [
+        make_dataclass("Moss", [], bases=(Plant,), namespace={"__module__": module}) for module in ("wood", "wall")
+    ]
+    with pytest.raises(ConfigError, match="two kinds of Plant are called 'Moss', in wood and in wall; rename one"):
+        from_dict(Plant, {"kind": mosses[0].__name__})
+
+
+class Shy:
+    """Another."""
+
+
+class Wet(Shy):
+    """Half of a frog."""
+
+
+class Green(Shy):
+    """The other half."""
+
+
+@dataclass(frozen=True)
+class Frog(Wet, Green):
+    """One kind, seen twice from above."""
+
+
+def test_a_kind_with_two_bases_is_one():
+    assert from_dict(Shy, {"kind": "Frog"}) == Frog()
 
 
 ALL_KNOWN = """

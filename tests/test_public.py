@@ -1,7 +1,10 @@
 """The names that the package promises."""
 
+import ast
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -10,22 +13,29 @@ from drethtr.errors import ConfigError
 
 PROMISES = [
     "CTC",
+    "Alternative",
     "Beam",
     "Character",
     "CheckpointError",
     "ConfigError",
     "DataError",
     "DrethtrError",
+    "Evidence",
     "Flag",
     "Greedy",
     "Joint",
+    "MissingExtraError",
     "Page",
     "Precision",
+    "RapidDetector",
     "Reading",
     "Recognizer",
     "VerifiedDrafts",
+    "Word",
     "__version__",
+    "open_originals",
     "read_page",
+    "transcribe",
     "transcribe_page",
 ]
 
@@ -33,6 +43,21 @@ PROMISES = [
 def test_promised_names_are_there():
     assert sorted(drethtr.__all__) == sorted(PROMISES)
     assert all(getattr(drethtr, promise) is not None for promise in PROMISES)
+
+
+def test_the_lists_of_names_agree():
+    """What is promised, where it is, what type checkers see, and what is shown before anything is imported."""
+    [typed] = [node for node in ast.parse(Path(drethtr.__file__).read_text()).body if isinstance(node, ast.If)]
+    seen = {alias.name: node.module for node in typed.body for alias in node.names}
+    assert seen == drethtr.HOMES and {*seen, "__version__"} == set(drethtr.__all__)
+    code = "import drethtr; print(*dir(drethtr))"
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert set(drethtr.__all__) <= set(shown.split())
+
+
+def test_the_version_is_that_of_the_distribution():
+    pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert pyproject["project"]["version"] == drethtr.__version__
 
 
 def test_other_names_are_not():

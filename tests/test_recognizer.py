@@ -11,7 +11,7 @@ from conftest import written
 from drethtr import piece_reader as module
 from drethtr.checkpoint import build_model
 from drethtr.decoding.decoded import Decoded
-from drethtr.decoding.drift import TOLERANCE
+from drethtr.decoding.drift import TOLERANCE, DriftTold
 from drethtr.decoding.published import PublishedBeam
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import CheckpointError, ConfigError, DataError
@@ -123,7 +123,7 @@ def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:
 def test_each_image_has_its_reading_or_the_reason_why_there_is_none(tiny_model) -> None:
     images = [LINES[0], b"no image", DataError("no bytes"), LINES[1], LINES[2]]
     recognizer = Recognizer(tiny_model)
-    found = list(recognizer.read_each(zip("abcde", images, strict=True), 3))
+    found = list(recognizer.read_each(zip("abcde", images, strict=True), together=3))
     assert "".join(item for item, _ in found) == "abcde"
     first, unknown, missing, *others = (result for _, result in found)
     assert "image of 8 bytes: not an image" in str(unknown) and missing is images[2]
@@ -134,7 +134,7 @@ def test_large_images_are_not_all_in_memory_together(tiny_model, monkeypatch) ->
     monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", 2 * LINES[0].size)
     opened: list[int] = []
     images = ((number, opened.append(number) or LINES[0]) for number in range(4))
-    found = Recognizer(tiny_model).read_each(images, 64)
+    found = Recognizer(tiny_model).read_each(images)
     assert next(found)[0] == 0 and opened == [0, 1, 2]
     assert [number for number, _ in found] == [1, 2, 3]
 
@@ -233,5 +233,8 @@ def test_too_little_memory_means_smaller_batches(tiny_model, monkeypatch) -> Non
 def test_drift_is_told_for_every_batch(decoder: Decoder, tiny_model, monkeypatch) -> None:
     monkeypatch.setattr(module, "BATCH_LINES", 3)
     drifts: list[float] = []
-    Recognizer(tiny_model, decoder, on_drift=drifts.append).read(LINES)
+    plain = Recognizer(tiny_model, decoder)
+    watching = Recognizer(tiny_model, decoder)
+    watching.pieces = module.PieceReader(tiny_model, DriftTold(decoder, drifts.append), Precision.FLOAT32)
+    assert watching.read(LINES) == plain.read(LINES)
     assert len(drifts) == 3 and all(0 <= drift < TOLERANCE for drift in drifts)

@@ -3,7 +3,7 @@
 Between opening a line and judging its reading, which is `Recognizer`'s.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from torch import Tensor
 from drethtr.batching import group_by_width, in_memory, stack
 from drethtr.checkpoint import Model
 from drethtr.decoding.decoded import Decoded
-from drethtr.decoding.drift import text_drift
 from drethtr.decoding.strategies import Decoder
 from drethtr.errors import CheckpointError
 from drethtr.images.line import Line
@@ -51,11 +50,13 @@ class Part(NamedTuple):
 class ReadPiece(NamedTuple):
     """What was found on a piece of a line.
 
+    tokens     ids of what was written
     unwritten  left and right edge of each character that was read there, and is not in the alphabet
     draft      what the image alone gave where a decoder wrote the text
     """
 
     piece: Piece
+    tokens: tuple[int, ...]
     characters: tuple[Character, ...]
     unwritten: tuple[tuple[float, float], ...]
     alternatives: tuple[Alternative, ...]
@@ -72,14 +73,12 @@ class PieceReader:
         decoder: Decoder,
         precision: Precision,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> None:
         self.model = model
         self.decoder = decoder
         self.preparations = tuple(map(model.preparation.at_width, decoder.widths))
-        self.networks = precision.prepare(model.network, stepwise=decoder.stepwise or on_drift is not None)
+        self.networks = precision.prepare(model.network, stepwise=decoder.stepwise)
         self.alternatives = alternatives
-        self.on_drift = on_drift
         self.device = next(self.networks.image.parameters()).device
 
     def read(self, parts: Sequence[Part]) -> list[ReadPiece]:
@@ -96,16 +95,27 @@ class PieceReader:
         return group_by_width([sum(view.shape[1] for view in part.views) for part in parts], columns, BATCH_LINES)
 
     @torch.inference_mode()
+    def encoded(self, parts: Sequence[Part]) -> Iterator[tuple[list[int], ImageMemory]]:
+        """Any number of parts as the decoder sees them first, batch by batch: their numbers, and their memory."""
+        for group in self.groups(parts):
+            yield group, self.encode([parts[i].prepared for i in group])
+
+    @torch.inference_mode()
     def impressions(self, parts: Sequence[Part]) -> list[NDArray[np.float64]]:
         """What any number of parts look like to the network, (features,) each."""
         found: dict[int, NDArray[np.float64]] = {}
-        for group in self.groups(parts):
-            found |= zip(group, impressions(self.encode([parts[i].prepared for i in group])), strict=True)
+        for group, memory in self.encoded(parts):
+            found |= zip(group, impressions(memory), strict=True)
         return [found[number] for number in range(len(parts))]
 
     def prepare_all(self, lines: Sequence[Line]) -> list[Part]:
         """The parts of some lines, which are numbered from 0."""
         return [part for number, line in enumerate(lines) for part in self.prepare(number, line)]
+
+    def prepare_whole(self, lines: Sequence[Line]) -> list[Part]:
+        """The same of those lines only that are read in one piece."""
+        prepared = (self.prepare(number, line) for number, line in enumerate(lines))
+        return [pieces[0] for pieces in prepared if len(pieces) == 1]
 
     def prepare(self, number: int, line: Line) -> list[Part]:
         """A line as the network sees it, in pieces if it is too long."""
@@ -140,8 +150,6 @@ class PieceReader:
         memory, *others = (self.encode(view) for view in zip(*(part.views for part in parts), strict=True))
         decoded = self.decoder.decode_views(self.networks.text, [memory, *others], self.alternatives)
         refuse_overflow([torch.tensor(line.confidences) for line in decoded], self.model)
-        if self.on_drift is not None:
-            self.on_drift(max(text_drift(self.networks.text, [line.tokens for line in decoded], memory)))
         return list(zip(decoded, gather(memory, decoded), strict=True))
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, part: Part) -> ReadPiece:
@@ -151,7 +159,8 @@ class PieceReader:
         unwritten = tuple(place for place in unknown if part.piece.shares(*place))
         characters = self.characters(decoded, edges, known.tokens)
         draft = None if decoded.draft is None else self.characters(decoded.draft, self.edges(decoded.draft, part))
-        return ReadPiece(part.piece, characters, unwritten, self.alternative_texts(decoded), draft, known)
+        others = self.alternative_texts(decoded)
+        return ReadPiece(part.piece, decoded.tokens, characters, unwritten, others, draft, known)
 
     def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
         """The alternatives; of those that differ in white space at the ends only, the first."""

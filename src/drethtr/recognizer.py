@@ -3,7 +3,7 @@
 Every figure of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypeVar
@@ -31,6 +31,9 @@ from drethtr.trust.ink import inked_columns
 
 Item = TypeVar("Item")
 
+READ_TOGETHER = 256
+"""Lines read at a time, if memory has room for them: enough for batches of like width."""
+
 
 class Recognizer:
     """Reads lines with one model and one decoder.
@@ -45,6 +48,11 @@ class Recognizer:
         on_drift: Told, after every batch, how far the parallel and the recurrent form are apart on its texts, see
             `drethtr.decoding.drift`; this takes longer than reading. In bfloat16, a narrow network then decodes text
             in float32, as it does where it writes.
+
+    Raises:
+        CheckpointError: if the model has to be calibrated again.
+        ConfigError: if the model has no part that `decoder` needs, or the decoder not so many alternatives; or a name
+            is given for `decoder` or `precision`.
     """
 
     def __init__(
@@ -54,7 +62,6 @@ class Recognizer:
         *,
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> None:
         refuse_names(decoder, precision)
         self.model = model
@@ -70,7 +77,7 @@ class Recognizer:
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
         self.precision = precision
-        self.pieces = PieceReader(model, self.decoder, precision, alternatives, on_drift)
+        self.pieces = PieceReader(model, self.decoder, precision, alternatives)
 
     @classmethod
     def load(
@@ -82,7 +89,6 @@ class Recognizer:
         device: torch.device | str = "cpu",
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> Self:
         """The shipped model, or the one in the file `path`, with the small changes in the file `adapter`.
 
@@ -92,12 +98,12 @@ class Recognizer:
         Raises:
             CheckpointError: if a file is missing, damaged, of another version, or no model; the adapter is of another
                 model; or the model has to be calibrated again.
-            ConfigError: if the model has no part that `decoder` needs; or a name is given for `decoder` or `precision`,
-                or no name of a device.
+            ConfigError: if the model has no part that `decoder` needs, or the decoder not so many alternatives; or a
+                name is given for `decoder` or `precision`, or no name of a device.
         """
         refuse_names(decoder, precision)
         model = load_named(Path(path) if path is not None else SHIPPED, adapter, device_called(device))
-        return cls(model, decoder, precision=precision, alternatives=alternatives, on_drift=on_drift)
+        return cls(model, decoder, precision=precision, alternatives=alternatives)
 
     @classmethod
     def from_pretrained(
@@ -110,14 +116,14 @@ class Recognizer:
         device: torch.device | str = "cpu",
         precision: Precision = Precision.FLOAT32,
         alternatives: int = 0,
-        on_drift: Callable[[float], object] | None = None,
     ) -> Self:
         """The model of a repository of the Hugging Face hub, `OWNER/NAME`, or in a folder or file on this machine.
 
         All else is as for `load`.
 
         Raises:
-            CheckpointError: if there is none, or it cannot be used; ConfigError and MissingExtraError as `load`.
+            CheckpointError: if there is none, or it cannot be used; ConfigError as `load`.
+            MissingExtraError: if a repository is named and huggingface_hub is not installed.
         """
         return cls.load(
             locate(source, revision),
@@ -126,7 +132,6 @@ class Recognizer:
             device=device,
             precision=precision,
             alternatives=alternatives,
-            on_drift=on_drift,
         )
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -165,7 +170,11 @@ class Recognizer:
         return self.read_lines([self.open_line(image) for image in images])
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """The same for what `open_line` has opened, or `check_line` has let pass."""
+        """The same for what `open_line` has opened, or `check_line` has let pass.
+
+        Raises:
+            CheckpointError: if the model's numbers overflow.
+        """
         parts = self.pieces.prepare_all(lines)
         of_line: list[list[ReadPiece]] = [[] for _ in lines]
         for part, read in zip(parts, self.pieces.read(parts), strict=True):
@@ -173,10 +182,28 @@ class Recognizer:
         return list(map(self.judge, lines, of_line))
 
     def read_each(
-        self, images: Iterable[tuple[Item, ImageSource | DataError]], most: int
+        self, images: Iterable[tuple[Item, ImageSource | DataError]], *, together: int = READ_TOGETHER
     ) -> Iterator[tuple[Item, Reading | DataError]]:
-        """Read any number of images, at most `most` together: each item with its reading, or why there is none."""
-        for group in in_groups(((item, self.line_or_error(image)) for item, image in images), most):
+        """Read any number of images, at most so many `together`: each item with its reading, or why there is none.
+
+        Images are taken as they are needed, and only a group of them is in memory. An error in the place of an image
+        is handed on.
+
+        Raises:
+            CheckpointError: if the model's numbers overflow. What is wrong with an image is yielded, not raised.
+        """
+        lines = ((item, self.line_or_error(image)) for item, image in images)
+        return self.read_opened(lines, together=together)
+
+    def read_opened(
+        self, lines: Iterable[tuple[Item, Line | DataError]], *, together: int = READ_TOGETHER
+    ) -> Iterator[tuple[Item, Reading | DataError]]:
+        """The same for what `open_line` has opened, or `check_line` has let pass.
+
+        Raises:
+            CheckpointError: as `read_each`.
+        """
+        for group in in_groups(lines, together):
             readings = iter(self.read_lines([line for _, line in group if not isinstance(line, DataError)]))
             for item, line in group:
                 yield item, line if isinstance(line, DataError) else next(readings)
@@ -189,7 +216,7 @@ class Recognizer:
             return error
 
     def open_line(self, image: ImageSource) -> Line:
-        """A line that can be read.
+        """A line that can be read: dark on light, whatever the image was.
 
         Raises:
             DataError: naming the image, if it cannot be used or is too long for its height.

@@ -14,7 +14,7 @@ import pytest
 from bulk_runs import Here, line, quarantine, table, write_shard
 
 from drethtr import Recognizer, __version__
-from drethtr.bulk import reader, rows
+from drethtr.bulk import rows
 from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB, Output
 from drethtr.bulk.plan import Columns, make_plan
@@ -37,7 +37,7 @@ def read(tiny_path, tmp_path):
 
 def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
     """Over parts, row groups, batches and an empty file: the same as at once, in order, with its place."""
-    monkeypatch.setattr(reader, "ROWS_TOGETHER", 4)
+    monkeypatch.setitem(Recognizer.read_each.__kwdefaults__, "together", 4)
     monkeypatch.setattr(rows, "FETCHED", 3)
     first = write_shard(tmp_path / "a.parquet", range(23))
     write_shard(tmp_path / "b.parquet", [])
@@ -88,7 +88,7 @@ def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path, m
     pq.write_table(pa.table({"image": [b"", line(1), line(2)]}), tmp_path / "a.parquet")
     [part] = make_plan([str(tmp_path / "a.parquet")], Columns()).cut(3)
     recognizer, asked = Recognizer(tiny_model), []
-    monkeypatch.setattr(recognizer, "read_each", lambda images, most: asked.extend(images) or [])
+    monkeypatch.setattr(recognizer, "read_each", lambda images: asked.extend(images) or [])
     PartReader(recognizer, Output(str(tmp_path), pa.schema([]))).read(part)
     assert [image for _, image in asked] == [b"", line(1), line(2)] and not any(row.image for row, _ in asked)
 

@@ -6,6 +6,9 @@ import pytest
 from sharing_examples import CARD, complete
 
 from drethtr.checkpoint import save_model
+from drethtr.trust.checks import UnlikeTraining
+from drethtr.trust.logistic import Logistic
+from drethtr.trust.trust import Trust
 
 TRAINED = {"samples": 16009, "hours": 0.519, "validation_cer": {"all": 0.1407, "letters": 0.0933}}
 
@@ -57,3 +60,10 @@ def test_what_fine_tuning_says_is_told_in_words(told):
 @pytest.mark.parametrize("odd", [0.1, {"all": "low"}, {"all": None}, {}])
 def test_odd_validation_is_told_as_it_is(told, odd):
     assert "validation cer:" in told({**CARD, "validation_cer": odd})
+
+
+def test_a_model_that_must_be_calibrated_again_is_described(drethtr, tiny_model, tmp_path):
+    """It may come from a version that looked at lines otherwise; reading refuses it, and sends people here."""
+    trust = Trust(unlike_training=UnlikeTraining(Logistic(0.0, (1.0,)), 0.0))
+    save_model(replace(tiny_model, trust=trust), tmp_path / "model.safetensors")
+    assert f"hash: {replace(tiny_model, trust=trust).hash}" in drethtr("info", tmp_path / "model.safetensors").out

@@ -8,7 +8,7 @@ from conftest import written
 from drethtr import Recognizer
 from drethtr.data.sample import Sample
 from drethtr.errors import DataError
-from drethtr.evaluation.evaluate import evaluate
+from drethtr.evaluation.evaluate import evaluate, read_each, read_lines
 from drethtr.evaluation.metrics import Counts, bootstrap, score
 from drethtr.evaluation.words import CUSTOMS
 
@@ -122,6 +122,16 @@ def test_another_script_is_an_error(recognizer, samples):
 def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
     with pytest.raises(DataError, match="line 0"):
         evaluate(recognizer, [replace(samples[0], image=b"\x89PNG")])
+
+
+def test_each_line_is_opened_once(recognizer, samples, monkeypatch):
+    """By its sample, which names what is wrong with it; what is opened is not opened again."""
+    expected = read_lines(recognizer, samples)
+    monkeypatch.delattr("drethtr.recognizer.load_line")
+    broken = replace(samples[0], image=b"\x89PNG")
+    [(sample, error), *found] = read_each(recognizer, [broken, *samples])
+    assert sample is broken and str(error).startswith("line 0: ")
+    assert found == list(zip(samples, expected, strict=True))
 
 
 def test_a_line_too_long_is_named_by_its_sample(recognizer, samples):

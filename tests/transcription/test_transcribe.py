@@ -149,7 +149,7 @@ def test_an_empty_page_has_no_lines(tmp_path, recognizer):
 def test_a_line_on_which_nothing_is_read_is_no_page_without_lines(tmp_path, recognizer, monkeypatch):
     """Nobody found it: it was said to be one."""
     blank().image.save(tmp_path / "blank.png")
-    monkeypatch.setattr(recognizer, "read", lambda lines: [Reading("", 0.0, ()) for _ in lines])
+    monkeypatch.setattr(recognizer, "read_lines", lambda lines: [Reading("", 0.0, ()) for _ in lines])
     [line] = transcribe_page(tmp_path / "blank.png", recognizer, Whole()).lines
     assert (line.text, line.confidence) == ("", 0.0)
 
@@ -163,6 +163,26 @@ def test_any_finder_may_take_the_image_for_a_line(tmp_path, recognizer):
     write(blank(700, 90), TEXTS[:1], top=20).image.save(tmp_path / "line.png")
     page = transcribe_page(tmp_path / "line.png", recognizer, Ours())
     assert page == transcribe_page(tmp_path / "line.png", recognizer, Whole()) and page.lines
+
+
+def test_an_image_of_a_line_is_read_as_one(tmp_path, recognizer):
+    """As the commands read it, and without what finds lines on pages; its shape is looked at once."""
+    write(blank(700, 90), TEXTS[:1], top=20).image.save(tmp_path / "line.png")
+    [reading] = recognizer.read([tmp_path / "line.png"])
+    [line] = transcribe_page(tmp_path / "line.png", recognizer).lines
+    assert (line.text, line.confidence) == (reading.text, reading.confidence)
+    [original] = open_originals(tmp_path / "line.png")
+    assert original.finder_name == "whole"
+    (tmp_path / "line.png").unlink()
+    assert original.is_line and original.is_alone
+
+
+def test_given_lines_that_are_light_on_dark_are_turned_over(scan, recognizer):
+    path, made = scan
+    light = transcribe_page(described(path, made), recognizer)
+    Image.fromarray(255 - made.grey).save(path)
+    dark = transcribe_page(path.with_suffix(".xml"), recognizer)
+    assert dark.text == light.text and len(dark.lines) == len(made.lines)
 
 
 def test_a_strip_far_too_long_is_named(tmp_path, recognizer):

@@ -57,7 +57,7 @@ def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> Page
     lines, find = timed(lambda: finder.find(grey))
     order, sort = timed(lambda: arrange(lines))
     strips, cut = timed(lambda: [readable(grey, lines[number], recognizer) for block in order for number in block])
-    _, read = timed(lambda: recognizer.read([strip.line for strip in strips if strip is not None]))
+    _, read = timed(lambda: recognizer.read_lines([strip.line for strip in strips if strip is not None]))
     height, width = grey.shape
     given = page.given_for(grey)
     marked = [line.polygon for line in given.lines if line.polygon] if given is not None else []

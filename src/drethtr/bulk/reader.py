@@ -12,9 +12,6 @@ from drethtr.errors import DataError, DrethtrError
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 
-ROWS_TOGETHER = 256
-"""How many lines are decoded at a time, if memory has room for them: many, so that there are some of like width."""
-
 
 class Outcome(NamedTuple):
     """What became of the part of this number: its rows, how many are bad or flagged, or why it is not there."""
@@ -70,7 +67,7 @@ class PartReader:
         """
         try:
             images = ((row._replace(image=b""), row.image) for row in part.rows.read())
-            found = [self.row(*result) for result in self.recognizer.read_each(images, ROWS_TOGETHER)]
+            found = [self.row(*result) for result in self.recognizer.read_each(images)]
         except (DataError, OSError) as error:
             return lost(part, str(error))
         if len(found) != part.rows.count:

@@ -1,6 +1,7 @@
 """`drethtr info`: what a model is, what it was trained on, how well it reads, and what its card does not tell."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,17 +38,15 @@ def info(
 
     With --check the exit code is 1 if the card lacks something.
     """
+    from drethtr.adapter_file import load_named
     from drethtr.checkpoint import SHIPPED
-    from drethtr.recognizer import Recognizer
 
+    if add and model is None:
+        raise DataError("--add changes a model: name the one that is meant, as in drethtr info MODEL --add card.toml")
     path = model if model is not None else SHIPPED
+    found = load_named(path, None, "cpu")
     if add:
-        if model is None:
-            raise DataError(
-                "--add changes a model: name the one that is meant, as in drethtr info MODEL --add card.toml"
-            )
-        extend_card(path, add)
-    found = Recognizer.load(path).model
+        found = extend_card(found, path, add)
     if check:
         report_gaps(found, path)
         return
@@ -55,20 +54,18 @@ def info(
         typer.echo(line.translate(CONTROL))
 
 
-def extend_card(path: Path, files: Sequence[Path]) -> None:
-    """Add the entries of some files to the card of a model, of figures only those that it made itself."""
+def extend_card(model: "Model", path: Path, files: Sequence[Path]) -> "Model":
+    """Add the entries of some files to the card of the model in `path`, of figures only those that it made itself."""
     from drethtr.checkpoint import save_card
-    from drethtr.recognizer import Recognizer
     from drethtr.sharing.card import read_additions, refuse_foreign, with_entries
 
-    additions = [read_additions(file) for file in files]
-    model = Recognizer.load(path).model
     card = model.card
-    for entries in additions:
+    for entries in map(read_additions, files):
         if "evaluation" in entries:
             refuse_foreign(entries["evaluation"], model)
         card = with_entries(card, entries)
     save_card(path, card)
+    return replace(model, card=card)
 
 
 def report_gaps(model: "Model", path: Path) -> None:

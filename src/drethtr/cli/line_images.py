@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Show: TypeAlias = Callable[[Entry], None]
 
-READ_TOGETHER = 64
-
 
 @dataclass(frozen=True)
 class LineOptions:
@@ -82,7 +80,7 @@ def transcribe_lines(
     doubts = Doubts()
     recognizer = load()
     made_by = provenance_of(recognizer)
-    readings = recognizer.read_each(((work.path, work.path) for work in waiting), READ_TOGETHER)
+    readings = recognizer.read_each((work.path, work.path) for work in waiting)
     # None: only where a person looks on; what is written to the screen is bar enough.
     silent = None if options.output is not None else True
     for image, result in tqdm(readings, total=len(waiting), unit="line", disable=silent):
@@ -94,11 +92,13 @@ def transcribe_lines(
             show(Entry(image, result, made_by))
         except DataError as error:
             report(error)
+            failed += 1
         else:
             doubts.see_line(result)
+            done += 1
     if doubts.lines:
         typer.echo(doubts, err=True)
-    return Count(done + doubts.lines, failed + len(waiting) - doubts.lines)
+    return Count(done, failed)
 
 
 def plan_lines(images: "Mapping[Path, tuple[Original, ...]]", name: str, folder: Path | None) -> list[Work]:

@@ -1,7 +1,7 @@
 """`drethtr predict-cer`: how well unlabelled lines will be read, before anybody transcribes them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,11 +15,10 @@ from drethtr.cli.choices import (
     Seed,
     load_recognizer,
 )
+from drethtr.cli.expected_rates import Report, compared, predicted, table
 from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
-from drethtr.cli.tables import figure
-from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.cli.work import report as report_skipped
 from drethtr.errors import ConfigError, DataError
 
@@ -27,15 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drethtr.data.sample import Sample
-    from drethtr.evaluation.predict import Pair, Told
+    from drethtr.evaluation.predict import Pair
     from drethtr.recognizer import Recognizer
-    from drethtr.trust.error_rate import Doubt, ErrorRate, Expected
-
-Report: TypeAlias = tuple[str, dict[str, Any]]
-"""What was found, for people and for programs."""
-
-SHOWN = 30  # pages in the table; --json has them all
-PAGE = 100  # characters of a page whose error rate says something
+    from drethtr.trust.error_rate import ErrorRate
 
 
 def predict_cer(
@@ -93,6 +86,11 @@ def predict_cer(
         rate, found = known_rate(recognizer, decoder), lines_of(inputs)
         chosen = choose(found, limit or len(found), seed)
         pairs = read_usable(recognizer, chosen)
+        if not pairs:
+            raise typer.Exit(2)
+        if not any(reading.characters for _, reading in pairs):
+            typer.echo(f"Nothing was read on any of {len(pairs):,} lines: no rate can be expected of them.", err=True)
+            raise typer.Exit(1)
         failed = len(chosen) - len(pairs)
         text, report = predicted(rate, pairs, failed)
     if json_file is not None:
@@ -123,11 +121,7 @@ def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
 
 
 def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
-    """The same of those lines whose images can be used; says why others cannot.
-
-    Raises:
-        Exit: if there are none.
-    """
+    """The same of those lines whose images can be used; says why others cannot."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_each
@@ -139,8 +133,6 @@ def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[
                 report_skipped(found)
             else:
                 pairs.append((sample, found))
-    if not pairs:
-        raise typer.Exit(2)
     return pairs
 
 
@@ -161,62 +153,6 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     return rate
 
 
-def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report:
-    """Each page and all lines together; so many more `failed` to be read."""
-    from drethtr.data.sample import page_of
-    from drethtr.evaluation.predict import grouped
-    from drethtr.trust.error_rate import doubt_of
-
-    groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
-    pages = {name: doubt_of(reading for _, reading in of_page) for name, of_page in groups.items()}
-    overall = doubt_of(reading for _, reading in pairs)
-    if overall.empty == overall.lines:
-        typer.echo(f"Nothing was read on any of {overall.lines:,} lines: no rate can be expected of them.", err=True)
-        raise typer.Exit(1)
-    width = max(len("all"), *(len(name) for name in list(pages)[:SHOWN]))
-    lines = [f"{'page':{width}}  {'lines':>6}  {'characters':>10}  {'expected CER %':>22}"]
-    lines += [row(name, found, rate, width) for name, found in list(pages.items())[:SHOWN]]
-    if len(pages) > SHOWN:
-        lines.append(f"... {len(pages) - SHOWN:,} more pages; --json has all")
-    lines.append(row("all", overall, rate, width))
-    if overall.empty:
-        lines.append(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
-    if failed:
-        lines.append(
-            f"{failed:,} of {failed + len(pairs):,} images could not be used; these figures are of the others."
-        )
-    if any(not reading.calibrated for _, reading in pairs):
-        lines.append(NOT_CALIBRATED)
-    return "\n".join(lines), {
-        "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
-        "overall": plain(overall, rate),
-        "failed": failed,
-    }
-
-
-def row(name: str, found: "Doubt", rate: "ErrorRate", width: int) -> str:
-    """A row of the table."""
-    expected = "nothing read" if found.empty == found.lines else interval(rate(found))
-    return f"{name:{width}}  {found.lines:>6,}  {found.characters:>10,}  {expected:>22}"
-
-
-def interval(expected: "Expected") -> str:
-    """A rate and its interval in percent."""
-    return f"{100 * expected.cer:.1f} [{100 * expected.low:.1f}, {100 * expected.high:.1f}]"
-
-
-def plain(found: "Doubt", rate: "ErrorRate") -> dict[str, Any]:
-    """What is expected, as JSON has it; rates are fractions."""
-    return {"lines": found.lines, "characters": found.characters, "empty": found.empty, **rate(found)._asdict()}
-
-
-def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
-    """Each set, beside the truth."""
-    from drethtr.evaluation.predict import page_or_line, tell
-
-    return table(tell(rate, pairs), tell(rate, pairs, page_or_line), "by what the model has learned")
-
-
 def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> Report:
     """Learn from the sets, show how well each is told by the others, and write the model."""
     from drethtr.checkpoint import save_trust
@@ -229,44 +165,3 @@ def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, out
     text, report = table(sets, pages, "by what was learned from the other sets")
     change = f"{output}: {rate.factor:.2f} edits for each expected wrong character, from {rate.sets} sets."
     return f"{text}\n{change}", report
-
-
-def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
-    """Expected and true error rates of sets, and how far apart they are, also of pages."""
-    width = max(len("set"), *(len(one.name) for one in told))
-    lines = [f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}"]
-    for one in told:
-        mark = "  outside" if one.inside is False else ""
-        expected = f"{interval(one.expected):>22}"
-        lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {figure(one.cer, 1):>6}{mark}")
-    known = [one for one in told if one.cer is not None]
-    long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
-    lines.append(f"Told {how}:")
-    for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
-        if group:
-            lines.append(f"  {len(group):,} {what}{'' if len(group) == 1 else 's'}{which}: {errors(group)}")
-    sets = [
-        {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
-        for one in told
-    ]
-    return "\n".join(lines), {"sets": sets, "of_sets": agreement(known), "of_pages": agreement(long)}
-
-
-def errors(told: "Sequence[Told]") -> str:
-    """How far off the expected rates are, for people."""
-    found = agreement(told)
-    return (
-        f"mean absolute error {100 * found['mean_absolute_error']:.1f} points, "
-        f"truth inside the interval of {found['inside']:,}"
-    )
-
-
-def agreement(told: "Sequence[Told]") -> dict[str, Any]:
-    """How far off the expected rates are, as JSON has it."""
-    from drethtr.evaluation.predict import mean_absolute_error
-
-    return {
-        "number": len(told),
-        "mean_absolute_error": mean_absolute_error(told) if told else None,
-        "inside": sum(bool(one.inside) for one in told),
-    }

@@ -95,18 +95,19 @@ def transcribe(
     alone = len(files) + len(errors) == 1
 
     def load() -> "Recognizer":
+        from drethtr.decoding.drift import DriftTold
+        from drethtr.piece_reader import PieceReader
         from drethtr.recognizer import Recognizer
 
         if output is not None:
             make_folder(output)
-        return Recognizer.load(
-            model,
-            decoder=chosen,
-            device=device_named(device),
-            precision=exactness,
-            alternatives=alternatives,
-            on_drift=drifts.append if check_drift else None,
+        recognizer = Recognizer.load(
+            model, decoder=chosen, device=device_named(device), precision=exactness, alternatives=alternatives
         )
+        if check_drift:
+            watched = DriftTold(recognizer.decoder, drifts.append)
+            recognizer.pieces = PieceReader(recognizer.model, watched, exactness, alternatives)
+        return recognizer
 
     of_lines = only_lines(files, where) if len(names) == 1 and names[0] in LINE_FORMATS and not update else None
     if of_lines is not None:

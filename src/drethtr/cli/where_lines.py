@@ -26,7 +26,7 @@ class Lines:
 
     def finder_name(self, original: "Original") -> str:
         """What a person calls it."""
-        return "whole" if original.is_line else "rapid"
+        return original.finder_name
 
     def is_line(self, original: "Original") -> bool:
         """Whether an image is one line, and no page."""

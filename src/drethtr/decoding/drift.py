@@ -4,12 +4,14 @@ On paper they are one function. In finite precision their sums run in another or
 and the difference may grow with the text; what drifts too far no longer writes what it was trained to write.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
+from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.scorer import side_by_side
+from drethtr.decoding.strategies import Decoder
 from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.model.retention import CHUNK
 
@@ -39,3 +41,26 @@ def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: ImageMe
     """The largest drift on each of some texts, one per line of the memory."""
     found = drift(network, side_by_side(texts).to(memory.layers[0].keys.device), memory).cpu()
     return [float(row[: len(text) + 1].max()) for row, text in zip(found, texts, strict=True)]
+
+
+class DriftTold(Decoder):
+    """A decoder as it is, and how far the two forms are apart on the texts of every batch; longer than reading.
+
+    It asks for the network that writes token by token, since that is measured: in bfloat16, a narrow one is in float32.
+    """
+
+    def __init__(self, decoder: Decoder, tell: Callable[[float], object]) -> None:
+        self.decoder = decoder
+        self.tell = tell
+
+    @property
+    def widths(self) -> tuple[float, ...]:
+        return self.decoder.widths
+
+    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+        return self.decode_views(network, [memory], alternatives)
+
+    def decode_views(self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0) -> list[Decoded]:
+        decoded = self.decoder.decode_views(network, views, alternatives)
+        self.tell(max(text_drift(network, [line.tokens for line in decoded], views[0])))
+        return decoded

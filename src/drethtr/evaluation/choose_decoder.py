@@ -99,10 +99,9 @@ def knows_language(model: Model, texts: Sequence[str]) -> bool:
 @torch.inference_mode()
 def propose(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], decoder: Joint) -> list[Proposals]:
     """The texts among which decoders would choose, for each line that is read in one piece."""
-    parts = [pieces[0] for n, (_, line) in enumerate(samples) if len(pieces := recognizer.pieces.prepare(n, line)) == 1]
+    parts = recognizer.pieces.prepare_whole([line for _, line in samples])
     network, tokenizer, proposed = recognizer.pieces.networks.text, recognizer.model.tokenizer, []
-    for group in recognizer.pieces.groups(parts):
-        memory = recognizer.pieces.encode([parts[i].prepared for i in group])
+    for group, memory in recognizer.pieces.encoded(parts):
         alone = CTC().decode(network, memory)
         for i, texts, own in zip(group, decoder.propose(network, [memory]), alone, strict=True):
             tokens = [own.tokens, *(text.decoder.tokens for text in texts)]

@@ -20,11 +20,8 @@ from drethtr.evaluation.metrics import CONVENTION, CUSTOMS_CONVENTION, Rates, bo
 from drethtr.evaluation.words import CUSTOMS, Words
 from drethtr.images.line import Line
 from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer
+from drethtr.recognizer import READ_TOGETHER, Recognizer
 from drethtr.text.normalize import for_scoring
-
-READ_TOGETHER = 256
-"""Lines decoded at a time, if memory has room for them: enough for batches of like width."""
 
 CER = ("cer", "cer_low", "cer_high")
 WER = ("wer", "wer_low", "wer_high")
@@ -189,7 +186,7 @@ def read_each(
 ) -> Iterator[tuple[Sample, Reading | DataError]]:
     """The same, each with its sample, or why its image cannot be used."""
     lines = ((sample, line_or_error(recognizer, sample)) for sample in samples)
-    for found in recognizer.read_each(lines, READ_TOGETHER):
+    for found in recognizer.read_opened(lines):
         yield found
         if advance is not None:
             advance(1)

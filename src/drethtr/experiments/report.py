@@ -66,7 +66,7 @@ def looking(name: str, result: Result, device: torch.device) -> str:
     sample = samples_of(result, [line])[line.key]
     recognizer = Recognizer(load_model(Path(result.outcome.model), device))
     model = recognizer.model
-    memory = recognizer.pieces.encode([part.prepared for part in recognizer.pieces.prepare(0, sample.line())[:1]])
+    [(_, memory)] = recognizer.pieces.encoded(recognizer.pieces.prepare(0, sample.line())[:1])
     tokens = torch.tensor([[BOS, *model.tokenizer.encode(line.text)]], device=device)
     looks = watch(model.network, memory, tokens)
     seen = looks.attention if memory.mask is None else looks.attention[..., memory.mask[0]]

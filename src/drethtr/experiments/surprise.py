@@ -9,11 +9,12 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F
 
-from drethtr.data.batch import collate
+from drethtr.checkpoint import Model
+from drethtr.data.batch import encode_all
 from drethtr.data.sample import Sample
 from drethtr.evaluation.evaluate import portions
 from drethtr.images.line import Line
-from drethtr.images.prepare import Prepared
+from drethtr.model.network import ImageMemory
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
@@ -30,24 +31,20 @@ def surprises(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float |
 def surprises_together(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> list[float | None]:
     """The same for so many lines as may be prepared at a time."""
     found: list[float | None] = [None] * len(samples)
-    pieces = [recognizer.pieces.prepare(number, line) for number, (_, line) in enumerate(samples)]
-    whole = [of_line[0] for of_line in pieces if len(of_line) == 1]
-    for group in recognizer.pieces.groups(whole):
+    whole = recognizer.pieces.prepare_whole([line for _, line in samples])
+    for group, memory in recognizer.pieces.encoded(whole):
         numbers = [whole[place].line for place in group]
-        nats = nats_of(recognizer, [whole[place].prepared for place in group], [samples[n][0] for n in numbers])
+        nats = nats_of(recognizer.model, memory, [samples[number][0].text for number in numbers])
         for number, of_line in zip(numbers, nats, strict=True):
             found[number] = of_line
     return found
 
 
 @torch.inference_mode()
-def nats_of(recognizer: Recognizer, lines: Sequence[Prepared], samples: Sequence[Sample]) -> list[float]:
-    """The same for some whole lines as one batch."""
-    network = recognizer.model.network
-    batch = collate(lines, [sample.text for sample in samples], recognizer.model.tokenizer)
-    memory = recognizer.pieces.encode(lines)
+def nats_of(model: Model, memory: ImageMemory, texts: Sequence[str]) -> list[float]:
+    """The same for the texts of some whole lines as one batch."""
     device = memory.layers[0].keys.device
-    before, after = (tokens.to(device) for tokens in teacher_forcing(batch.tokens, batch.lengths))
-    logits, _ = network.decode_text(before, memory, network.initial_state(memory))
+    before, after = (tokens.to(device) for tokens in teacher_forcing(*encode_all(texts, model.tokenizer)))
+    logits, _ = model.network.decode_text(before, memory, model.network.initial_state(memory))
     nats = F.cross_entropy(logits.mT.float(), after, ignore_index=PAD, reduction="none").sum(-1)
     return [float(of_line) for of_line in nats]

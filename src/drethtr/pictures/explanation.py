@@ -73,11 +73,10 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     if len(parts) > 1:
         raise DataError(f"a line read in {len(parts)} pieces cannot be explained in one picture; cut it")
     network, tokenizer = reader.networks.text, recognizer.model.tokenizer
-    [(decoded, known)] = reader.decode(parts)
-    piece = reader.read_piece(decoded, known, parts[0])
-    memory = reader.encode([parts[0].prepared])
-    before = torch.tensor([[BOS, *decoded.tokens[:-1]]], device=memory.layers[0].keys.device)
-    looks = watch(network, memory, before[:, : max(len(decoded.tokens), 1)])
+    [piece] = reader.read(parts)
+    [(_, memory)] = reader.encoded(parts)
+    before = torch.tensor([[BOS, *piece.tokens[:-1]]], device=memory.layers[0].keys.device)
+    looks = watch(network, memory, before[:, : max(len(piece.tokens), 1)])
     count = looks.attention.shape[-1] if memory.mask is None else int(memory.mask.sum())
     reading = recognizer.judge(line, [piece])
     opinion = "" if reading.calibrated else "; its confidences are not calibrated"
@@ -85,7 +84,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
     return Explanation(
         line,
         reading,
-        tuple(tokenizer.decode([token]) for token in decoded.tokens),
+        tuple(tokenizer.decode([token]) for token in piece.tokens),
         None if piece.draft is None else stitch([(piece.piece, piece.draft)]),
         looks._replace(attention=looks.attention[..., :count]),
         count * per_token,

@@ -1,6 +1,7 @@
 """What a person gives to be read: image files, PDFs, and PAGE, ALTO or JSON files that tell where the lines are."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from drethtr.data.sources.pages import image_of
@@ -35,12 +36,12 @@ class Original:
         """What messages call it."""
         return str(self.description) if self.description is not None else self.source.name
 
-    @property
+    @cached_property
     def is_alone(self) -> bool:
         """Whether its file is an image, and of nothing else."""
         return self.source.pages == 1 and not is_pdf(self.source.path)
 
-    @property
+    @cached_property
     def is_line(self) -> bool:
         """Whether the image is shaped as one line of writing is: low, or far wider than high; a PDF never is.
 
@@ -51,6 +52,15 @@ class Original:
             return False
         width, height = self.source.size()
         return height < LINE_HEIGHT or width >= LINE_SHAPE * height
+
+    @property
+    def finder_name(self) -> str:
+        """What finds its lines where none are given and nobody says otherwise.
+
+        Raises:
+            DataError: if the image is damaged.
+        """
+        return "whole" if self.is_line else "rapid"
 
     def scan(self) -> Scan:
         """The image, for those who write documents."""

@@ -12,9 +12,9 @@ from drethtr.errors import DataError
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import Finder, FoundLine
+from drethtr.layout.finders import finder_named
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arrange, by_direction
-from drethtr.layout.rapid import RapidDetector
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.transcription.place import on_page, transcription_of
@@ -50,7 +50,8 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
 
     Args:
         path: Of a file with one page.
-        finder: Finds the lines that the file does not give; `RapidDetector` if left out.
+        finder: Finds the lines that the file does not give; if left out, as `drethtr transcribe` does: an image lower
+            than 300 pixels, or five times as wide as high, is one line, and `RapidDetector` finds those of others.
 
     Raises:
         DataError: if file or image are missing or damaged, or the file holds several pages.
@@ -59,21 +60,24 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
     original, *others = open_originals(path)
     if others:
         raise DataError(
-            f"{path}: holds {len(others) + 1} pages; drethtr.transcription.source.open_originals gives each of them, "
-            "and `transcribe` beside this function reads it"
+            f"{path}: holds {len(others) + 1} pages; drethtr.open_originals gives each of them, "
+            "and drethtr.transcribe reads it"
         )
-    return transcribe(original, recognizer, finder or RapidDetector())
+    return transcribe(original, recognizer, finder)
 
 
-def transcribe(original: Original, recognizer: Recognizer, finder: Finder, *, keep: bool = False) -> Page:
+def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None = None, *, keep: bool = False) -> Page:
     """A page with text; its lines are those given, or those found if none are.
 
     Args:
+        finder: Finds lines; if left out, the one that suits the image, see `Original.finder_name`.
         keep: Whether given lines that have text are left as they are; else those that cannot be read lose it.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
+        MissingExtraError: if the finder needs a package that is not installed.
     """
+    finder = finder or finder_named(original.finder_name)
     if finder.whole and not original.has_lines:
         return read_whole(original, recognizer)
     grey = original.source.grey()
@@ -124,19 +128,18 @@ def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -
         for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
             if (strip := readable(grey, lines[number], recognizer)) is not None:
                 strips[number] = strip
-        readings = recognizer.read([strip.line for strip in strips.values()])
+        readings = recognizer.read_lines([strip.line for strip in strips.values()])
         for (number, strip), reading in zip(strips.items(), readings, strict=True):
             yield number, Read(lines[number], strip, reading)
 
 
 def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
-    """The straightened line; None if it has no extent on the page, or is a stroke far too long for its height."""
+    """The straightened line, dark on light; None if it has no extent, or is a stroke far too long for its height."""
     try:
         strip = straighten(grey, line.baseline, line.polygon)
-        recognizer.check_line(strip.line)
+        return strip._replace(line=recognizer.open_line(strip.line))
     except DataError:
         return None
-    return strip
 
 
 def upright(grey: Line, reads: dict[int, Read], recognizer: Recognizer) -> list[Read]:
