@@ -11,7 +11,7 @@ from conftest import written
 from drethtr import piece_reader as module
 from drethtr.checkpoint import build_model
 from drethtr.decoding.decoded import Decoded
-from drethtr.decoding.drift import TOLERANCE, DriftTold
+from drethtr.decoding.drift import TOLERANCE
 from drethtr.decoding.published import PublishedBeam
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import CheckpointError, ConfigError, DataError
@@ -235,6 +235,6 @@ def test_drift_is_told_for_every_batch(decoder: Decoder, tiny_model, monkeypatch
     drifts: list[float] = []
     plain = Recognizer(tiny_model, decoder)
     watching = Recognizer(tiny_model, decoder)
-    watching.pieces = module.PieceReader(tiny_model, DriftTold(decoder, drifts.append), Precision.FLOAT32)
+    watching.watch_drift(drifts.append)
     assert watching.read(LINES) == plain.read(LINES)
     assert len(drifts) == 3 and all(0 <= drift < TOLERANCE for drift in drifts)

@@ -3,7 +3,7 @@
 Every figure of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypeVar
@@ -16,6 +16,7 @@ from PIL import Image
 from drethtr.adapter_file import load_named
 from drethtr.batching import in_groups
 from drethtr.checkpoint import SHIPPED, Model
+from drethtr.decoding.drift import DriftTold
 from drethtr.decoding.strategies import MOST_ALTERNATIVES, Decoder, default_decoder
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.line import ImageSource, Line, load_line, name_of
@@ -45,9 +46,6 @@ class Recognizer:
             with it.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece; the
             text that was read stands before them, with its score.
-        on_drift: Told, after every batch, how far the parallel and the recurrent form are apart on its texts, see
-            `drethtr.decoding.drift`; this takes longer than reading. In bfloat16, a narrow network then decodes text
-            in float32, as it does where it writes.
 
     Raises:
         CheckpointError: if the model has to be calibrated again.
@@ -149,6 +147,14 @@ class Recognizer:
             MissingExtraError: if huggingface_hub is not installed.
         """
         return upload(self.model, repository, private=private)
+
+    def watch_drift(self, tell: Callable[[float], object]) -> None:
+        """From now on, tell after every batch how far both forms of the decoder are apart on its texts; slow.
+
+        In bfloat16, a narrow network then decodes text in float32, as it does where it writes.
+        """
+        watched = DriftTold(self.decoder, tell)
+        self.pieces = PieceReader(self.model, watched, self.precision, self.pieces.alternatives)
 
     @property
     def model_hash(self) -> str:

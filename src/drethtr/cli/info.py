@@ -48,6 +48,7 @@ def info(
     if add:
         found = extend_card(found, path, add)
     if check:
+        found.check_trust()
         report_gaps(found, path)
         return
     for line in description(found, path):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Show: TypeAlias = Callable[[Entry], None]
 
+SHOWN_TOGETHER = 64
+"""Fewer lines than are read fastest together: a person waits for the first of them."""
+
 
 @dataclass(frozen=True)
 class LineOptions:
@@ -80,7 +83,8 @@ def transcribe_lines(
     doubts = Doubts()
     recognizer = load()
     made_by = provenance_of(recognizer)
-    readings = recognizer.read_each((work.path, work.path) for work in waiting)
+    paths = ((work.path, work.path) for work in waiting)
+    readings = recognizer.read_each(paths, together=SHOWN_TOGETHER)
     # None: only where a person looks on; what is written to the screen is bar enough.
     silent = None if options.output is not None else True
     for image, result in tqdm(readings, total=len(waiting), unit="line", disable=silent):

@@ -95,8 +95,6 @@ def transcribe(
     alone = len(files) + len(errors) == 1
 
     def load() -> "Recognizer":
-        from drethtr.decoding.drift import DriftTold
-        from drethtr.piece_reader import PieceReader
         from drethtr.recognizer import Recognizer
 
         if output is not None:
@@ -105,8 +103,7 @@ def transcribe(
             model, decoder=chosen, device=device_named(device), precision=exactness, alternatives=alternatives
         )
         if check_drift:
-            watched = DriftTold(recognizer.decoder, drifts.append)
-            recognizer.pieces = PieceReader(recognizer.model, watched, exactness, alternatives)
+            recognizer.watch_drift(drifts.append)
         return recognizer
 
     of_lines = only_lines(files, where) if len(names) == 1 and names[0] in LINE_FORMATS and not update else None
