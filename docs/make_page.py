@@ -36,21 +36,21 @@ LETTER = (
 
 def make_page(seed: int = 7) -> Image.Image:
     """The letter on grey-yellow paper, a little uneven, its lower corner in shadow."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     ink = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     face = Face(FACE)
     for left, top, text in LETTER:
-        written = write(text, face, PEN, LINE_HEIGHT, chance)
+        written = write(text, face, PEN, LINE_HEIGHT, rng)
         size = tuple(round(length * FONT_SIZE / written.font.size) for length in reversed(written.ink.shape))
         line = np.asarray(Image.fromarray(written.ink).resize(size, Image.Resampling.LANCZOS), dtype=np.float32) / 255
         height, width = line.shape
         window = ink[top : top + height, left : left + width]
         np.maximum(window, line[: window.shape[0], : window.shape[1]], out=window)
     shape = ink.shape
-    ground = 226 + 3 * blur(texture(SLOW, shape, chance), 4) + 1.5 * texture(FINE, shape, chance)
+    ground = 226 + 3 * blur(texture(SLOW, shape, rng), 4) + 1.5 * texture(FINE, shape, rng)
     rows, columns = np.linspace(-1, 1, HEIGHT)[:, None], np.linspace(-1, 1, WIDTH)
     ground = ground - 14 * np.clip(rows + columns, 0, None) ** 2
-    flow = ink * (0.8 + 0.06 * texture(FLOW, shape, chance)).clip(0.6, 0.92)
+    flow = ink * (0.8 + 0.06 * texture(FLOW, shape, rng)).clip(0.6, 0.92)
     tones = [(ground * tint * (1 - flow) + dark * flow) for tint, dark in ((1.0, 40), (0.97, 38), (0.88, 60))]
     return Image.fromarray(np.stack(tones, axis=2).clip(0, 255).astype(np.uint8))
 

@@ -24,7 +24,7 @@ from drethtr.errors import DataError
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
-from drethtr.training.finetuning.parts import in_chance_order, joined
+from drethtr.training.finetuning.parts import joined, shuffled_pages
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def learned(model: Path, folder: Path, result: Path, name: str, lines: int, way:
         samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
         if len(samples) < lines:
             raise DataError(f"{name} has only {len(samples):,} lines to learn from, not {lines:,}")
-        store_parquet(joined(in_chance_order(samples, seed=0))[:lines], data)
+        store_parquet(joined(shuffled_pages(samples, seed=0))[:lines], data)
         finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
     recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
     return measured(recognizer, folder, name, lines, way)

@@ -15,13 +15,13 @@ class Evidence:
     margin      by how much the image alone prefers it to the best other character there, as log-probability;
                 negative where it prefers the other; 0 if the model has no CTC head
     agrees      whether the draft, which the image alone gave, has it too; true without a draft
-    hesitation  entropy, in nats, of all that the image alone might say over the character's width; 0 without CTC
+    entropy     in nats, of all that the image alone might say over the character's width; 0 without CTC
     """
 
     own: float
     margin: float = 0.0
     agrees: bool = True
-    hesitation: float = 0.0
+    entropy: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ CONFIG = BatchConfig(pixels=16 * 4 * WIDTH_STEP, lines=5, max_columns=300, chunk
 class Darken(RandomStep):
     """A step with a visible result that depends on chance."""
 
-    def __call__(self, line, chance):
-        return np.minimum(line, chance.integers(100, 200, dtype=np.uint8))
+    def __call__(self, line, rng):
+        return np.minimum(line, rng.integers(100, 200, dtype=np.uint8))
 
 
 @pytest.fixture

@@ -136,14 +136,14 @@ def test_a_paragraph_without_end_is_cut_between_words_or_characters(text, name, 
 
 
 def test_unreadable_files_are_named(write_text, tmp_path):
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     (tmp_path / "broken.txt.xz").write_bytes(lzma.compress(b"x" * 1000)[:-20])
     (tmp_path / "latin.txt").write_bytes("é".encode("latin-1"))
     for name in ("nowhere.txt", "broken.txt.xz", "latin.txt"):
         with pytest.raises(DataError, match=name):
-            Corpus(files=(tmp_path / name,), wording=PROSE).draw(chance)
+            Corpus(files=(tmp_path / name,), wording=PROSE).draw(rng)
     with pytest.raises(DataError, match="has no text"):
-        Corpus(files=(write_text("\n\n"),), wording=PROSE).draw(chance)
+        Corpus(files=(write_text("\n\n"),), wording=PROSE).draw(rng)
 
 
 def test_settings_are_checked(write_text):

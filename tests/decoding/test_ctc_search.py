@@ -16,10 +16,10 @@ ALL = {"beams": 1000, "tokens_per_step": 4}
 @pytest.fixture(params=range(20))
 def log_probs(request):
     """Of 4 tokens at 5 steps; every other line has tokens that are impossible at some steps."""
-    chance = torch.Generator().manual_seed(request.param)
-    logits = 2 * torch.randn(STEPS, 4, generator=chance, dtype=torch.float64)
+    rng = torch.Generator().manual_seed(request.param)
+    logits = 2 * torch.randn(STEPS, 4, generator=rng, dtype=torch.float64)
     if request.param % 2:
-        logits[torch.rand(STEPS, 4, generator=chance) < 0.2] = -torch.inf
+        logits[torch.rand(STEPS, 4, generator=rng) < 0.2] = -torch.inf
     return logits.log_softmax(-1)
 
 
@@ -61,8 +61,8 @@ def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):
 def test_narrow_prefix_search_keeps_the_best_at_every_step():
     """A line long enough for the beams to matter, against the plain algorithm."""
     for seed in range(20):
-        chance = torch.Generator().manual_seed(seed)
-        log_probs = (2 * torch.randn(12, 4, generator=chance, dtype=torch.float64)).log_softmax(-1)
+        rng = torch.Generator().manual_seed(seed)
+        log_probs = (2 * torch.randn(12, 4, generator=rng, dtype=torch.float64)).log_softmax(-1)
         best, *_ = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=4)
         tokens, probability = plain_prefix_search(log_probs.exp().tolist(), beams=3)
         assert best.tokens == tokens
@@ -160,8 +160,8 @@ def test_no_steps_no_text():
 def test_prefixes_far_behind_are_given_up():
     """With a margin, every text found is that near to the best; the best one stays."""
     for seed in range(20):
-        chance = torch.Generator().manual_seed(seed)
-        log_probs = (4 * torch.randn(12, 4, generator=chance, dtype=torch.float64)).log_softmax(-1)
+        rng = torch.Generator().manual_seed(seed)
+        log_probs = (4 * torch.randn(12, 4, generator=rng, dtype=torch.float64)).log_softmax(-1)
         everything = prefix_search(log_probs, BLANK, beams=100)
         near = prefix_search(log_probs, BLANK, beams=100, margin=2.0)
         assert near[0].tokens == everything[0].tokens

@@ -42,8 +42,8 @@ class Chain:
 
 def random_scores(seed, lines=2, sharpness=2.0):
     """For each line, log-probabilities of the next of 5 tokens given the last two; the start comes never again."""
-    chance = torch.Generator().manual_seed(seed)
-    logits = sharpness * torch.randn(lines, 5, 5, 5, generator=chance)
+    rng = torch.Generator().manual_seed(seed)
+    logits = sharpness * torch.randn(lines, 5, 5, 5, generator=rng)
     logits[..., START] = -torch.inf
     return logits.log_softmax(-1)
 

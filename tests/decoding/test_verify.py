@@ -67,9 +67,9 @@ def test_in_bfloat16_the_text_is_still_that_of_greedy_decoding():
     assert sum(len(line.tokens) for line in found) > 200
 
 
-def corrupted(tokens, chance):
+def corrupted(tokens, rng):
     """A text with some letters changed."""
-    return tuple(int(chance.integers(4, VOCABULARY)) if chance.random() < 0.1 else token for token in tokens)
+    return tuple(int(rng.integers(4, VOCABULARY)) if rng.random() < 0.1 else token for token in tokens)
 
 
 def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
@@ -77,8 +77,8 @@ def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
     memory = noise_lines(made, 32)
     scorer, limits = NetworkScorer(made, memory), text_limits(memory)
     expected = Greedy().write(scorer)
-    chance = np.random.default_rng(0)
-    drafts = [corrupted(text.tokens, chance) for text in expected]
+    rng = np.random.default_rng(0)
+    drafts = [corrupted(text.tokens, rng) for text in expected]
     mistakes = [sum(a != b for a, b in zip(d, e.tokens, strict=True)) for d, e in zip(drafts, expected, strict=True)]
     asked = []
     opinions = module.opinions

@@ -104,8 +104,8 @@ def test_a_decoder_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, s
 
 def test_lines_never_seen_are_hardly_unlike_training():
     """With as many weights as lines, the lines that were fitted would put the threshold far too high."""
-    chance = np.random.default_rng(0)
-    looks = chance.normal(0, 1, (3, 700, 60)) + np.array([1, 0, 0])[:, None, None] * 0.2
+    rng = np.random.default_rng(0)
+    looks = rng.normal(0, 1, (3, 700, 60)) + np.array([1, 0, 0])[:, None, None] * 0.2
     check = fit_unlike_training(looks[:, :100], [f"page {number // 4}" for number in range(100)])
     flagged = check.alike.score(looks[0, 100:]) < check.least
     assert flagged.mean() < 0.06

@@ -12,14 +12,14 @@ from drethtr.reading import Reading
 
 def lines(pages, better=0, seed=0):
     """Pages that are hard or easy for both; B makes `better` edits less on each of 20 lines of 100 characters."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     a, b, names = [], [], []
     for page in range(pages):
-        hard = chance.uniform(5, 60)
+        hard = rng.uniform(5, 60)
         for _ in range(20):
-            edits = round(hard + chance.gauss(0, 3))
+            edits = round(hard + rng.gauss(0, 3))
             a.append(Counts(max(edits, 0), 100, lines=1))
-            b.append(Counts(max(edits + round(chance.gauss(-better, 2)), 0), 100, lines=1))
+            b.append(Counts(max(edits + round(rng.gauss(-better, 2)), 0), 100, lines=1))
             names.append(f"page {page}")
     return a, b, names
 

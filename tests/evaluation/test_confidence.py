@@ -21,16 +21,16 @@ def test_expected_calibration_error_by_hand():
 
 
 def test_honest_confidences_are_calibrated_and_others_are_not():
-    chance = np.random.default_rng(0)
-    sure = chance.random(50_000)
-    right = (chance.random(50_000) < sure).astype(float)
+    rng = np.random.default_rng(0)
+    sure = rng.random(50_000)
+    right = (rng.random(50_000) < sure).astype(float)
     assert reliability(sure, right).ece < 0.01
     assert reliability(sure**0.2, right).ece > 0.2
 
 
 def test_auroc_is_the_chance_to_tell_a_wrong_from_a_right_one():
-    chance = np.random.default_rng(0)
-    sure, right = chance.integers(0, 10, 200) / 10, (chance.random(200) < 0.7).astype(float)
+    rng = np.random.default_rng(0)
+    sure, right = rng.integers(0, 10, 200) / 10, (rng.random(200) < 0.7).astype(float)
     wrongs, rights = sure[right == 0], sure[right == 1]
     pairs = (wrongs[:, None] < rights) + 0.5 * (wrongs[:, None] == rights)
     assert auroc(sure, right) == pytest.approx(pairs.mean())

@@ -59,8 +59,8 @@ def test_nothing_to_score_is_refused():
 
 def lines_of_pages(pages, lines, seed=0):
     """Pages differ much from each other, lines of a page do not."""
-    chance = random.Random(seed)
-    rates = [chance.uniform(0, 20) for _ in range(pages)]
+    rng = random.Random(seed)
+    rates = [rng.uniform(0, 20) for _ in range(pages)]
     counts = [Counts(round(rate), 100, round(rate / 2), 20, 1) for rate in rates for _ in range(lines)]
     return counts, [f"page {page}" for page in range(pages) for _ in range(lines)]
 
@@ -86,8 +86,8 @@ def test_interval_is_that_of_the_normal_law():
 
 def test_the_interval_of_few_pages_holds_what_is_true():
     """What 95 % of the draws of ten pages lie between held it in 89 % of cases only."""
-    chance = np.random.default_rng(0)
-    trials = [[Counts(round(edits), 10_000) for edits in chance.normal(1000, 200, 10)] for _ in range(400)]
+    rng = np.random.default_rng(0)
+    trials = [[Counts(round(edits), 10_000) for edits in rng.normal(1000, 200, 10)] for _ in range(400)]
     held = [rates.cer_low <= 0.1 <= rates.cer_high for rates in map(bootstrap, trials)]
     assert 0.93 <= np.mean(held) <= 0.97
 

@@ -10,12 +10,12 @@ from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_e
 from drethtr.reading import Character, Reading
 
 
-def lines_of(name, doubt, factor, chance, pages=12):
+def lines_of(name, doubt, factor, rng, pages=12):
     """Lines whose characters are wrong `factor` times as often as the confidences say."""
     pairs = []
     for number in range(6 * pages):
-        sure = np.clip(1 - chance.exponential(doubt, 60), 0, 1)
-        wrong = chance.random(60) < factor * (1 - sure)
+        sure = np.clip(1 - rng.exponential(doubt, 60), 0, 1)
+        wrong = rng.random(60) < factor * (1 - sure)
         read = "".join("x" if is_wrong else "a" for is_wrong in wrong)
         characters = tuple(Character(letter, float(p), 0, 1) for letter, p in zip(read, sure, strict=True))
         sample = Sample(b"", "a" * 60, name, page=f"p{number % pages}", key=f"{name} {number}")
@@ -26,11 +26,11 @@ def lines_of(name, doubt, factor, chance, pages=12):
 @pytest.fixture(scope="module")
 def pairs():
     """Eight sets, easy to hard, whose factor is 1.3 give or take a tenth."""
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     return [
         pair
         for number in range(8)
-        for pair in lines_of(f"set {number}", 0.02 + 0.03 * number, 1.3 * chance.lognormal(0, 0.1), chance)
+        for pair in lines_of(f"set {number}", 0.02 + 0.03 * number, 1.3 * rng.lognormal(0, 0.1), rng)
     ]
 
 

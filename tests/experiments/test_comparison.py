@@ -34,7 +34,7 @@ def result(row, seed, wrong):
 def surprised(found, nats):
     """The same, with nats of each line."""
     lines = tuple(replace(line, nats=of_line) for line, of_line in zip(found.outcome.lines, nats, strict=True))
-    mean = sum((line.surprise for line in lines), Share()).rate
+    mean = sum((line.nats_per_character for line in lines), Share()).rate
     outcome = replace(found.outcome, lines=lines, figures=found.outcome.figures | {NATS: mean})
     return replace(found, outcome=outcome)
 

@@ -51,9 +51,9 @@ def test_another_seed_gives_another_line(step, line):
     seed=st.integers(0, 999),
 )
 def test_any_line_survives(step, height, width, grey, seed):
-    chance = np.random.default_rng(seed)
-    line = chance.integers(0, 256, (height, width)).astype(np.uint8) if grey is None else np.full((height, width), grey)
-    changed = step(line.astype(np.uint8), chance)
+    rng = np.random.default_rng(seed)
+    line = rng.integers(0, 256, (height, width)).astype(np.uint8) if grey is None else np.full((height, width), grey)
+    changed = step(line.astype(np.uint8), rng)
     assert changed.dtype == np.uint8 and changed.ndim == 2 and changed.size > 0
 
 
@@ -91,18 +91,18 @@ def test_survives_the_way_through_a_file(steps):
 
 
 def test_steps_are_taken_in_order(line):
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     steps = (Stretch((2.0, 2.0)), PadVertically(share=0.5, white=True))
-    by_hand = steps[1](steps[0](line, chance), chance)
+    by_hand = steps[1](steps[0](line, rng), rng)
     np.testing.assert_array_equal(augment(steps, line, np.random.default_rng(0)), by_hand)
-    assert augment((), line, chance) is line
+    assert augment((), line, rng) is line
 
 
 @pytest.mark.parametrize(("probability", "expected"), [(0.0, 0), (0.25, 250), (1.0, 1000)])
 def test_sometimes_is_as_often_as_it_says(probability, expected, line):
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     step = Sometimes(Stretch((2.0, 2.0)), probability)
-    taken = sum(step(line[:2, :4], chance).shape[1] == 8 for _ in range(1000))
+    taken = sum(step(line[:2, :4], rng).shape[1] == 8 for _ in range(1000))
     assert taken == pytest.approx(expected, abs=50 if 0 < probability < 1 else 0)
 
 

@@ -35,9 +35,9 @@ def test_both_blurs_agree(shape, length):
 @pytest.mark.parametrize("shape", [(1, 1), (3, 50), (64, 400)])
 def test_both_samplings_agree_within_the_step_of_opencv(shape):
     """OpenCV may round places to 1/32 pixel: 4 grey levels each way between black and white neighbors."""
-    chance = np.random.default_rng(0)
-    line = chance.choice(np.array([0, 255], np.uint8), shape)
-    y, x = ((np.indices(shape)[axis] + chance.uniform(-5, 5, shape)).astype(np.float32) for axis in (0, 1))
+    rng = np.random.default_rng(0)
+    line = rng.choice(np.array([0, 255], np.uint8), shape)
+    y, x = ((np.indices(shape)[axis] + rng.uniform(-5, 5, shape)).astype(np.float32) for axis in (0, 1))
     difference = np.abs(sample_numpy(line, x, y).astype(int) - sample_opencv(line, x, y))
     assert difference.max() <= 8
     assert difference.mean() <= 2
@@ -84,8 +84,8 @@ def test_spread_reaches_both_ends():
 
 @pytest.mark.parametrize("shape", [(1, 1), (40, 300)])
 def test_noise_has_the_shape_and_range_it_says(shape):
-    chance = np.random.default_rng(0)
-    for noise in (smooth_noise(shape, 2.0, chance), cloud(shape, (2, 5), chance), multiscale_noise(shape, chance)):
+    rng = np.random.default_rng(0)
+    for noise in (smooth_noise(shape, 2.0, rng), cloud(shape, (2, 5), rng), multiscale_noise(shape, rng)):
         assert noise.shape == shape and noise.dtype == np.float32
         assert noise.min() >= 0 and noise.max() <= 1 + 1e-6
 

@@ -12,8 +12,8 @@ LAYOUTS = pytest.mark.parametrize("layout", [torch.contiguous_format, torch.chan
 
 def drawn(layout: torch.memory_format) -> Tensor:
     """Pixels without equals, all above 0, as after a ReLU."""
-    chance = torch.Generator().manual_seed(0)
-    pixels = torch.randperm(2 * 3 * 6 * 7, generator=chance).add(1).view(2, 3, 6, 7).double()
+    rng = torch.Generator().manual_seed(0)
+    pixels = torch.randperm(2 * 3 * 6 * 7, generator=rng).add(1).view(2, 3, 6, 7).double()
     return pixels.contiguous(memory_format=layout).requires_grad_()
 
 

@@ -18,8 +18,8 @@ MASKS = {
 
 
 def drawn(dtype: torch.dtype) -> list[Tensor]:
-    chance = torch.Generator().manual_seed(0)
-    return [torch.randn(2, 4, n, 16, generator=chance).to(dtype).requires_grad_() for n in (6, 9, 9)]
+    rng = torch.Generator().manual_seed(0)
+    return [torch.randn(2, 4, n, 16, generator=rng).to(dtype).requires_grad_() for n in (6, 9, 9)]
 
 
 def with_gradients(out: Tensor, parts: list[Tensor]) -> tuple[Tensor, ...]:

@@ -19,8 +19,8 @@ def test_teacher_forcing_shifts_by_one() -> None:
 
 
 def batch_of(rows: list[int]) -> Batch:
-    chance = torch.Generator().manual_seed(0)
-    images = torch.rand(2, 1, 48, 128, generator=chance) * 2 - 1
+    rng = torch.Generator().manual_seed(0)
+    images = torch.rand(2, 1, 48, 128, generator=rng) * 2 - 1
     tokens = torch.tensor([[4, 5, 6, 4], [7, 8, PAD, PAD]])
     lengths = torch.tensor([4, 2])
     return Batch(images[rows], torch.tensor([128, 128])[rows], tokens[rows], lengths[rows], ("",) * len(rows))

@@ -20,7 +20,7 @@ def encoded(model, *texts):
     return model.network.encode_image(*stack([model.preparation(written(text)) for text in texts]))
 
 
-def test_margin_and_hesitation_by_hand():
+def test_margin_and_entropy_by_hand():
     """Four steps, two of each image token; tokens 1 (the blank), 4, 5 and 6."""
     shares = np.full((4, 7), 1e-12, np.float32)
     shares[0, [1, 4]] = 0.5, 0.5
@@ -31,7 +31,7 @@ def test_margin_and_hesitation_by_hand():
     assert first.own == 0.6 and not first.agrees and second.agrees
     assert first.margin == pytest.approx(np.log(0.6 / 0.1), abs=1e-3)
     entropy = np.log(2) - sum(p * np.log(p) for p in (0.6, 0.3, 0.1))
-    assert first.hesitation == pytest.approx(entropy, abs=1e-3) and second.hesitation == pytest.approx(0, abs=1e-3)
+    assert first.entropy == pytest.approx(entropy, abs=1e-3) and second.entropy == pytest.approx(0, abs=1e-3)
 
 
 def test_tokens_that_the_fewest_edits_keep():
@@ -52,14 +52,14 @@ def test_evidence_of_a_line_does_not_depend_on_its_neighbors(decoder, tiny_model
         assert len(alone.tokens) == len(in_batch.tokens) > 0
         for one, other in zip(alone.tokens, in_batch.tokens, strict=True):
             assert one.margin == pytest.approx(other.margin, abs=1e-3)
-            assert one.hesitation == pytest.approx(other.hesitation, abs=1e-3)
+            assert one.entropy == pytest.approx(other.entropy, abs=1e-3)
 
 
 def test_a_model_without_ctc_knows_less(tiny_model):
     tiny_model.network.ctc = None
     memory = encoded(tiny_model, "abc")
     [known] = gather(memory, Greedy().decode(tiny_model.network, memory))
-    assert all((token.margin, token.agrees, token.hesitation) == (0, True, 0) for token in known.tokens)
+    assert all((token.margin, token.agrees, token.entropy) == (0, True, 0) for token in known.tokens)
     assert impressions(memory).shape == (1, 2 * 16)
 
 

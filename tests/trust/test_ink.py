@@ -42,9 +42,9 @@ def test_shaded_paper_and_pale_ink_change_little(shade):
 
 
 def test_long_runs_are_those_that_a_loop_finds():
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for _ in range(100):
-        mask, length = chance.random((3, 30)) < 0.8, int(chance.integers(1, 35))
+        mask, length = rng.random((3, 30)) < 0.8, int(rng.integers(1, 35))
         expected = np.zeros_like(mask)
         for row in range(3):
             for first in range(30 - length + 1):

@@ -6,9 +6,9 @@ from drethtr.trust.logistic import Logistic, fit_logistic, log_odds
 
 
 def drawn(weights, bias=0.5, cases=20_000):
-    chance = np.random.default_rng(0)
-    features = chance.normal(0, [1, 10, 0.2], (cases, 3))
-    truth = chance.random(cases) < Logistic(bias, weights)(features)
+    rng = np.random.default_rng(0)
+    features = rng.normal(0, [1, 10, 0.2], (cases, 3))
+    truth = rng.random(cases) < Logistic(bias, weights)(features)
     return features, truth
 
 

@@ -36,15 +36,15 @@ class Strokes(Supply):
 
     def sample(self, number: int, seed: int) -> Sample:
         """The line of this number; widths are uniform in `WIDTHS`."""
-        chance = np.random.default_rng((seed, number))
-        width = int(chance.integers(WIDTHS[0], WIDTHS[1] + 1))
+        rng = np.random.default_rng((seed, number))
+        width = int(rng.integers(WIDTHS[0], WIDTHS[1] + 1))
         image = Image.new("L", (width, HEIGHT), 235)
-        across = np.sort(chance.integers(0, width, width // 4))
-        down = chance.integers(HEIGHT // 5, 4 * HEIGHT // 5, width // 4)
+        across = np.sort(rng.integers(0, width, width // 4))
+        down = rng.integers(HEIGHT // 5, 4 * HEIGHT // 5, width // 4)
         ImageDraw.Draw(image).line(list(zip(across.tolist(), down.tolist(), strict=True)), fill=40, width=2)
         file = BytesIO()
         image.save(file, "PNG")
-        letters = chance.integers(0, len(LETTERS), width // PIXELS_PER_CHARACTER)
+        letters = rng.integers(0, len(LETTERS), width // PIXELS_PER_CHARACTER)
         return Sample(file.getvalue(), "".join(LETTERS[letter] for letter in letters), set="strokes")
 
     def describe(self) -> str:

@@ -83,46 +83,46 @@ class Corpus:
         if self.weights and not (min(self.weights) >= 0 and sum(self.weights) > 0):
             raise ConfigError(f"weights of text files must be 0 or more, and one above 0, not {self.weights}")
 
-    def draw(self, chance: np.random.Generator) -> Text:
+    def draw(self, rng: np.random.Generator) -> Text:
         """One line, not empty.
 
         Raises:
             DataError: if nothing can be drawn, because the files have no text in the alphabet.
         """
-        file = self.files[self.draw_file(chance)]
+        file = self.files[self.draw_file(rng)]
         language = language_of(file)
         for _ in range(TRIES):
-            text = self.draw_line(file, language or "", chance)
+            text = self.draw_line(file, language or "", rng)
             if text:
                 return Text(text, language)
         raise DataError(f"{file} has no text in the alphabet {self.alphabet!r}")
 
-    def draw_file(self, chance: np.random.Generator) -> int:
+    def draw_file(self, rng: np.random.Generator) -> int:
         if not self.weights:
-            return int(chance.integers(len(self.files)))
+            return int(rng.integers(len(self.files)))
         shares = np.cumsum(self.weights)
-        return int(np.searchsorted(shares, chance.random() * shares[-1], side="right"))
+        return int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
 
-    def draw_line(self, file: Path, language: str, chance: np.random.Generator) -> str:
+    def draw_line(self, file: Path, language: str, rng: np.random.Generator) -> str:
         wording = self.wording
-        kind = chance.random() - wording.fragments
+        kind = rng.random() - wording.fragments
         if kind < 0:
-            return self.restrict(fragment(language, chance))
-        paragraph = self.restrict(draw_paragraph(file, chance))
+            return self.restrict(fragment(language, rng))
+        paragraph = self.restrict(draw_paragraph(file, rng))
         if not paragraph:
             return ""
         if kind < wording.words:
             words = paragraph.split()
-            return words[int(chance.integers(len(words)))][: wording.longest]
+            return words[int(rng.integers(len(words)))][: wording.longest]
         hyphen = not self.alphabet or "-" in self.alphabet
-        text = cut_line(paragraph, self.draw_length(chance), wording.hyphenated if hyphen else 0.0, chance)
-        if chance.random() < wording.inserted:
-            text = insert(text, self.restrict(fragment(language, chance)), chance)
-        return self.restrict(text.upper()) if chance.random() < wording.capitals else text
+        text = cut_line(paragraph, self.draw_length(rng), wording.hyphenated if hyphen else 0.0, rng)
+        if rng.random() < wording.inserted:
+            text = insert(text, self.restrict(fragment(language, rng)), rng)
+        return self.restrict(text.upper()) if rng.random() < wording.capitals else text
 
-    def draw_length(self, chance: np.random.Generator) -> int:
+    def draw_length(self, rng: np.random.Generator) -> int:
         shortest, longest = self.wording.shortest, self.wording.longest
-        return round(shortest + (longest - shortest) * float(chance.beta(2.0, 2.4)))
+        return round(shortest + (longest - shortest) * float(rng.beta(2.0, 2.4)))
 
     def restrict(self, text: str) -> str:
         """The text in the alphabet, composed (NFC), with single spaces."""
@@ -132,18 +132,18 @@ class Corpus:
         return " ".join(text.split())
 
 
-def cut_line(paragraph: str, length: int, hyphenated: float, chance: np.random.Generator) -> str:
+def cut_line(paragraph: str, length: int, hyphenated: float, rng: np.random.Generator) -> str:
     """About `length` characters of a paragraph, from the start of a word to the end of one, or to a hyphen in it."""
     if len(paragraph) <= length:
         return paragraph
-    start = word_after(paragraph, int(chance.integers(-1, len(paragraph) - length)))
+    start = word_after(paragraph, int(rng.integers(-1, len(paragraph) - length)))
     end = start + length
     if end >= len(paragraph):
         return paragraph[start:]
     word_end = end_of_word(paragraph, end)
     word_start = paragraph.rfind(" ", start, end) + 1
     inside = paragraph[end - 2 : end + 2].isalpha() and word_start + 3 <= end <= word_end - 3
-    if inside and chance.random() < hyphenated:
+    if inside and rng.random() < hyphenated:
         return paragraph[start:end] + "-"
     near = word_start - 1 if end - word_start < word_end - end and word_start > start else word_end
     return paragraph[start:near]
@@ -163,17 +163,17 @@ def end_of_word(paragraph: str, place: int) -> int:
     return end if end - place <= LONGEST_WORD else place
 
 
-def insert(text: str, piece: str, chance: np.random.Generator) -> str:
+def insert(text: str, piece: str, rng: np.random.Generator) -> str:
     """The text with a piece between two of its words, but not behind one that is cut."""
     words = text.split()
-    place = int(chance.integers(len(words) + (not text.endswith("-"))))
+    place = int(rng.integers(len(words) + (not text.endswith("-"))))
     return " ".join((*words[:place], *piece.split(), *words[place:]))
 
 
-def draw_paragraph(file: Path, chance: np.random.Generator) -> str:
+def draw_paragraph(file: Path, rng: np.random.Generator) -> str:
     """A paragraph of a file, longer ones more often."""
     content = read_text(file)
-    place = int(chance.integers(len(content)))
+    place = int(rng.integers(len(content)))
     start = content.rfind(b"\n", 0, place) + 1
     end = content.find(b"\n", start)
     return content[start : len(content) if end < 0 else end].decode()
@@ -223,11 +223,11 @@ def read_lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 def sample_blocks(blocks: Iterator[bytes], most: int) -> bytes:
     """All blocks, or a fair sample of `most` of them, always the same one (reservoir sampling)."""
-    chance, kept = np.random.default_rng(0), list[bytes]()
+    rng, kept = np.random.default_rng(0), list[bytes]()
     for number, block in enumerate(blocks):
         if number < most:
             kept.append(block)
-        elif (place := int(chance.integers(number + 1))) < most:
+        elif (place := int(rng.integers(number + 1))) < most:
             kept[place] = block
     return b"".join(kept)
 

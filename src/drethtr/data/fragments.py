@@ -9,7 +9,6 @@ from typing import TypeVar
 import numpy as np
 
 Item = TypeVar("Item")
-Chance = np.random.Generator
 
 
 def words(line: str) -> tuple[str, ...]:
@@ -59,35 +58,35 @@ SHORTENED = {
 LANGUAGES = tuple(MONTHS)
 
 
-def fragment(language: str, chance: Chance) -> str:
+def fragment(language: str, rng: np.random.Generator) -> str:
     """One piece of a few words, in the given language or, where that is not known, in any."""
     if language not in LANGUAGES:
-        language = pick(LANGUAGES, chance)
-    return pick(KINDS, chance)(language, chance)
+        language = pick(LANGUAGES, rng)
+    return pick(KINDS, rng)(language, rng)
 
 
-def pick(items: Sequence[Item], chance: Chance) -> Item:
+def pick(items: Sequence[Item], rng: np.random.Generator) -> Item:
     """One of the items, all alike likely."""
-    return items[int(chance.integers(len(items)))]
+    return items[int(rng.integers(len(items)))]
 
 
-def date(language: str, chance: Chance) -> str:
+def date(language: str, rng: np.random.Generator) -> str:
     """A day in one of the ways people write it."""
-    day, month = int(chance.integers(1, 32)), pick(MONTHS[language], chance)
-    number, year, place = int(chance.integers(1, 13)), year_number(chance), pick(PLACES[language], chance)
-    if chance.random() < 0.25:
-        return pick((f"{day}/{number}/{year % 100:02}", f"{day}.{number}.{year}", f"{day}-{number}-{year}"), chance)
+    day, month = int(rng.integers(1, 32)), pick(MONTHS[language], rng)
+    number, year, place = int(rng.integers(1, 13)), year_number(rng), pick(PLACES[language], rng)
+    if rng.random() < 0.25:
+        return pick((f"{day}/{number}/{year % 100:02}", f"{day}.{number}.{year}", f"{day}-{number}-{year}"), rng)
     ways = {
         "en": (f"{month} {ordinal(day)}, {year}", f"{day} {month} {year}", f"{place}, {month} {day}. {year}"),
         "fr": (f"{place}, le {day} {month} {year}", f"le {day} {month} {year}.", f"ce {day} {month}"),
         "de": (f"{place}, d. {day}. {month} {year}", f"den {day}ten {month} {year}", f"am {day}. {month}"),
     }
-    return pick(ways[language], chance)
+    return pick(ways[language], rng)
 
 
-def sum_of_money(language: str, chance: Chance) -> str:
+def sum_of_money(language: str, rng: np.random.Generator) -> str:
     """An amount in the coins of a time."""
-    much, little = int(10 ** chance.uniform(0, 5)), int(chance.integers(0, 100))
+    much, little = int(10 ** rng.uniform(0, 5)), int(rng.integers(0, 100))
     grouped = f"{much:,}"
     ways = {
         "en": (
@@ -99,34 +98,34 @@ def sum_of_money(language: str, chance: Chance) -> str:
         "fr": (f"{much} fr. {little} c.", f"{grouped.replace(',', '.')} F", f"{much},{little:02}", f"{much} livres"),
         "de": (f"{much} fl. {little % 60} kr.", f"{much} Mk. {little} Pf.", f"{much} Gulden", f"{much},{little:02} M"),
     }
-    return pick(ways[language], chance)
+    return pick(ways[language], rng)
 
 
-def name(language: str, chance: Chance) -> str:
+def name(language: str, rng: np.random.Generator) -> str:
     """A person, with or without a title or an initial."""
-    given, family, title = (pick(table[language], chance) for table in (GIVEN, FAMILY, TITLES))
-    second = pick(GIVEN[language], chance)
+    given, family, title = (pick(table[language], rng) for table in (GIVEN, FAMILY, TITLES))
+    second = pick(GIVEN[language], rng)
     return pick(
         (f"{given} {family}", f"{title} {family}", f"{title} {given[0]}. {family}", f"{family}, {given} {second}"),
-        chance,
+        rng,
     )
 
 
-def abbreviation(language: str, chance: Chance) -> str:
+def abbreviation(language: str, rng: np.random.Generator) -> str:
     """A word as writers shorten it."""
-    return pick(SHORTENED[language], chance)
+    return pick(SHORTENED[language], rng)
 
 
-def number(language: str, chance: Chance) -> str:
+def number(language: str, rng: np.random.Generator) -> str:
     """A page, a year, an account, a share: figures alone or nearly so."""
-    value, part = int(10 ** chance.uniform(0, 4.5)), int(chance.integers(1, 100))
-    ways = (f"{value}", f"- {part} -", f"{year_number(chance)}", f"({part})", f"{value}.{part}", f"{part} %")
-    return pick((*ways, f"{part}.", f"{value} + {part} = {value + part}", f"{part}-{part + 7}", f"[{value}]"), chance)
+    value, part = int(10 ** rng.uniform(0, 4.5)), int(rng.integers(1, 100))
+    ways = (f"{value}", f"- {part} -", f"{year_number(rng)}", f"({part})", f"{value}.{part}", f"{part} %")
+    return pick((*ways, f"{part}.", f"{value} + {part} = {value + part}", f"{part}-{part + 7}", f"[{value}]"), rng)
 
 
-def year_number(chance: Chance) -> int:
+def year_number(rng: np.random.Generator) -> int:
     """A year people wrote letters in."""
-    return int(chance.integers(1650, 1970))
+    return int(rng.integers(1650, 1970))
 
 
 def ordinal(day: int) -> str:
@@ -135,4 +134,13 @@ def ordinal(day: int) -> str:
     return f"{day}{ending}"
 
 
-KINDS: tuple[Callable[[str, Chance], str], ...] = (date, date, sum_of_money, name, name, abbreviation, number, number)
+KINDS: tuple[Callable[[str, np.random.Generator], str], ...] = (
+    date,
+    date,
+    sum_of_money,
+    name,
+    name,
+    abbreviation,
+    number,
+    number,
+)

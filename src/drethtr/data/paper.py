@@ -29,46 +29,46 @@ class Paper:
     dry: float = 0.5
 
 
-def put_on_paper(ink: NDArray[np.uint8], paper: Paper, chance: np.random.Generator) -> Line:
+def put_on_paper(ink: NDArray[np.uint8], paper: Paper, rng: np.random.Generator) -> Line:
     """The line image of some ink (height, width), 255 where the pen was."""
     height, width = ink.shape
-    tone = chance.uniform(*paper.tone)
-    ground = texture(SLOW, ink.shape, chance) * np.float32(chance.uniform(0.1, 1) * paper.uneven) + np.float32(tone)
-    ground += np.linspace(-1, 1, width, dtype=np.float32) * np.float32(chance.normal(0, 0.025) * tone)
+    tone = rng.uniform(*paper.tone)
+    ground = texture(SLOW, ink.shape, rng) * np.float32(rng.uniform(0.1, 1) * paper.uneven) + np.float32(tone)
+    ground += np.linspace(-1, 1, width, dtype=np.float32) * np.float32(rng.normal(0, 0.025) * tone)
 
-    flow = texture(FLOW, ink.shape, chance) * np.float32(chance.uniform(0.02, 0.16)) + np.float32(0.93)
-    if chance.random() < paper.dry:
-        flow *= supply_of_ink(width, height, chance)
+    flow = texture(FLOW, ink.shape, rng) * np.float32(rng.uniform(0.02, 0.16)) + np.float32(0.93)
+    if rng.random() < paper.dry:
+        flow *= supply_of_ink(width, height, rng)
     flow *= ink
-    flow *= np.float32((1 - chance.uniform(*paper.ink)) / 255)
+    flow *= np.float32((1 - rng.uniform(*paper.ink)) / 255)
     np.minimum(flow, 0.98, out=flow)
 
     ground *= 1 - flow
-    ground += texture(FINE, ink.shape, chance) * np.float32(chance.uniform(0.1, 1) * paper.grain)
+    ground += texture(FINE, ink.shape, rng) * np.float32(rng.uniform(0.1, 1) * paper.grain)
     return ground.clip(0, 255).astype(np.uint8)
 
 
-def supply_of_ink(width: int, height: int, chance: np.random.Generator) -> Floats:
+def supply_of_ink(width: int, height: int, rng: np.random.Generator) -> Floats:
     """How much ink the pen gives at each column: full after a dip, less and less until the next."""
-    dips = np.cumsum(chance.uniform(3, 16, 2 + width // (3 * height)) * height)
-    dips = np.concatenate(([-chance.uniform(0, 8) * height], dips))
+    dips = np.cumsum(rng.uniform(3, 16, 2 + width // (3 * height)) * height)
+    dips = np.concatenate(([-rng.uniform(0, 8) * height], dips))
     columns = np.arange(width)
     last = np.searchsorted(dips, columns, side="right") - 1
     dryness = (columns - dips[last]) / (16 * height)
-    return (1 - chance.uniform(0.15, 0.5) * dryness).astype(np.float32)
+    return (1 - rng.uniform(0.15, 0.5) * dryness).astype(np.float32)
 
 
 FINE, FLOW, SLOW = 1, 8, 48  # the size of a texture's spots, in pixels
 
 
-def texture(spot: int, shape: tuple[int, ...], chance: np.random.Generator) -> Floats:
+def texture(spot: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """A random piece of noise of unit spread whose spots have the given size."""
     height, width = shape
     sheet = make_sheet(spot)
     if height > sheet.shape[0] or width > sheet.shape[1]:
         sheet = np.tile(sheet, (-(-height // sheet.shape[0]), -(-width // sheet.shape[1])))
-    row = int(chance.integers(sheet.shape[0] - height + 1))
-    column = int(chance.integers(sheet.shape[1] - width + 1))
+    row = int(rng.integers(sheet.shape[0] - height + 1))
+    column = int(rng.integers(sheet.shape[1] - width + 1))
     return sheet[row : row + height, column : column + width]
 
 

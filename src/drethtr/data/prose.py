@@ -42,10 +42,10 @@ class ProseLines:
         """
         return digest_of(self.corpus.files if self.corpus is not None else ())
 
-    def draw(self, chance: np.random.Generator) -> list[str]:
+    def draw(self, rng: np.random.Generator) -> list[str]:
         """The lines beside one batch.
 
         Raises:
             DataError: if a file cannot be read, or has no text in the alphabet.
         """
-        return [] if self.corpus is None else [self.corpus.draw(chance).text for _ in range(self.lines)]
+        return [] if self.corpus is None else [self.corpus.draw(rng).text for _ in range(self.lines)]

@@ -157,9 +157,9 @@ def arrangement(counts: tuple[int, ...], round_: int, seed: int) -> tuple[NDArra
 
 
 @lru_cache(maxsize=4)
-def order(size: int, first: int, chance: tuple[int, int]) -> NDArray[Any]:
+def order(size: int, first: int, seeds: tuple[int, int]) -> NDArray[Any]:
     """In which order the lines come that are shuffled together."""
-    return np.random.default_rng((*chance, first, size)).permutation(size)
+    return np.random.default_rng((*seeds, first, size)).permutation(size)
 
 
 def rows_of(file: str, group: int) -> list[dict[str, Any]]:

@@ -80,17 +80,17 @@ class Synthesizer:
 
     def make(self, index: int, seed: int) -> tuple[Sample, Writing]:
         """The line that `render` makes, and how it was written, which tells where each character is."""
-        chance = np.random.default_rng((seed, index))
-        text, face = self.draw_text_and_face(chance)
-        writing = write(text.text, face, self.config.pen, self.config.height, chance)
-        line = put_on_paper(writing.ink, self.config.paper, chance)
+        rng = np.random.default_rng((seed, index))
+        text, face = self.draw_text_and_face(rng)
+        writing = write(text.text, face, self.config.pen, self.config.height, rng)
+        line = put_on_paper(writing.ink, self.config.paper, rng)
         key = f"synthetic line {index} of seed {seed}"
         return Sample(line, text.text, "synthetic", text.language, None, face.name, True, key), writing
 
-    def draw_text_and_face(self, chance: np.random.Generator) -> tuple[Text, Face]:
+    def draw_text_and_face(self, rng: np.random.Generator) -> tuple[Text, Face]:
         for _ in range(TRIES):
-            text = self.corpus.draw(chance)
-            for number in chance.permutation(len(self.fonts)):
+            text = self.corpus.draw(rng)
+            for number in rng.permutation(len(self.fonts)):
                 face = self.fonts[number]
                 if face.draws(text.text):
                     return text, face

@@ -96,31 +96,31 @@ class Writing(NamedTuple):
         return list(zip(columns[:-1].tolist(), columns[1:].tolist(), strict=True))
 
 
-def write(text: str, face: Face, pen: Pen, height: int, chance: np.random.Generator) -> Writing:
+def write(text: str, face: Face, pen: Pen, height: int, rng: np.random.Generator) -> Writing:
     """Write a text of one or more words, single spaces between them, `height` pixels high."""
-    size = height * chance.uniform(0.7, 0.92) / (face.ascent + face.descent)
+    size = height * rng.uniform(0.7, 0.92) / (face.ascent + face.descent)
     size = max(8, round(min(size, LARGEST_X_HEIGHT * height / face.x_height)))
     font = open_font(face.path, size)
-    layout = set_words(text, font, face, pen, chance)
-    warp = draw_warp(layout, face, size, pen, height, chance)
-    wanted, sharpness = chance.uniform(*pen.stroke) * face.x_height * size, chance.uniform(1.2, 2.8)
+    layout = set_words(text, font, face, pen, rng)
+    warp = draw_warp(layout, face, size, pen, height, rng)
+    wanted, sharpness = rng.uniform(*pen.stroke) * face.x_height * size, rng.uniform(1.2, 2.8)
     picture = apply_warp(layout.sheet, warp, height)
     picture = thicken(picture, face.stroke * size, face.hairline * size, wanted, sharpness)
-    ink, shift = cut_sides(picture, chance)
+    ink, shift = cut_sides(picture, rng)
     return Writing(ink, layout.words, font, warp, shift)
 
 
-def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, chance: np.random.Generator) -> Layout:
+def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.random.Generator) -> Layout:
     """Draw the words of a text side by side on a sheet that just holds them."""
     x_height = face.x_height * font.size
     low = max(x_height, 0.45 * face.ascent * font.size)  # faces with tiny letters have long strokes between them
-    gap = max(chance.uniform(*pen.gap) * low, 0.9 * font.getlength(" "))
+    gap = max(rng.uniform(*pen.gap) * low, 0.9 * font.getlength(" "))
     words, stamps, start = list[Word](), list[tuple[int, int, Any]](), 0.0
     for word in text.split(" "):
         mask, (left, top) = mask_of(font, word)
         words.append(Word(word, round(start)))
-        stamps.append((round(start) + int(left), int(top) + round(chance.normal(0, 0.04) * x_height), mask))
-        start = round(start) + font.getlength(word) + gap * float(np.exp(chance.normal(0, 0.2)))
+        stamps.append((round(start) + int(left), int(top) + round(rng.normal(0, 0.04) * x_height), mask))
+        start = round(start) + font.getlength(word) + gap * float(np.exp(rng.normal(0, 0.2)))
 
     # A word's ink may reach far out of its advance, so the sheet follows from what was drawn.
     first, above = min(left for left, _, _ in stamps) - 2, min(top for _, top, _ in stamps) - 2
@@ -133,35 +133,35 @@ def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, chance: np.ra
     return Layout(sheet, shifted, sheet.getbbox() or (0, 0, *sheet.size), -above)
 
 
-def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, chance: np.random.Generator) -> Warp:
+def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, rng: np.random.Generator) -> Warp:
     """Choose how the layout comes to lie in the picture: all its ink, and room for tall and deep letters it lacks."""
     left, top, right, bottom = layout.box
-    above = min(top, layout.baseline - chance.uniform(0.8, 1) * face.ascent * size)
-    below = max(bottom, layout.baseline + chance.uniform(0.6, 1) * face.descent * size)
-    margins = chance.uniform(0.03, 0.1, 2) * height
+    above = min(top, layout.baseline - rng.uniform(0.8, 1) * face.ascent * size)
+    below = max(bottom, layout.baseline + rng.uniform(0.6, 1) * face.descent * size)
+    margins = rng.uniform(0.03, 0.1, 2) * height
     drift = pen.drift * (below - above)
     scale = (height - margins.sum()) / (below - above + drift)
 
-    across = scale * float(np.exp(chance.normal(0, pen.stretch)))
+    across = scale * float(np.exp(rng.normal(0, pen.stretch)))
     reach = 0.4 * height / across  # of the steepest stroke, to either side
     step = max(4, height // 2)
     count = int((right - left + 2 * reach) * across / step) + 2
     knots = np.arange(count) * step
-    covered = np.concatenate(([0.0], np.cumsum(np.exp(wander(count - 1, chance) * pen.spacing))))
+    covered = np.concatenate(([0.0], np.cumsum(np.exp(wander(count - 1, rng) * pen.spacing))))
     columns = left - reach + covered * (max(right - left + 2 * reach, (count - 1) * step / across) / covered[-1])
 
-    rows_top = above - margins[0] / scale - drift * share(wander(count, chance))
-    rows_bottom = below + margins[1] / scale + drift * share(wander(count, chance))
+    rows_top = above - margins[0] / scale - drift * share(wander(count, rng))
+    rows_bottom = below + margins[1] / scale + drift * share(wander(count, rng))
     middle = layout.baseline - face.x_height * size / 2
-    slant = (chance.normal(0, pen.slant) + wander(count, chance) * pen.wobble).clip(-STEEPEST, STEEPEST)
+    slant = (rng.normal(0, pen.slant) + wander(count, rng) * pen.wobble).clip(-STEEPEST, STEEPEST)
     lean = np.tan(np.radians(slant))
     top_columns, bottom_columns = columns - lean * (middle - rows_top), columns + lean * (rows_bottom - middle)
     return Warp(knots, columns, top_columns, bottom_columns, rows_top, rows_bottom)
 
 
-def wander(count: int, chance: np.random.Generator) -> Floats:
+def wander(count: int, rng: np.random.Generator) -> Floats:
     """A smooth random curve of about unit spread."""
-    noise = chance.standard_normal(count + 4)
+    noise = rng.standard_normal(count + 4)
     return np.convolve(noise, (0.2, 0.5, 0.65, 0.5, 0.2), mode="valid")
 
 
@@ -197,9 +197,9 @@ def thicken(picture: Image.Image, stroke: float, hairline: float, wanted: float,
     return picture.filter(ImageFilter.BoxBlur(BLUR)).point(table.tolist())
 
 
-def cut_sides(picture: Image.Image, chance: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
+def cut_sides(picture: Image.Image, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
     """The ink with random margins left and right, and by how many columns it moved."""
     first, _, last, _ = picture.getbbox() or (0, 0, *picture.size)
-    before, after = (int(chance.uniform(0.03, 0.35) * picture.height) for _ in range(2))
+    before, after = (int(rng.uniform(0.03, 0.35) * picture.height) for _ in range(2))
     cut = picture.crop((first - before, 0, last + after, picture.height))
     return np.asarray(cut), before - first

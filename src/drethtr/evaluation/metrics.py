@@ -151,12 +151,12 @@ def units(groups: Sequence[str]) -> list[tuple[str, int]]:
     return [(group, -1) if group else ("", row) for row, group in enumerate(groups)]
 
 
-def drawn_sums(table: NDArray[np.int64], draws: int, chance: np.random.Generator) -> NDArray[np.int64]:
+def drawn_sums(table: NDArray[np.int64], draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Sums over as many rows as there are, drawn with replacement, again and again: (draws, columns)."""
     rows = len(table)
     together = max(DRAWN_TOGETHER // rows, 1)
     sizes = [min(together, draws - done) for done in range(0, draws, together)]
-    return np.concatenate([chance.multinomial(rows, np.full(rows, 1 / rows), size=size) @ table for size in sizes])
+    return np.concatenate([rng.multinomial(rows, np.full(rows, 1 / rows), size=size) @ table for size in sizes])
 
 
 def rates_of(edits: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from drethtr.experiments.table import Row, Table
 
 def thousandths(line: ReadLine) -> Counts:
     """Nats as `bootstrap` and `paired` take them, who draw whole numbers."""
-    return Counts(edits=round(1000 * line.surprise.part), characters=line.surprise.whole)
+    return Counts(edits=round(1000 * line.nats_per_character.part), characters=line.nats_per_character.whole)
 
 
 class Rate(NamedTuple):

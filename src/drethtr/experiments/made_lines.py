@@ -49,5 +49,5 @@ def plain_font() -> bytes:
 
 def prose() -> str:
     """Some paragraphs of names, dates and the like."""
-    chance = np.random.default_rng(0)
-    return "\n".join(" ".join(fragment("en", chance) for _ in range(PIECES)) for _ in range(PARAGRAPHS)) + "\n"
+    rng = np.random.default_rng(0)
+    return "\n".join(" ".join(fragment("en", rng) for _ in range(PIECES)) for _ in range(PARAGRAPHS)) + "\n"

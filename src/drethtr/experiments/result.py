@@ -37,7 +37,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ReadLine:
-    """A test line: where it is from, what stands there, what was read; `nats` as in `surprise.py`."""
+    """A test line: where it is from, what stands there, what was read; `nats` as in `likelihood.py`."""
 
     key: str
     page: str
@@ -47,7 +47,7 @@ class ReadLine:
     nats: float | None = None
 
     @property
-    def surprise(self) -> Share:
+    def nats_per_character(self) -> Share:
         """Nats of the text and its end."""
         return Share() if self.nats is None else Share(self.nats, len(self.text) + 1)
 

@@ -13,6 +13,7 @@ from drethtr.evaluation.evaluate import count_unknown, read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.experiments.course import Change, Course, Plan, RealOnly
 from drethtr.experiments.experiment import Experiment
+from drethtr.experiments.likelihood import nats_of_lines
 from drethtr.experiments.material import IAM, contents
 from drethtr.experiments.result import (
     CER,
@@ -28,7 +29,6 @@ from drethtr.experiments.result import (
     mean_of_batches,
 )
 from drethtr.experiments.stage import Conditions, Stage, carry_out, digest
-from drethtr.experiments.surprise import surprises
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 from drethtr.training.run import RunConfig
@@ -91,7 +91,7 @@ class Trained(Experiment):
         begun = time.monotonic()
         readings = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
-        figures, read = measured(recognizer.model, samples, readings, surprises(recognizer, samples))
+        figures, read = measured(recognizer.model, samples, readings, nats_of_lines(recognizer, samples))
         return Outcome(figures=figures | {SECONDS: seconds}, lines=read, files=files, model=str(path))
 
 
@@ -109,7 +109,7 @@ def measured(
         CER: 100 * total.cer,
         MEAN_OF_BATCHES: 100 * mean_of_batches(counts),
         WER: 100 * total.wer,
-        NATS: sum((line.surprise for line in lines), Share()).rate,
+        NATS: sum((line.nats_per_character for line in lines), Share()).rate,
         LINES: float(total.lines),
         PARAMETERS: model.network.parameter_count / 1e6,
     }

@@ -22,10 +22,10 @@ class BackgroundNoise(RandomStep):
     paper: tuple[float, float] = (0.8, 1.0)
     ink: tuple[float, float] = (0.0, 0.4)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         lightest = max(1.0, float(line.max()))
         paper_share = blur(line.astype(np.float32), 1.0) / lightest
-        paper, ink = (low + (high - low) * multiscale_noise(line.shape, chance) for low, high in (self.paper, self.ink))
+        paper, ink = (low + (high - low) * multiscale_noise(line.shape, rng) for low, high in (self.paper, self.ink))
         noisy: Line = (255 * (ink + paper_share * (paper - ink))).clip(0, 255).astype(np.uint8)
         return noisy
 
@@ -36,9 +36,9 @@ class FadeInk(RandomStep):
 
     least: float = 0.45
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         cells = (3, max(2, 3 * line.shape[1] // line.shape[0]))
-        kept = np.float32(self.least) + np.float32(1 - self.least) * cloud(line.shape, cells, chance)
+        kept = np.float32(self.least) + np.float32(1 - self.least) * cloud(line.shape, cells, rng)
         faded: Line = line + (ink_of(line) * (1 - kept)).astype(np.uint8)
         return faded
 
@@ -51,8 +51,8 @@ class Tone(RandomStep):
     paper: tuple[float, float] = (0.65, 1.0)
     ink: tuple[float, float] = (0.0, 0.35)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        gamma, white, black = (chance.uniform(*span) for span in (self.gamma, self.paper, self.ink))
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        gamma, white, black = (rng.uniform(*span) for span in (self.gamma, self.paper, self.ink))
         greys = (np.arange(256) / 255) ** gamma
         table: Line = np.rint(255 * white * (black + (1 - black) * greys)).astype(np.uint8)
         return table[line]
@@ -64,8 +64,8 @@ class UnevenLight(RandomStep):
 
     darkest: float = 0.65
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        light = 1 - np.float32(1 - self.darkest) * cloud(line.shape, (2, 5), chance)
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        light = 1 - np.float32(1 - self.darkest) * cloud(line.shape, (2, 5), rng)
         shaded: Line = (line * light).astype(np.uint8)
         return shaded
 
@@ -76,9 +76,9 @@ class Grain(RandomStep):
 
     levels: tuple[int, int] = (4, 20)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        level = int(chance.integers(*self.levels, endpoint=True))
-        noise = chance.integers(-level, level, line.shape, dtype=np.int16, endpoint=True)
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        level = int(rng.integers(*self.levels, endpoint=True))
+        noise = rng.integers(-level, level, line.shape, dtype=np.int16, endpoint=True)
         return (line + noise).clip(0, 255).astype(np.uint8)
 
 
@@ -88,8 +88,8 @@ class Blur(RandomStep):
 
     radius: tuple[float, float] = (0.005, 0.018)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        radius = line.shape[0] * chance.uniform(*self.radius)
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        radius = line.shape[0] * rng.uniform(*self.radius)
         return np.asarray(Image.fromarray(line).filter(ImageFilter.GaussianBlur(radius)))
 
 
@@ -99,9 +99,9 @@ class JpegCompression(RandomStep):
 
     quality: tuple[int, int] = (15, 70)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         file = BytesIO()
-        Image.fromarray(line).save(file, "JPEG", quality=int(chance.integers(*self.quality, endpoint=True)))
+        Image.fromarray(line).save(file, "JPEG", quality=int(rng.integers(*self.quality, endpoint=True)))
         with Image.open(file) as image:
             return np.asarray(image)
 
@@ -113,11 +113,11 @@ class DropInk(RandomStep):
     most: int = 4
     share: float = 0.14
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
         line, paper = line.copy(), paper_grey(line)
-        for _ in range(chance.integers(1, self.most, endpoint=True)):
-            top, left = chance.integers(height), chance.integers(width)
-            down, across = chance.integers(1, max(1, int(height * self.share)), 2, endpoint=True)
+        for _ in range(rng.integers(1, self.most, endpoint=True)):
+            top, left = rng.integers(height), rng.integers(width)
+            down, across = rng.integers(1, max(1, int(height * self.share)), 2, endpoint=True)
             line[top : top + down, left : left + across] = paper
         return line

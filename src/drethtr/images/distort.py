@@ -23,8 +23,8 @@ class PadVertically(RandomStep):
     share: float = 0.25
     white: bool = False
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        above, below = chance.integers(0, max(1, int(line.shape[0] * self.share)), 2)
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        above, below = rng.integers(0, max(1, int(line.shape[0] * self.share)), 2)
         return np.pad(line, ((above, below), (0, 0)), constant_values=255 if self.white else paper_grey(line))
 
 
@@ -35,8 +35,8 @@ class PadHorizontally(RandomStep):
     share: float = 2.0
     white: bool = False
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        left, right = chance.integers(0, max(1, int(line.shape[0] * self.share)), 2)
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        left, right = rng.integers(0, max(1, int(line.shape[0] * self.share)), 2)
         return np.pad(line, ((0, 0), (left, right)), constant_values=255 if self.white else paper_grey(line))
 
 
@@ -49,7 +49,7 @@ class Shrink(RandomStep):
 
     height: int = 64
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
         if height <= self.height:
             return line
@@ -63,9 +63,9 @@ class Stretch(RandomStep):
 
     scale: tuple[float, float] = (0.8, 1.2)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
-        size = (max(1, round(width * chance.uniform(*self.scale))), height)
+        size = (max(1, round(width * rng.uniform(*self.scale))), height)
         return np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BILINEAR))
 
 
@@ -80,9 +80,9 @@ class Thicken(RandomStep):
     sides: tuple[int, int] = (2, 4)
     strength: tuple[float, float] = (1.0, 1.0)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        down, across = chance.integers(*self.sides, 2, endpoint=True)
-        return mix(line, darkest(line, int(down), int(across)), chance.uniform(*self.strength))
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        down, across = rng.integers(*self.sides, 2, endpoint=True)
+        return mix(line, darkest(line, int(down), int(across)), rng.uniform(*self.strength))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +92,8 @@ class Thin(RandomStep):
     side: int = 2
     strength: tuple[float, float] = (1.0, 1.0)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        return mix(line, 255 - darkest(255 - line, self.side, self.side), chance.uniform(*self.strength))
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        return mix(line, 255 - darkest(255 - line, self.side, self.side), rng.uniform(*self.strength))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +103,8 @@ class Elastic(RandomStep):
     sigma: float = 2.0
     pixels: float = 3.0
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        moves = np.stack([smooth_noise(line.shape, self.sigma, chance) for _ in range(2)])
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        moves = np.stack([smooth_noise(line.shape, self.sigma, rng) for _ in range(2)])
         return displace(line, *spread(moves, -self.pixels, self.pixels))
 
 
@@ -114,9 +114,9 @@ class Slant(RandomStep):
 
     most: float = 0.35
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
-        slant = chance.uniform(-self.most, self.most)
+        slant = rng.uniform(-self.most, self.most)
         wider = width + ceil(abs(slant) * height)
         return transform(line, (wider, height), (1, slant, -max(slant, 0) * height, 0, 1, 0))
 
@@ -128,10 +128,10 @@ class Rotate(RandomStep):
     most: float = 2.0
     drift: float = 0.12
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
         most = min(self.most, degrees(atan(2 * self.drift * height / width)))
-        tilt = sin(radians(chance.uniform(-most, most)))
+        tilt = sin(radians(rng.uniform(-most, most)))
         # At such angles the cosine is 1, and a turn is a shear both ways around the middle.
         middle = (tilt * height / 2, -tilt * width / 2)
         return transform(line, (width, height), (1, -tilt, middle[0], tilt, 1, middle[1]))
@@ -144,13 +144,13 @@ class Zoom(RandomStep):
     above_zero: ClassVar[tuple[str, ...]] = ("scale",)
     scale: tuple[float, float] = (0.7, 1.15)
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
         darkest_in_row = ink_of(line).max(axis=1)
         rows = np.flatnonzero(darkest_in_row > darkest_in_row.max() / 2)
         first, last = (int(rows[0]), int(rows[-1]) + 1) if rows.size else (0, height)
-        scale = min(chance.uniform(*self.scale), height / (last - first))
-        top = chance.random() * (height - scale * (last - first)) - scale * first
+        scale = min(rng.uniform(*self.scale), height / (last - first))
+        top = rng.random() * (height - scale * (last - first)) - scale * first
         return transform(line, (max(1, round(width * scale)), height), (1 / scale, 0, 0, 0, 1 / scale, -top / scale))
 
 

@@ -25,22 +25,22 @@ OPENCV_LIMIT = 32767
 """Pixels per side up to which OpenCV can displace."""
 
 
-def smooth_noise(shape: tuple[int, int], sigma: float, chance: np.random.Generator) -> Field:
+def smooth_noise(shape: tuple[int, int], sigma: float, rng: np.random.Generator) -> Field:
     """Uniform noise in [0, 1), blurred by a Gaussian of `sigma` pixels."""
-    return blur(chance.random(shape, dtype=np.float32), sigma)
+    return blur(rng.random(shape, dtype=np.float32), sigma)
 
 
-def cloud(shape: tuple[int, int], cells: tuple[int, int], chance: np.random.Generator) -> Field:
+def cloud(shape: tuple[int, int], cells: tuple[int, int], rng: np.random.Generator) -> Field:
     """Noise in [0, 1] that changes slowly: uniform in a grid of `cells` (down, across), interpolated between them."""
-    grid = Image.fromarray(chance.random(cells, dtype=np.float32))
+    grid = Image.fromarray(rng.random(cells, dtype=np.float32))
     return np.asarray(grid.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
 
 
-def multiscale_noise(shape: tuple[int, int], chance: np.random.Generator, *, scales: int = 4) -> Field:
+def multiscale_noise(shape: tuple[int, int], rng: np.random.Generator, *, scales: int = 4) -> Field:
     """The sum of clouds with grains of 1 to 100 pixels, spread to [0, 1] (the paper's paper texture)."""
     total: Field = np.zeros(shape, dtype=np.float32)
-    for grain in chance.integers(1, 101, scales):
-        total = total + cloud(shape, (ceil(shape[0] / grain), ceil(shape[1] / grain)), chance)
+    for grain in rng.integers(1, 101, scales):
+        total = total + cloud(shape, (ceil(shape[0] / grain), ceil(shape[1] / grain)), rng)
     return spread(total, 0, 1)
 
 

@@ -12,7 +12,7 @@ from drethtr.images.line import Line
 
 
 class RandomStep(ABC):
-    """Draws what it does from `chance`, and from nothing else; returns a new line, or the given one untouched.
+    """Draws what it does from `rng`, and from nothing else; returns a new line, or the given one untouched.
 
     A step is a dataclass. Its pairs are ranges, low and high, to draw from, and may begin at 0 unless they are among
     `above_zero`; its numbers are sizes, above 0.
@@ -31,7 +31,7 @@ class RandomStep(ABC):
                 raise ConfigError(f"{type(self).__name__}.{name} must be above 0, not {value}")
 
     @abstractmethod
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line: ...
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line: ...
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Sometimes(RandomStep):
         if not 0 <= self.probability <= 1:
             raise ConfigError(f"a probability must be from 0 to 1, not {self.probability}")
 
-    def __call__(self, line: Line, chance: np.random.Generator) -> Line:
-        return self.step(line, chance) if chance.random() < self.probability else line
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        return self.step(line, rng) if rng.random() < self.probability else line
 
 
-def augment(steps: Sequence[RandomStep], line: Line, chance: np.random.Generator) -> Line:
+def augment(steps: Sequence[RandomStep], line: Line, rng: np.random.Generator) -> Line:
     """Take the steps one after the other."""
     for step in steps:
-        line = step(line, chance)
+        line = step(line, rng)
     return line
 
 

@@ -68,7 +68,7 @@ class Objective(nn.Module):
         """
         before, after = teacher_forcing(batch.tokens, batch.lengths)
         logits, reading = self.network(batch.images, batch.widths, before)
-        text = surprise(logits, after, self.config.label_smoothing) / counts.tokens
+        text = cross_entropy(logits, after, self.config.label_smoothing) / counts.tokens
         ctc = draft = language = text.new_zeros(())
         if reading is not None:
             characters = max(counts.characters, 1)
@@ -82,14 +82,14 @@ class Objective(nn.Module):
         return Losses(text + extra, text, ctc, draft, language)
 
     def of_language(self, prose: Tensor) -> Tensor:
-        """How much texts (P, T) without images surprise the decoder, over all their tokens."""
+        """The cross-entropy of texts (P, T) without images, over all their tokens."""
         before, after = teacher_forcing(prose, (prose != PAD).sum(1))
         nothing = self.network.blank(len(prose))
         logits, _ = self.network.decode_text(before, nothing, self.network.initial_state(nothing))
-        return surprise(logits, after)
+        return cross_entropy(logits, after)
 
 
-def surprise(logits: Tensor, after: Tensor, label_smoothing: float = 0.0) -> Tensor:
+def cross_entropy(logits: Tensor, after: Tensor, label_smoothing: float = 0.0) -> Tensor:
     """The cross-entropy of what follows (B, T), by logits (B, T, vocabulary), in nats over all tokens but padding."""
     return F.cross_entropy(
         logits.flatten(0, 1).float(),

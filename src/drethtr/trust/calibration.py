@@ -70,18 +70,18 @@ def word_features(characters: tuple[Character, ...]) -> Floats:
     """What decides about each word of a line whose characters are calibrated, (words, WORD_FEATURES).
 
     Log-odds of the least sure character, log-probability that all are right and that the spaces around are, logarithm
-    of the length, and hesitation.
+    of the length, and entropy.
     """
     sure = np.array([character.confidence for character in characters])
     likely = np.log(np.clip(sure, 1e-4, 1))
-    hesitation = np.array([evidence_of(character).hesitation for character in characters])
+    entropy = np.array([evidence_of(character).entropy for character in characters])
     rows = [
         (
             log_odds(sure[first:last].min()),
             likely[first:last].sum(),
             likely[max(first - 1, 0) : first].sum() + likely[last : last + 1].sum(),
             np.log(last - first),
-            hesitation[first:last].sum(),
+            entropy[first:last].sum(),
         )
         for first, last in word_places(characters)
     ]

@@ -49,7 +49,7 @@ def gather(memory: ImageMemory, found: Sequence[Decoded]) -> list[LineEvidence]:
 def weigh(decoded: Decoded, scores: LogProbs, steps: int) -> tuple[Evidence, ...]:
     """Evidence for each token of a text; an image token has so many `steps`."""
     agreeing = in_both(decoded.tokens, decoded.tokens if decoded.draft is None else decoded.draft.tokens)
-    hesitation = np.concatenate([[0.0], entropies(scores).cumsum()])
+    entropy = np.concatenate([[0.0], entropies(scores).cumsum()])
     weighed = []
     for token, own, agrees, span in zip(decoded.tokens, decoded.confidences, agreeing, decoded.spans, strict=True):
         first, last = (round(edge * steps) for edge in span)
@@ -58,7 +58,7 @@ def weigh(decoded: Decoded, scores: LogProbs, steps: int) -> tuple[Evidence, ...
         step = scores[first + int(scores[first:last, token].argmax())]
         others = np.delete(step, [token, PAD])
         margin = float(step[token] - others.max())
-        weighed.append(Evidence(own, margin, bool(agrees), float(hesitation[last] - hesitation[first])))
+        weighed.append(Evidence(own, margin, bool(agrees), float(entropy[last] - entropy[first])))
     return tuple(weighed)
 
 
@@ -99,12 +99,12 @@ def impressions_by(scores: Sequence[LogProbs], memory: ImageMemory) -> NDArray[n
 
 
 def legibility(scores: LogProbs) -> tuple[float, float, float]:
-    """Mean confidence of the characters, logarithm of the hesitation at each, and characters per step."""
+    """Mean confidence of the characters, logarithm of the entropy at each, and characters per step."""
     [path] = best_path(torch.from_numpy(scores)[None], torch.tensor([len(scores)]), PAD)
     number = len(path.tokens)
     sure = float(np.exp(path.token_log_probabilities).mean()) if number else 0.0
-    hesitation = float(entropies(scores).sum()) / max(number, 1)
-    return sure, float(np.log(hesitation + 0.01)), number / len(scores)
+    entropy = float(entropies(scores).sum()) / max(number, 1)
+    return sure, float(np.log(entropy + 0.01)), number / len(scores)
 
 
 def mean_of_image(memory: ImageMemory) -> NDArray[np.float64]:

@@ -37,7 +37,7 @@ class Logistic:
 
     def __call__(self, features: Floats) -> Floats:
         """Probabilities (N,) of features (N, F)."""
-        return chance(self.score(features))
+        return rng(self.score(features))
 
 
 def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1e-3, digits: int = 6) -> Logistic:
@@ -60,7 +60,7 @@ def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1
     penalty[0] = 0
     weights = np.zeros(cases.shape[1])
     for _ in range(ROUNDS):
-        chances = chance(cases @ weights)
+        chances = rng(cases @ weights)
         slope = cases.T @ (chances - right) / len(right) + penalty * weights
         curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
@@ -71,7 +71,7 @@ def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1
     return Logistic(rounded([weights[0] - plain @ mean], digits)[0], rounded(plain, digits))
 
 
-def chance(score: Floats) -> Floats:
+def rng(score: Floats) -> Floats:
     """The probability of log-odds, however large."""
     return 1 / (1 + np.exp(-np.clip(score, -LARGEST, LARGEST)))
 

@@ -39,13 +39,13 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
         edits: For each model, its counts on each line.
         pages: Page of each validation line, "" where unknown; such lines are drawn alone.
     """
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
     of_page = sum_by_group(np.array(columns, dtype=np.int64).T, pages)
-    drawn = drawn_sums(of_page, DRAWS, chance)
+    drawn = drawn_sums(of_page, DRAWS, rng)
     doublings = np.log2(np.array(lines) / lines[-1])
     found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
-    rates = rates + chance.normal(0, misfit(found, doublings), rates.shape)
+    rates = rates + rng.normal(0, misfit(found, doublings), rates.shape)
     low, high = interval_95(gains(rates, doublings), len(of_page))
     cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))
     return LearningCurve(tuple(lines), cers, float(gains(found, doublings)[0]), low, high)

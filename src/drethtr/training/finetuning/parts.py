@@ -49,7 +49,7 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
     if len(kept) < FEWEST:
         reasons = "".join(f"; {number} {reason}" for reason, number in left_out.items())
         raise DataError(f"{len(kept)} usable lines{reasons}: too few to fine-tune on, transcribe at least {FEWEST}")
-    pages = in_chance_order(kept, seed)
+    pages = shuffled_pages(kept, seed)
     if given:
         chosen_by = tuple(usable(given, left_out))
         if not chosen_by:
@@ -57,7 +57,7 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
         return parts_of(joined(pages), chosen_by, left_out)
     chosen = choose(pages, len(kept))
     if chosen is None:
-        pages = in_chance_order([replace(sample, page=None) for sample in kept], seed)
+        pages = shuffled_pages([replace(sample, page=None) for sample in kept], seed)
         chosen = set(range(round(SHARE * len(kept))))
     train = joined([page for number, page in enumerate(pages) if number not in chosen])
     return parts_of(train, joined([pages[number] for number in sorted(chosen)]), left_out)
@@ -81,7 +81,7 @@ def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
     return list(kept.values())
 
 
-def in_chance_order(samples: Sequence[Sample], seed: int) -> list[tuple[Sample, ...]]:
+def shuffled_pages(samples: Sequence[Sample], seed: int) -> list[tuple[Sample, ...]]:
     """The lines of each page, pages in an order drawn by chance; a line of unknown page is one by itself."""
     pages: dict[str | int, list[Sample]] = defaultdict(list)
     for number, sample in enumerate(samples):

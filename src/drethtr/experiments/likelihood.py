@@ -1,7 +1,7 @@
-"""How surprised a network is by the right text: finer than an error rate, and no search stands between.
+"""Negative log-likelihood of the right text: finer than an error rate, and no search stands between.
 
 Each token is asked for after the right ones before it. A decoder that hardly reads yet makes as many errors as one that
-does not read at all; it is less surprised.
+does not read at all; the right text is likelier to it.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
 
 
-def surprises(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
+def nats_of_lines(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
     """Nats of each line's text with its end; None for a line that is read in pieces, whose texts nobody knows."""
     found: list[float | None] = []
     for some in portions(recognizer, samples):
-        found += surprises_together(recognizer, some)
+        found += nats_of_opened(recognizer, some)
     return found
 
 
-def surprises_together(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> list[float | None]:
+def nats_of_opened(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> list[float | None]:
     """The same for so many lines as may be prepared at a time."""
     found: list[float | None] = [None] * len(samples)
     whole = recognizer.pieces.prepare_whole([line for _, line in samples])

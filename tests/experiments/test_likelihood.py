@@ -5,7 +5,7 @@ import torch
 from conftest import written
 
 from drethtr.data.sample import Sample
-from drethtr.experiments.surprise import surprises
+from drethtr.experiments.likelihood import nats_of_lines
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS
 
@@ -30,11 +30,11 @@ def step_by_step(recognizer, one):
 def test_it_is_the_sum_over_single_steps_whatever_the_company(tiny_model):
     recognizer = Recognizer(tiny_model)
     samples = [sample("abc"), sample("a bad cafe"), sample("hi")]
-    for one, nats in zip(samples, surprises(recognizer, samples), strict=True):
+    for one, nats in zip(samples, nats_of_lines(recognizer, samples), strict=True):
         assert nats == pytest.approx(step_by_step(recognizer, one), abs=1e-3)
 
 
 def test_a_line_in_pieces_has_none(tiny_model):
     samples = [sample("abc"), sample("abc", width=400)]
-    nats = surprises(Recognizer(tiny_model), samples)
+    nats = nats_of_lines(Recognizer(tiny_model), samples)
     assert nats[0] is not None and nats[1] is None
