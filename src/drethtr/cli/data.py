@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DeviceName
+from drethtr.cli.choices import DeviceName, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
 from drethtr.errors import DataError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from drethtr.data.importers.importer import Entry, Importer, Tally
 
-app = typer.Typer(no_args_is_help=True, help="Import lines from other layouts and check them.")
+app = typer.Typer(no_args_is_help=True, help="Import lines, check them, and find the gaps between their words.")
 
 SPLITS = ("train", "val", "test", "")
 SHOWN = 3  # lines named for each reason; --json has them all
@@ -168,3 +168,32 @@ def check(
         write_json(json_file, report_json(report))
     if not report.sound:
         raise typer.Exit(1)
+
+
+@app.command()
+def gaps(
+    files: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines to train on: Parquet, folders, patterns.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, FILE.parquet.")],
+    model: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="The model that finds them, else the one in the package.")
+    ] = None,
+    device: DeviceName = "auto",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+) -> None:
+    """Find the gaps between words, so that training can put lines together anew of words of their pages."""
+    from tqdm import tqdm
+
+    from drethtr.data.recombination import write_gaps
+    from drethtr.data.sources import open_all
+    from drethtr.evaluation.evaluate import to_read
+    from drethtr.evaluation.word_gaps import word_gaps
+    from drethtr.recognizer import Recognizer
+
+    refuse_places(output)
+    refuse_existing(output, force=force, inputs=files)
+    samples = to_read(open_all(files))
+    recognizer = Recognizer.load(model, device=device_named(device))
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        found = word_gaps(recognizer, samples, bar.update)
+    write_gaps(found, output)
+    typer.echo(f"{output}: {sum(map(len, found.values())):,} gaps in {len(found):,} of {len(samples):,} lines")

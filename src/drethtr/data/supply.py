@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.data.recombination import Recombination, Recombined, read_gaps
 from drethtr.data.sample import Sample, lines_digest
 from drethtr.data.sources import open_all
 from drethtr.data.synthetic import Synthesizer, Synthetic
 from drethtr.errors import ConfigError, DataError
+
+RECOMBINE = 1  # keeps the chances that are drawn here apart from those of the order
 
 
 class Supply(ABC):
@@ -96,10 +99,12 @@ class Real(FromFiles):
 
     balance             the share of a set is its number of lines to this power: 1 treats all lines alike, 0 all sets
     factors             exceptions by set
+    recombined          whether, and how, lines are put together of words of others
     """
 
     balance: float = 1.0
     factors: tuple[SetFactor, ...] = ()
+    recombined: Recombined | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,12 +126,15 @@ class Real(FromFiles):
             raise ConfigError(f"factor for the set {min(unknown)!r}, but there are only {', '.join(sorted(found))}")
         if factors and min(factors.values()) < 0:
             raise ConfigError(f"factors of sets must not be negative: {factors}")
+        anew = self.recombined
+        gaps = read_gaps(anew.gaps) if anew is not None else {}
         supplies = []
         for name, samples in sorted(found.items()):
             kept = tuple(sample for sample in samples if self.suits(sample.text, sample.clean))
             weight = factors.get(name, 1.0) * len(kept) ** self.balance if kept else 0.0
             if weight > 0:
-                supplies.append((weight, RealLines(name, kept, left_out=len(samples) - len(kept))))
+                recombination = Recombination.of(kept, gaps, anew.share) if anew is not None else None
+                supplies.append((weight, RealLines(name, kept, len(samples) - len(kept), recombination)))
         if not supplies:
             raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
         total = sum(weight for weight, _ in supplies)
@@ -140,11 +148,15 @@ class RealLines(Supply):
     set: str
     samples: tuple[Sample, ...]
     left_out: int = 0
+    recombination: Recombination | None = None
 
     def sample(self, number: int, seed: int) -> Sample:
         """The sample of this number; none comes again before all others came."""
-        round_, place = divmod(number, len(self.samples))
-        return self.samples[int(order(len(self.samples), round_, seed)[place])]
+        round_, turn = divmod(number, len(self.samples))
+        place = int(order(len(self.samples), round_, seed)[turn])
+        if self.recombination is None:
+            return self.samples[place]
+        return self.recombination(place, self.samples[place], np.random.default_rng((seed, number, RECOMBINE)))
 
     def texts(self) -> Iterator[str]:
         """The texts of its lines."""
@@ -153,11 +165,14 @@ class RealLines(Supply):
     def describe(self) -> str:
         """Its lines and what the filters left out."""
         left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
-        return f"{self.set}: {len(self.samples):,} lines{left_out}"
+        anew = self.recombination
+        words = f"; {anew.share:.0%} of {len(anew.page):,} put together anew of words of their pages" if anew else ""
+        return f"{self.set}: {len(self.samples):,} lines{left_out}{words}"
 
     def digest(self) -> str:
         """Of its lines."""
-        return lines_digest(self.samples)
+        lines = lines_digest(self.samples)
+        return lines if self.recombination is None else f"{lines}, {self.recombination.digest()}"
 
 
 @lru_cache(maxsize=256)

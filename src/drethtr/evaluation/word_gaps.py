@@ -1,0 +1,86 @@
+"""Where lines can be cut between words: their texts aligned to their images by the CTC head."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from drethtr.data.recombination import Gap
+from drethtr.data.sample import Sample, fingerprint
+from drethtr.decoding.ctc_search import align
+from drethtr.decoding.decoded import CTCScores, on_image
+from drethtr.errors import ConfigError
+from drethtr.evaluation.evaluate import Advance, portions
+from drethtr.images.line import Line
+from drethtr.piece_reader import Part
+from drethtr.recognizer import Recognizer
+from drethtr.text.tokenizer import PAD
+
+LIKELY = -1.5
+"""Mean log-probability of the characters of a line, each where it is surest; a less likely text may be of another."""
+
+SURE = -0.7
+"""The same of a space and the two characters on either side."""
+
+AROUND = 2
+
+
+def word_gaps(
+    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
+) -> dict[bytes, tuple[Gap, ...]]:
+    """The gaps between words, by the fingerprint of the image; of lines whose text is not found on them, none.
+
+    Args:
+        advance: Told how many lines were looked at, after each of many steps.
+
+    Raises:
+        ConfigError: if the model has no CTC head.
+        DataError: naming the sample, if an image cannot be used.
+    """
+    network = recognizer.model.network
+    if network.ctc is None:
+        raise ConfigError(f"model {recognizer.model.identity} has no CTC head to find words with; use another model")
+    found: dict[bytes, tuple[Gap, ...]] = {}
+    for some in portions(recognizer, samples, advance):
+        parts = recognizer.pieces.prepare_whole([line for _, line in some])
+        for group, memory in recognizer.pieces.encoded(parts):
+            scores = CTCScores.of(memory)
+            for row, number in enumerate(group):
+                sample, line = some[parts[number].line]
+                gaps = gaps_of(recognizer, sample.text, line, parts[number], scores.line(row))
+                if gaps is not None:
+                    found[fingerprint(sample)] = gaps
+    return found
+
+
+def gaps_of(
+    recognizer: Recognizer, text: str, line: Line, part: Part, log_probabilities: Tensor
+) -> tuple[Gap, ...] | None:
+    """The sure gaps of one line, from CTC log-probabilities (S, V); None if its text is not found on it."""
+    tokenizer = recognizer.model.tokenizer
+    tokens = tokenizer.encode(text)
+    written = [tokenizer.decode([token]) for token in tokens]
+    if "".join(written) != text or not text:
+        return None
+    path = align(log_probabilities, tokens, PAD)
+    if np.mean(path.token_log_probabilities) < LIKELY:
+        return None
+    edges = recognizer.pieces.edges(on_image(path, len(log_probabilities), recognizer.model.network), part)
+    ink = ink_of(line)
+    gaps = []
+    for place, begins in enumerate(accumulate(map(len, written[:-1]), initial=0)):
+        around = path.token_log_probabilities[max(place - AROUND, 0) : place + AROUND + 1]
+        if written[place] == " " and 0 < place < len(tokens) - 1 and np.mean(around) >= SURE:
+            left, right = int(edges[place][0]), int(edges[place][1]) + 1
+            gaps.append(Gap(left + int(ink[left:right].argmin()), begins))
+    return tuple(gaps)
+
+
+def ink_of(line: Line) -> NDArray[np.float32]:
+    """How much ink is in and around each column."""
+    wide = max(3, line.shape[0] // 16)
+    dark = (np.median(line) - line.astype(np.float32)).clip(0).sum(0)
+    smooth: NDArray[np.float32] = np.convolve(dark, np.full(wide, 1 / wide, np.float32), "same")
+    return smooth

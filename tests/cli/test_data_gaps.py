@@ -1,0 +1,15 @@
+from pathlib import Path
+
+from drethtr.data.recombination import read_gaps
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+
+
+def test_gaps_of_a_folder(drethtr, tmp_path):
+    output = tmp_path / "gaps.parquet"
+    outcome = drethtr("data", "gaps", SAMPLES, "--output", output)
+    found = read_gaps(str(output))
+    assert outcome.code == 0
+    assert outcome.out.strip() == f"{output}: {sum(map(len, found.values()))} gaps in {len(found)} of 6 lines"
+    again = drethtr("data", "gaps", SAMPLES, "--output", output)
+    assert again.code != 0 and "exists; name another output or give --force" in again.err

@@ -1,0 +1,38 @@
+"""Gaps are where there is no ink, and belong to the spaces of the text."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drethtr.data.sample import fingerprint
+from drethtr.data.sources import open_samples
+from drethtr.errors import ConfigError
+from drethtr.evaluation.word_gaps import ink_of, word_gaps
+from drethtr.recognizer import Recognizer
+
+SAMPLES = open_samples(Path(__file__).parents[2] / "samples")
+
+
+def test_words_are_cut_apart():
+    found = word_gaps(Recognizer.load(), SAMPLES)
+    shares: list[float] = []
+    for sample in SAMPLES:
+        gaps, ink = found[fingerprint(sample)], ink_of(sample.line())
+        assert all(sample.text[gap.character] == " " for gap in gaps)
+        assert [gap.column for gap in gaps] == sorted({gap.column for gap in gaps})
+        shares += [ink[gap.column] / ink.max() for gap in gaps]
+    assert len(shares) >= 0.8 * sum(sample.text.count(" ") for sample in SAMPLES)
+    assert np.mean(shares) < 0.1 and max(shares) < 0.5  # a descender or the grain of the paper may reach into a gap
+
+
+def test_the_text_of_another_line_has_none():
+    wrong = [replace(sample, text=SAMPLES[n - 1].text) for n, sample in enumerate(SAMPLES)]
+    assert not word_gaps(Recognizer.load(), wrong)
+
+
+def test_a_model_without_ctc_head_is_refused(tiny_model):
+    tiny_model.network.ctc = None
+    with pytest.raises(ConfigError, match="has no CTC head to find words with"):
+        word_gaps(Recognizer(tiny_model), SAMPLES)
