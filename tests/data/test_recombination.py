@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from drethtr import config
-from drethtr.data.recombination import MOST_WORDS, Gap, Recombination, Recombined, read_gaps, side_by_side, write_gaps
+from drethtr.data.recombination import MOST_WORDS, Gap, Recombination, Recombined, joined_up, read_gaps, write_gaps
 from drethtr.data.sample import Sample, fingerprint
 from drethtr.data.supply import RealLines, Source
 from drethtr.errors import ConfigError, DataError
@@ -123,7 +123,7 @@ def test_pieces_are_as_high_as_the_first_and_on_its_paper():
     grey = np.full((20, 40), 200, np.uint8)
     white = np.full((40, 60), 255, np.uint8)
     white[:, 30:46] = 55
-    joined = side_by_side([grey, white])
+    joined = joined_up([grey, white])
     assert joined.shape == (20, 70)
     assert joined.min() == 0 and np.median(joined) == joined[0, -1] == 200
 

@@ -73,6 +73,20 @@ def encoded(image, format="PNG", **options):
     return file.getvalue()
 
 
+def held_back(recognizer, monkeypatch):
+    """From here on it says that it has begun to read lines, waits until it may go on, and notes how many it read."""
+    begun, go_on, turns, read = Event(), Event(), [], recognizer.read_lines
+
+    def slowly(lines):
+        begun.set()
+        go_on.wait()
+        turns.append(len(lines))
+        return read(lines)
+
+    monkeypatch.setattr(recognizer, "read_lines", slowly)
+    return begun, go_on, turns
+
+
 def line(text):
     return encoded(Image.fromarray(written(text)))
 
@@ -104,13 +118,8 @@ def test_who_wait_together_are_read_together(recognizer, monkeypatch):
 
 def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
     """One of three gives up while his line is read, another while his waits; the third gets his reading."""
-    begun, go_on, turns, read = Event(), Event(), [], recognizer.read_lines
-
-    def slowly(lines):
-        begun.set()
-        go_on.wait()
-        turns.append(len(lines))
-        return read(lines)
+    [alone] = recognizer.read([written("abcd")])
+    begun, go_on, turns = held_back(recognizer, monkeypatch)
 
     async def ask_three():
         desk = Desk(recognizer)
@@ -123,8 +132,6 @@ def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
         go_on.set()
         return await asyncio.gather(first, second, third, return_exceptions=True)
 
-    [alone] = recognizer.read([written("abcd")])
-    monkeypatch.setattr(recognizer, "read_lines", slowly)
     first, second, third = asyncio.run(ask_three())
     assert isinstance(first, asyncio.CancelledError) and isinstance(second, asyncio.CancelledError)
     assert third == alone and turns == [1, 1]
@@ -163,13 +170,7 @@ def test_a_line_that_fails_fails_alone(recognizer, monkeypatch):
 
 
 def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, monkeypatch):
-    begun, go_on, turns, read = Event(), Event(), [], recognizer.read_lines
-
-    def slowly(lines):
-        begun.set()
-        go_on.wait()
-        turns.append(len(lines))
-        return read(lines)
+    begun, go_on, turns = held_back(recognizer, monkeypatch)
 
     async def ask_five():
         desk = Desk(recognizer)
@@ -180,7 +181,6 @@ def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, m
         go_on.set()
         return await asyncio.gather(first, *others)
 
-    monkeypatch.setattr(recognizer, "read_lines", slowly)
     monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", written("abc").size)
     assert len(asyncio.run(ask_five())) == 5 and turns == [1, 2, 2]
 

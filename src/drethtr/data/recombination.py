@@ -137,10 +137,10 @@ def recombine(sample: Sample, pool: Sequence[Words], rng: np.random.Generator) -
             break
     if not pieces:
         return sample
-    return replace(sample, image=side_by_side(pieces), text=" ".join(texts), key=f"{sample.key}, of words of its page")
+    return replace(sample, image=joined_up(pieces), text=" ".join(texts), key=f"{sample.key}, of words of its page")
 
 
-def side_by_side(pieces: Sequence[Line]) -> Line:
+def joined_up(pieces: Sequence[Line]) -> Line:
     """Pieces as one line: as high as the first, and on its paper."""
     height, paper = pieces[0].shape[0], float(np.median(pieces[0]))
     shown = []

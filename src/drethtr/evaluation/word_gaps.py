@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from drethtr.data.recombination import Gap
@@ -14,6 +13,7 @@ from drethtr.decoding.decoded import CTCScores, on_image
 from drethtr.errors import ConfigError
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
+from drethtr.images.pieces import quietest
 from drethtr.piece_reader import Part
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import PAD
@@ -68,19 +68,10 @@ def gaps_of(
     if np.mean(path.token_log_probabilities) < LIKELY:
         return None
     edges = recognizer.pieces.edges(on_image(path, len(log_probabilities), recognizer.model.network), part)
-    ink = ink_of(line)
     gaps = []
     for place, begins in enumerate(accumulate(map(len, written[:-1]), initial=0)):
         around = path.token_log_probabilities[max(place - AROUND, 0) : place + AROUND + 1]
         if written[place] == " " and 0 < place < len(tokens) - 1 and np.mean(around) >= SURE:
             left, right = int(edges[place][0]), int(edges[place][1]) + 1
-            gaps.append(Gap(left + int(ink[left:right].argmin()), begins))
+            gaps.append(Gap(round(quietest(line, left, right)), begins))
     return tuple(gaps)
-
-
-def ink_of(line: Line) -> NDArray[np.float32]:
-    """How much ink is in and around each column."""
-    wide = max(3, line.shape[0] // 16)
-    dark = (np.median(line) - line.astype(np.float32)).clip(0).sum(0)
-    smooth: NDArray[np.float32] = np.convolve(dark, np.full(wide, 1 / wide, np.float32), "same")
-    return smooth

@@ -33,16 +33,17 @@ def cut(line: Line, longest: int) -> list[Piece]:
     number = -(-(width - overlap) // (longest - overlap))
     size = -(-(width + (number - 1) * overlap) // number)
     lefts = [min(i * (size - overlap), width - size) for i in range(number)]
-    seams = [quietest(line, left, left_before + size) for left_before, left in pairwise(lefts)]
+    margin = height // 5
+    seams = [quietest(line, left + margin, before + size - margin) for before, left in pairwise(lefts)]
     edges = [-np.inf, *seams, np.inf]
     return [Piece(left, left + size, begin, end) for left, (begin, end) in zip(lefts, pairwise(edges), strict=True)]
 
 
 def quietest(line: Line, left: int, right: int) -> float:
-    """The column between two where a window of a fifth of the height holds least ink, the middle one if many do."""
+    """The column from `left` to `right` around which a fifth of the height holds least ink, the middle one of many."""
     window = max(1, line.shape[0] // 5)
-    ink = (255 - line[:, left:right].astype(np.float64)).sum(0)
-    smooth = np.convolve(ink, np.ones(window), mode="same")
-    smooth[:window] = smooth[len(smooth) - window :] = np.inf
+    begin = max(left - window, 0)
+    ink = (255 - line[:, begin : right + window].astype(np.float64)).sum(0)
+    smooth = np.convolve(ink, np.ones(window), mode="same")[left - begin : right - begin]
     least = np.flatnonzero(smooth <= smooth.min() + 1e-9)
     return left + float(least[len(least) // 2])
