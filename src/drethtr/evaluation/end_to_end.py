@@ -2,7 +2,7 @@
 
 Two figures, for two questions. In order: the page as one text, as somebody reads it from the first line to the last;
 a line too many, a line cut in two, or columns in the wrong order all count. Lines matched: each line with the line
-likest to it, wherever it stands; what nothing is matched with counts as left out or invented.
+most similar to it, wherever it stands; what nothing is matched with counts as left out or invented.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
     "In order: the lines of a page joined by spaces, one text against one text. Matched: each reference line with at "
-    "most one read line, the likest pairs first, in any order; reference lines left over count as "
+    "most one read line, the most similar pairs first, in any order; reference lines left over count as "
     "deleted, read lines left over as inserted. Found only: the same without the latter, for references that leave out "
     "part of what is written. CER as elsewhere: all edits / all reference characters, NFC, white space folded. In "
     "brackets the 95 % interval of a bootstrap that draws pages, made wider where these are few; none where there are "
@@ -61,7 +61,7 @@ def compare_pages(reference: Sequence[str], read: Sequence[str]) -> PageCounts:
 
 
 def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of places, the likest first, and the places left over on either side."""
+    """Pairs of places, the most similar first, and the places left over on either side."""
     if not reference or not read:
         return [], list(range(len(reference))), list(range(len(read)))
     ours, theirs = ([for_scoring(text) for text in texts] for texts in (reference, read))

@@ -20,7 +20,7 @@ def relative(character: str, known: Container[str]) -> str | None:
 
 
 def looks(character: str) -> Iterator[str]:
-    """Characters that one looks like, the likest first, and some empty texts."""
+    """Characters that one looks like, the most similar first, and some empty texts."""
     for form in (character, character.swapcase()):
         if len(form) != 1:  # a token of several characters, or ß, which is SS in the other case
             continue
