@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from bulk_runs import Here, line, quarantine, table, write_shard
+from conftest import written
+from PIL import Image
 
 from drethtr import Recognizer, __version__
 from drethtr.bulk import rows
@@ -88,13 +90,16 @@ def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path, m
     pq.write_table(pa.table({"image": [b"", line(1), line(2)]}), tmp_path / "a.parquet")
     [part] = make_plan([str(tmp_path / "a.parquet")], Columns()).cut(3)
     recognizer, asked = Recognizer(tiny_model), []
-    monkeypatch.setattr(recognizer, "read_each", lambda images: asked.extend(images) or [])
+    monkeypatch.setattr(recognizer, "read_opened", lambda lines: asked.extend(lines) or [])
     PartReader(recognizer, Output(str(tmp_path), pa.schema([]))).read(part)
-    assert [image for _, image in asked] == [b"", line(1), line(2)] and not any(row.image for row, _ in asked)
+    (_, empty), *others = asked
+    assert isinstance(empty, DataError) and not any(row.image for row, _ in asked)
+    assert all((found == recognizer.open_line(line(n))).all() for n, (_, found) in enumerate(others, start=1))
 
 
 def test_bad_rows_are_there_with_their_reason(read, tmp_path):
     long = tmp_path / "long.pgm"
+    Image.fromarray(np.tile(written("a page"), (10, 10))).save(tmp_path / "page.png")
     long.write_bytes(b"P5 5000 1 255\n" + b"\xff" * 5000)
     cells = {
         1: None,
@@ -103,16 +108,18 @@ def test_bad_rows_are_there_with_their_reason(read, tmp_path):
         4: {"bytes": line(4)[:60], "path": None},
         5: {"bytes": None, "path": "gone.png"},
         6: {"bytes": None, "path": "long.pgm"},
+        7: {"bytes": None, "path": "page.png"},
     }
     path = write_shard(tmp_path / "a.parquet", range(8), cells)
     [outcome] = read(path)
-    assert (outcome.rows, outcome.bad) == (8, 6)
+    assert (outcome.rows, outcome.bad) == (8, 7)
     found = table(tmp_path / "out")
     reasons = {row["row"]: row["error"] for row in found if row["error"] is not None}
-    assert list(reasons) == [1, 2, 3, 4, 5, 6]
+    assert list(reasons) == [1, 2, 3, 4, 5, 6, 7]
     assert all((found[n]["text"], found[n]["confidence"], found[n]["flags"]) == ("", None, []) for n in reasons)
     assert "no image" in reasons[1] and "no image" in reasons[2] and "gone.png does not exist" in reasons[5]
     assert "not an image" in reasons[3] and "cannot be read as an image" in reasons[4] and "too long" in reasons[6]
+    assert "page.png is a page, not a line: drethtr transcribe reads pages" in reasons[7]
     assert quarantine(tmp_path / "out") == [{"input": path, "row": n, "error": reasons[n]} for n in reasons]
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from drethtr.checkpoint import load_model
 from drethtr.cli.compare import system
+from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.decoding.strategies import CTC, Beam
 from drethtr.errors import CheckpointError, ConfigError
 
@@ -39,6 +40,7 @@ def test_two_decoders_of_a_model(drethtr, lines, tiny_path, tmp_path):
         assert row["low"] is row["high"] is row["better"] is None and isinstance(row["difference"], float)
     assert [found["made_by"][side]["model"] for side in "ab"] == [load_model(tiny_path).identity] * 2
     assert found["a"].endswith(":ctc") and found["sets"][0]["name"] == "lines"
+    assert [outcome.err.count(f"{side}: {NOT_CALIBRATED}\n") for side in "AB"] == [1, 1]
     drawn = Page(page.read_text(encoding="utf-8"))
     assert drawn.open == [] and drawn.outside == []
     assert drawn.pictures and all(source.startswith("data:image/jpeg;base64,") for source in drawn.pictures)

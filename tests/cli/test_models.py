@@ -95,6 +95,35 @@ def test_a_complete_card_passes(drethtr, tiny_model, tmp_path):
     assert outcome == (0, f"{tmp_path / 'model.safetensors'}: the card is complete\n", "")
 
 
+def test_figures_on_many_lines_are_not_replaced_by_such_on_few_unless_forced(drethtr, tiny_model, tmp_path):
+    path, figures = tmp_path / "model.safetensors", tmp_path / "figures.json"
+    model = complete(tiny_model)
+    save_model(replace(model, card={**CARD, "evaluation": made_by(model.identity, lines=120)}), path)
+    few = made_by(model.identity, lines=2)
+    figures.write_text(json.dumps(few), encoding="utf-8")
+    before = path.read_bytes()
+    outcome = drethtr("info", path, "--add", figures)
+    assert outcome.code == 2 and "figures on 2 lines would replace those on 120" in outcome.err
+    assert "--force" in outcome.err and path.read_bytes() == before
+    assert drethtr("info", path, "--add", figures, "--force").code == 0
+    assert load_model(path).card["evaluation"] == few
+    assert "give new ones by --add" in drethtr("info", path, "--force").err
+
+
+def test_figures_of_another_model_make_way_for_any(drethtr, tiny_model, tmp_path):
+    """Such a card tells no rate of its own model."""
+    path, figures = tmp_path / "model.safetensors", tmp_path / "figures.json"
+    model = complete(tiny_model)
+    save_model(replace(model, card={**CARD, "evaluation": made_by("other 0123456789ab", lines=120)}), path)
+    figures.write_text(json.dumps(made_by(model.identity, lines=2)), encoding="utf-8")
+    assert drethtr("info", path, "--add", figures).code == 0
+
+
+def made_by(model, *, lines):
+    """Figures of a model on so many lines."""
+    return CARD["evaluation"] | {"overall": RATES | {"lines": lines}, "made_by": {"model": model}}
+
+
 def test_what_a_card_lacks_can_be_added(drethtr, tiny_model, tmp_path):
     path, entries, figures = (tmp_path / name for name in ("model.safetensors", "card.toml", "figures.json"))
     save_model(replace(complete(tiny_model), card={"data": CARD["data"]}), path)

@@ -1,5 +1,6 @@
 import json
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,16 @@ def test_it_answers_until_it_is_interrupted(tiny_path):
         process.send_signal(signal.SIGINT)
         process.stderr.read()
         assert process.wait() == 0
+
+
+def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        outcome = drethtr("serve", "--port", port, "--model", tmp_path / "gone")
+    assert outcome.code == 2 and outcome.err.count("\n") == 1
+    assert f"--port {port}: Address already in use" in outcome.err and "0 takes a free one" in outcome.err
+    outcome = drethtr("serve", "--host", "192.0.2.1", "--port", 0, "--model", tmp_path / "gone")
+    assert outcome.code == 2 and "--host 192.0.2.1" in outcome.err and "address of this machine" in outcome.err
 
 
 def test_a_missing_package_is_named(drethtr, monkeypatch):

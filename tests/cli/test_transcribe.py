@@ -12,6 +12,8 @@ from PIL import Image
 from drethtr import Recognizer, __version__
 from drethtr.checkpoint import load_model
 from drethtr.cli.main import main
+from drethtr.cli.trust_table import NOT_CALIBRATED
+from drethtr.data.sources import open_samples
 from drethtr.reading import DOUBTFUL
 
 
@@ -72,6 +74,7 @@ def test_doubts_are_told_at_the_end(lines, tiny_path, capsys, monkeypatch):
     out, err = capsys.readouterr()
     read = [json.loads(row) for row in out.splitlines()]
     doubtful = [reading["flags"] or word["confidence"] < DOUBTFUL for reading in read for word in reading["words"]]
+    assert err.count(NOT_CALIBRATED) == 1
     assert f"{sum(map(bool, doubtful))} of {len(doubtful)} words doubtful, 1 of 3 lines flagged (blank 1)" in err
 
 
@@ -127,6 +130,20 @@ def test_table(drethtr, lines, tiny_path):
     assert header == "file\ttext\tconfidence\tflags\tmade by"
     maker = f"drethtr {__version__}, model {load_model(tiny_path).identity}"
     assert [row.split("\t")[4:] for row in rows] == [[maker], [maker]]
+
+
+@pytest.mark.parametrize("output", ["out", "lines/texts/of lines"])
+def test_a_table_in_a_folder_leads_to_its_image(drethtr, lines, tiny_path, monkeypatch, output):
+    """So that it can be corrected and imported again, also where a link leads to the folder."""
+    monkeypatch.chdir(lines.parent)
+    (lines.parent / "elsewhere" / "far").mkdir(parents=True)
+    (lines.parent / "out").symlink_to(lines.parent / "elsewhere" / "far", target_is_directory=True)
+    options = ("--model", tiny_path, "--format", "tsv", "--output", output)
+    assert drethtr("transcribe", "lines/one.png", *options).code == 0
+    [sample] = open_samples(lines.parent / output / "one.tsv")
+    assert sample.image.samefile(lines / "one.png")
+    assert drethtr("transcribe", lines / "two.png", *options).code == 0
+    assert (lines.parent / output / "two.tsv").read_text(encoding="utf-8").count(str(lines / "two.png")) == 1
 
 
 def test_a_folder_gets_a_file_for_each_image(drethtr, lines, tiny_path, tmp_path):

@@ -168,6 +168,14 @@ def test_folder_that_cannot_be_used(tmp_path, files, message):
         open_samples(tmp_path)
 
 
+def test_of_several_defects_the_first_is_named_and_what_lists_them(tmp_path):
+    for name in "abc":
+        (tmp_path / f"{name}.png").touch()
+    message = r"a\.png: no transcription; .* it is the first of 3: drethtr data check .* lists them all"
+    with pytest.raises(DataError, match=message):
+        open_samples(tmp_path)
+
+
 def test_a_text_that_is_gone_is_named(tmp_path):
     (tmp_path / "a.png").touch()
     (tmp_path / "a.gt.txt").symlink_to(tmp_path / "gone.txt")

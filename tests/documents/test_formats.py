@@ -65,6 +65,19 @@ def test_a_page_comes_back_from_json_that_keeps_to_the_schema(page):
     assert read_json(written, "x") == page
 
 
+@pytest.mark.parametrize("calibrated", [True, False, None])
+def test_json_says_whether_confidences_are_calibrated(calibrated):
+    def say(line):
+        return replace(line, transcription=line.transcription and replace(line.transcription, calibrated=calibrated))
+
+    page = letter_page().with_lines(say)
+    written = FORMATS["json"].write(document_of(page))
+    SCHEMA.validate(json.loads(written))
+    assert read_json(written, "x") == page
+    earlier = written.replace(b'"calibrated": true,', b"").replace(b'"calibrated": false,', b"")
+    assert {line.transcription and line.transcription.calibrated for line in read_json(earlier, "x").lines} == {None}
+
+
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("txt", "pdf")])
 def test_every_file_names_the_version_and_the_model(name):
     written = FORMATS[name].write(document_of(letter_page()))

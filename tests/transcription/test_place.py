@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,12 @@ def test_words_stand_where_they_were_read():
     assert (first.text, first.box) == ("ab", (100, 50, 120, 90))
     assert (second.text, second.box) == ("cd", (130, 50, 150, 90))
     assert (first.confidence, first.doubtful) == (0.9, False)
+
+
+def test_whether_confidences_are_calibrated_goes_along():
+    own = reading("ab cd", [0.9] * 5)
+    for read in (own, replace(own, word_confidences=(0.9, 0.9))):
+        assert transcription_of(read, STRIP, 1000, 1000).calibrated == read.calibrated
 
 
 def test_unsure_and_flagged_words_are_doubtful():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import drethtr
@@ -9,6 +10,7 @@ from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import Row, printable
 from drethtr.errors import DataError, DrethtrError
+from drethtr.images.line import Line, is_line_shaped, name_of, page_for_line
 from drethtr.reading import Reading
 from drethtr.recognizer import Recognizer
 
@@ -66,8 +68,8 @@ class PartReader:
             DataError: if it cannot be written. That it cannot be read is in the outcome.
         """
         try:
-            images = ((row._replace(image=b""), row.image) for row in part.rows.read())
-            found = [self.row(*result) for result in self.recognizer.read_each(images)]
+            lines = ((row._replace(image=b""), self.line_of(row.image)) for row in part.rows.read())
+            found = [self.row(*result) for result in self.recognizer.read_opened(lines)]
         except (DataError, OSError) as error:
             return lost(part, str(error))
         if len(found) != part.rows.count:
@@ -75,6 +77,16 @@ class PartReader:
         self.output.write_part(part.name, found)
         bad, flagged = (sum(bool(row[column]) for row in found) for column in ("error", "flags"))
         return Outcome(part.number, len(found), bad, flagged)
+
+    def line_of(self, image: bytes | Path | DataError) -> Line | DataError:
+        """The line of an image, or the reason why there is none; a page is none."""
+        line = self.recognizer.line_or_error(image)
+        if isinstance(image, DataError) or isinstance(line, DataError):
+            return line
+        height, width = line.shape
+        if is_line_shaped(width, height):
+            return line
+        return page_for_line(name_of(image), "drethtr transcribe reads pages")
 
     def row(self, row: Row, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""

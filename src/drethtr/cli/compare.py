@@ -18,6 +18,7 @@ from drethtr.cli.choices import (
 from drethtr.cli.outputs import refuse_others, write_json, write_text
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
+from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
@@ -77,6 +78,9 @@ def compare(
     readers = [
         Recognizer.load(which.model, decoder=which.decoder, device=place, precision=exactness) for which in systems
     ]
+    for name, one in zip("AB", readers, strict=True):
+        if one.model.trust.calibration(one.decoder) is None:
+            typer.echo(f"{name}: {NOT_CALIBRATED}", err=True)
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:

@@ -33,6 +33,9 @@ def info(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Put entries of a TOML file, or figures of evaluate --json, on the card."),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --add, replace figures by such on fewer lines, too.")
+    ] = False,
 ) -> None:
     """Describe a model: its size, alphabet, training data, measured error rates and license.
 
@@ -43,10 +46,12 @@ def info(
 
     if add and model is None:
         raise DataError("--add changes a model: name the one that is meant, as in drethtr info MODEL --add card.toml")
+    if force and not add:
+        raise DataError("--force replaces figures on a card; give new ones by --add, or leave it out")
     path = model if model is not None else SHIPPED
     found = load_named(path, None, "cpu")
     if add:
-        found = extend_card(found, path, add)
+        found = extend_card(found, path, add, force=force)
     if check:
         found.check_trust()
         report_gaps(found, path)
@@ -55,15 +60,20 @@ def info(
         typer.echo(line.translate(CONTROL))
 
 
-def extend_card(model: "Model", path: Path, files: Sequence[Path]) -> "Model":
-    """Add the entries of some files to the card of the model in `path`, of figures only those that it made itself."""
+def extend_card(model: "Model", path: Path, files: Sequence[Path], *, force: bool) -> "Model":
+    """Add the entries of some files to the card of the model in `path`, of figures only those that it made itself.
+
+    Figures on fewer lines than those that they replace have to be forced.
+    """
     from drethtr.checkpoint import save_card
-    from drethtr.sharing.card import read_additions, refuse_foreign, with_entries
+    from drethtr.sharing.card import read_additions, refuse_fewer, refuse_foreign, with_entries
 
     card = model.card
     for entries in map(read_additions, files):
         if "evaluation" in entries:
             refuse_foreign(entries["evaluation"], model)
+            if not force:
+                refuse_fewer(entries["evaluation"], model)
         card = with_entries(card, entries)
     save_card(path, card)
     return replace(model, card=card)

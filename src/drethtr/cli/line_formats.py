@@ -33,6 +33,11 @@ class LineFormat(NamedTuple):
     row: Callable[[Entry], str]
     file: Callable[[Entry], str]
 
+    @property
+    def is_table(self) -> bool:
+        """Whether other commands read what it writes, and look for images from where that lies."""
+        return bool(self.header)
+
 
 def text_row(entry: Entry) -> str:
     """`file<TAB>text`."""

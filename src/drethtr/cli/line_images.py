@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -130,4 +131,17 @@ def to_screen(format: LineFormat, *, alone: bool) -> Show:
 def to_files(format: LineFormat, works: Sequence[Work]) -> Show:
     """Write each reading to its file."""
     outputs = {work.path: work.wanted[0] for work in works}
-    return lambda entry: write_text(outputs[entry.path], format.header + format.file(entry))
+
+    def write(entry: Entry) -> None:
+        output = outputs[entry.path]
+        told = entry._replace(path=seen_from(output.parent, entry.path)) if format.is_table else entry
+        write_text(output, format.header + format.file(told))
+
+    return write
+
+
+def seen_from(folder: Path, image: Path) -> Path:
+    """The path of an image from a folder; as it is, if it is absolute or on another drive."""
+    place = image.parent.resolve() / image.name
+    same_drive = place.drive == folder.resolve().drive
+    return Path(relpath(place, folder.resolve())) if same_drive and not image.is_absolute() else image

@@ -1,12 +1,17 @@
 """`drethtr serve`: readings over HTTP."""
 
+from contextlib import suppress
+from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Annotated
 
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
 from drethtr.cli.where_lines import lines_named
-from drethtr.errors import MissingExtraError
+from drethtr.errors import ConfigError, MissingExtraError
+
+BACKLOG = 2048
+"""So many connections may wait to be taken up, as uvicorn has it."""
 
 
 def serve(
@@ -36,5 +41,26 @@ def serve(
     except ImportError as error:
         raise MissingExtraError(str(error.name), "serve") from error
     where = lines_named(lines)
-    recognizer = load_recognizer(model, decoder, device, precision, alternatives)
-    uvicorn.run(make_app(recognizer, where.finder), host=host, port=port)
+    with listener(host, port) as door:
+        recognizer = load_recognizer(model, decoder, device, precision, alternatives)
+        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, where.finder)))
+        shown, number = door.getsockname()[:2]
+        typer.echo(f"running on http://{f'[{shown}]' if ':' in shown else shown}:{number} (Ctrl-C ends it)", err=True)
+        with suppress(KeyboardInterrupt):  # once all are answered
+            server.run([door])
+
+
+def listener(host: str, port: int) -> socket:
+    """Where requests come in; they wait there until they are answered.
+
+    Raises:
+        ConfigError: if that cannot be, as another program listens there.
+    """
+    try:
+        return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(
+            f"cannot listen at --host {host} --port {port}: {reason}; give another port (0 takes a free one), "
+            "or as host an address of this machine"
+        ) from error

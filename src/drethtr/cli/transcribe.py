@@ -20,6 +20,7 @@ from drethtr.cli.line_formats import LINE_FORMATS
 from drethtr.cli.line_images import LineOptions, only_lines, transcribe_lines
 from drethtr.cli.outputs import make_folder
 from drethtr.cli.pages import PageOptions, transcribe_pages
+from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.cli.where_lines import lines_named
 from drethtr.cli.work import report
 from drethtr.config import named
@@ -102,6 +103,8 @@ def transcribe(
         recognizer = Recognizer.load(
             model, decoder=chosen, device=device_named(device), precision=exactness, alternatives=alternatives
         )
+        if recognizer.model.trust.calibration(recognizer.decoder) is None:
+            typer.echo(NOT_CALIBRATED, err=True)
         if check_drift:
             recognizer.watch_drift(drifts.append)
         return recognizer

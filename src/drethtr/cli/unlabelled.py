@@ -96,14 +96,12 @@ def refuse_page(image: Path, remedy: str) -> None:
     Raises:
         DataError: if it is one.
     """
-    from drethtr.transcription.source import LINE_HEIGHT, LINE_SHAPE, open_originals
+    from drethtr.images.line import page_for_line
+    from drethtr.transcription.source import open_originals
 
     try:
         lines_alone = all(original.is_line for original in open_originals(image))
     except DataError:
         return
     if not lines_alone:
-        raise DataError(
-            f"{image} is a page, not a line: {remedy} "
-            f"(an image of a line is lower than {LINE_HEIGHT} pixels, or {LINE_SHAPE} times as wide as high)"
-        )
+        raise page_for_line(str(image), remedy)

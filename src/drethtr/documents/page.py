@@ -73,13 +73,15 @@ class Transcription:
 
     Words that a file gives are dropped if they are of a part of the text, or of another reading.
 
-    flags  doubts about the line as a whole, each `kind: reason`
+    flags       doubts about the line as a whole, each `kind: reason`
+    calibrated  whether confidences are probabilities, or only the decoder's own opinion, as far as somebody said so
     """
 
     text: str
     confidence: float | None = None
     words: tuple[Word, ...] = ()
     flags: tuple[str, ...] = ()
+    calibrated: bool | None = None
 
     def __post_init__(self) -> None:
         if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):

@@ -1,6 +1,7 @@
 """`read_page`: a page from PAGE XML, ALTO, JSON or an image."""
 
 import codecs
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,12 @@ from drethtr.errors import DataError
 from drethtr.image_file import DECODING_ERRORS, upright_size
 
 SPACE = b" \t\r\n"
+
+HEAD = 4096
+"""In so many bytes at the beginning PAGE and ALTO files tell who made them."""
+
+MADE_HERE = re.compile(rb"<Creator>drethtr |<softwareName>drethtr</")
+"""What our writers put there."""
 
 
 class Dialect(NamedTuple):
@@ -62,6 +69,14 @@ def load(path: Path, limit: int) -> bytes:
             return file.read(limit)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def made_here(path: Path) -> bool:
+    """Whether drethtr read what a PAGE or ALTO file says, as that itself tells; one that it updated is a person's."""
+    try:
+        return MADE_HERE.search(load(path, HEAD)) is not None
+    except DataError:
+        return False
 
 
 def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect, Parsed]:

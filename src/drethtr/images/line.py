@@ -32,6 +32,9 @@ SHARES = np.array([0.005, 0.5, 0.995])
 PAPER_GRAIN = 24
 """Blank paper may vary by so many grey levels."""
 
+LINE_HEIGHT, LINE_SHAPE = 300, 5
+"""An image is taken as one line if it is lower than so many pixels, or so many times as wide as high."""
+
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
 
 
@@ -61,6 +64,19 @@ def load_line(source: ImageSource) -> Line:
                 refuse_pages(image, name)
                 line = grey_from_image(image, name)
     return dark_on_light(line)
+
+
+def is_line_shaped(width: int, height: int) -> bool:
+    """Whether an image of this size, upright, is shaped as one line of writing is: low, or far wider than high."""
+    return height < LINE_HEIGHT or width >= LINE_SHAPE * height
+
+
+def page_for_line(name: str, remedy: str) -> DataError:
+    """What is said of a page where a line is wanted."""
+    return DataError(
+        f"{name} is a page, not a line: {remedy} "
+        f"(an image of a line is lower than {LINE_HEIGHT} pixels, or {LINE_SHAPE} times as wide as high)"
+    )
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from drethtr.config import hint, named
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.errors import ConfigError, DataError, DrethtrError
-from drethtr.images.line import Line
+from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import is_pdf, open_pages
 from drethtr.layout.finder import Finder
 from drethtr.recognizer import Recognizer
@@ -85,7 +85,11 @@ class Service:
         content = await body_of(request)
         if content.startswith(b"%PDF"):
             raise DataError("a PDF is no image of a line; POST it to /page")
-        return await asyncio.to_thread(self.recognizer.open_line, content)
+        line = await asyncio.to_thread(self.recognizer.open_line, content)
+        height, width = line.shape
+        if not is_line_shaped(width, height):
+            raise page_for_line("the image", "POST it to /page")
+        return line
 
     async def page(self, request: Request) -> Response:
         """`POST /page?format=alto&name=letter.jpg`: an image or PDF in, a document out; json if no format is named."""
@@ -192,6 +196,15 @@ def told(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, next(status for kind, status in STATUS if isinstance(error, kind)))
 
 
+def misdirected(request: Request, error: Exception) -> Response:
+    """A request for what nobody answers: where it could go instead."""
+    assert isinstance(error, HTTPException)
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
+    words = f"nothing answers {request.method} {request.url.path}; there are {known}"
+    return JSONResponse({"error": words}, error.status_code, error.headers)
+
+
 def failed(request: Request, error: Exception) -> Response:
     """An error that nobody expected; what it was is for the log, where the server that runs this writes it."""
     return JSONResponse({"error": "the server has failed over this request; its log says how"}, 500)
@@ -206,4 +219,5 @@ def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> St
         Route("/page", service.page, methods=["POST"]),
     ]
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
-    return Starlette(routes=routes, exception_handlers={**expected, Exception: failed})
+    nowhere = dict.fromkeys((404, 405), misdirected)
+    return Starlette(routes=routes, exception_handlers={**expected, **nowhere, Exception: failed})

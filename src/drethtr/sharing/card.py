@@ -257,6 +257,28 @@ def refuse_foreign(evaluation: Any, model: Model) -> None:
         raise DataError(f"figures of {maker} are not those of {model.identity}: measure it with drethtr evaluate")
 
 
+def refuse_fewer(evaluation: Any, model: Model) -> None:
+    """Refuse figures on fewer lines than those that the card has of this very model.
+
+    Raises:
+        DataError: naming both numbers.
+    """
+    earlier = model.card.get("evaluation")
+    here, new = lines_of(earlier), lines_of(evaluation)
+    if new < here and (maker_of(earlier) is None or is_own(earlier, model)):
+        raise DataError(
+            f"figures on {new:,} {'line' if new == 1 else 'lines'} would replace those on {here:,} that the card has; "
+            "measure on more, or give --force"
+        )
+
+
+def lines_of(evaluation: Any) -> int:
+    """How many lines figures rest on, as far as they say."""
+    overall = evaluation.get("overall") if isinstance(evaluation, Mapping) else None
+    lines = overall.get("lines") if isinstance(overall, Mapping) else None
+    return lines if isinstance(lines, int) else 0
+
+
 def maker_of(evaluation: Any) -> str | None:
     """The name and hash of the model that was measured, if they are told."""
     made_by = evaluation.get("made_by") if isinstance(evaluation, Mapping) else None

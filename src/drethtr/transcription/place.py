@@ -16,7 +16,7 @@ def transcription_of(reading: Reading, strip: Strip, width: int, height: int) ->
     """The text of a line, its words with their places on a page of this size, and what is odd about it."""
     words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
     flags = tuple(map(str, reading.flags))
-    return Transcription(reading.text, reading.confidence, words, flags)
+    return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
 
 
 def word_of(word: ReadWord, line: Reading, strip: Strip, width: int, height: int) -> Word:

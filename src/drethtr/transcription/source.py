@@ -10,14 +10,11 @@ from drethtr.documents.document import Scan
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.errors import DataError
-from drethtr.images.line import Line
+from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource, is_pdf, open_pages
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Endings of files that describe a page whose image is another file."""
-
-LINE_HEIGHT, LINE_SHAPE = 300, 5
-"""An image is taken as one line if it is lower than so many pixels, or so many times as wide as high."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +40,14 @@ class Original:
 
     @cached_property
     def is_line(self) -> bool:
-        """Whether the image is shaped as one line of writing is: low, or far wider than high; a PDF never is.
+        """Whether the image is shaped as one line of writing is; a PDF never is.
 
         Raises:
             DataError: if the image is damaged.
         """
         if self.description is not None or not self.is_alone:
             return False
-        width, height = self.source.size()
-        return height < LINE_HEIGHT or width >= LINE_SHAPE * height
+        return is_line_shaped(*self.source.size())
 
     @property
     def finder_name(self) -> str:

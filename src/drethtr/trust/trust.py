@@ -39,10 +39,12 @@ class Trust:
 
     def calibrated(self, reading: Reading, decoder: Decoder) -> Reading:
         """The reading with confidences that are probabilities, or as it is if this decoder was not calibrated."""
-        for calibration in self.calibrations:
-            if any(known.akin(decoder) for known in calibration.decoders):
-                return calibration(reading)
-        return reading
+        calibration = self.calibration(decoder)
+        return reading if calibration is None else calibration(reading)
+
+    def calibration(self, decoder: Decoder) -> Calibration | None:
+        """What makes probabilities of the confidences of this decoder, if it was calibrated."""
+        return next((one for one in self.calibrations if any(known.akin(decoder) for known in one.decoders)), None)
 
     def error_rate(self, decoder: Decoder) -> ErrorRate | None:
         """How to expect the error rate of lines read by this decoder, if it was learned."""

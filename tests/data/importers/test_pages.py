@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from page_examples import document_of
 from PIL import Image
-from printed_pages import put_page
+from printed_pages import draw_page, page_xml, put_page
 from real_data import PAGES, needs_pages
 
 from drethtr.data.importers import importer_for
@@ -11,6 +12,7 @@ from drethtr.data.importers.importer import Found, checked
 from drethtr.data.importers.pages import Pages
 from drethtr.data.sample import LeftOut
 from drethtr.data.sources import open_samples
+from drethtr.documents import FORMATS, read_page
 from drethtr.errors import DataError
 
 
@@ -43,6 +45,26 @@ def test_a_page_that_is_described_twice_counts_once(tmp_path):
     assert [entry.reason for entry in left_out if "page/" in entry.key] == [
         "its page is described by alto/0001.xml already"
     ]
+
+
+@pytest.mark.parametrize("format", ["alto", "page"])
+@pytest.mark.parametrize("own", ["p.xml", "p.page.xml", "p.alto.xml", "page/p.xml"])
+def test_what_a_person_wrote_counts_before_what_drethtr_read(tmp_path, format, own):
+    """Wherever it lies and whatever it is called; what drethtr read counts where there is nothing else."""
+    read = tmp_path / f"p{FORMATS[format].ending}"
+    if (tmp_path / own) == read:
+        read = tmp_path / "alto" / "p.xml"
+        read.parent.mkdir()
+    draw_page(tmp_path / "p.png", ["eins"])
+    (tmp_path / "p.xml").write_text(page_xml("p.png", ["drei"], 120), encoding="utf-8")
+    page = read_page(tmp_path / "p.xml")
+    (tmp_path / "p.xml").unlink()
+    read.write_bytes(FORMATS[format].write(document_of(page)))
+    assert [line.sample.text for line in found(tmp_path)[1]] == ["drei"]
+    put_page(tmp_path / "p.png", tmp_path / own, ["eins"])
+    _, lines, left_out = found(tmp_path)
+    assert [line.sample.text for line in lines] == ["eins"]
+    assert [entry.reason for entry in left_out] == [f"its page is described by {own} already"]
 
 
 def test_two_descriptions_of_a_page_beside_each_other_are_refused(tmp_path):

@@ -14,6 +14,7 @@ from drethtr.data.importers.splits import split_of_path
 from drethtr.data.sample import LeftOut
 from drethtr.data.sources.pages import document_name, is_page, lines_of, page_name
 from drethtr.documents.beside import DESCRIPTION, visible_below
+from drethtr.documents.read import made_here
 from drethtr.errors import DataError
 from drethtr.text.normalize import nfc
 
@@ -52,8 +53,8 @@ class Pages(Importer):
 
 
 def descriptions(folder: Path) -> list[Path]:
-    """The XML files in a folder, at any depth."""
-    return [path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION]
+    """The XML files in a folder, at any depth; what drethtr made comes last, so that a person's own text counts."""
+    return sorted((path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION), key=made_here)
 
 
 @dataclass(frozen=True)

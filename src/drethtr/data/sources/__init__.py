@@ -34,11 +34,16 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
     Raises:
         DataError: if there is nothing at `path`, or what is there cannot be used.
     """
-    samples = []
+    samples, errors = [], []
     for line in lines_at(path, spelling):
         if isinstance(line, DataError):
-            raise line
-        samples.append(line)
+            errors.append(line)
+        else:
+            samples.append(line)
+    if len(errors) > 1:
+        raise DataError(f"{errors[0]}; it is the first of {len(errors):,}: drethtr data check {path} lists them all")
+    if errors:
+        raise errors[0]
     return samples
 
 

@@ -56,7 +56,9 @@ def read_line(content: Any, canvas: Canvas) -> TextLine:
     if content["text"] is not None:
         words = tuple(read_word(word, canvas) for word in content["words"])
         flags = tuple(map(str, content.get("flags", ())))  # earlier versions had none
-        transcription = Transcription(str(content["text"]), read_confidence(content["confidence"]), words, flags)
+        confidence, calibrated = read_confidence(content["confidence"]), content.get("calibrated")  # nor this
+        known = None if calibrated is None else bool(calibrated)
+        transcription = Transcription(str(content["text"]), confidence, words, flags, known)
     polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
     return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription)
 

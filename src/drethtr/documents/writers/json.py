@@ -36,6 +36,7 @@ def line_content(line: TextLine) -> dict[str, Any]:
         "id": line.id,
         "text": line.text if line.transcription is not None else None,
         "confidence": rounded(line.confidence),
+        "calibrated": line.transcription.calibrated if line.transcription is not None else None,
         "flags": list(line.flags),
         "polygon": points_content(line.polygon),
         "baseline": points_content(line.baseline),
