@@ -58,7 +58,7 @@ def evaluate(
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
 
-    refuse_others(data, json=json_file)
+    refuse_others(json=json_file)
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(

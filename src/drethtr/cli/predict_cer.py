@@ -67,7 +67,7 @@ def predict_cer(
         raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
     if force and learn is None:
         raise ConfigError("--force replaces the model that --learn writes; add --learn, or leave it out")
-    refuse_others(inputs, json=json_file)
+    refuse_others(json=json_file)
     refuse_places(learn)
     refuse_existing(learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
