@@ -13,6 +13,7 @@ from drethtr.cli.choices import (
     ModelFile,
     PrecisionName,
     Seed,
+    decoder_name,
     load_recognizer,
 )
 from drethtr.cli.expected_rates import Report, compared, predicted, table
@@ -146,8 +147,8 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     if rate is None:
         asked = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
-            f"this model has not learned to tell its error rate with {recognizer.decoder!r}; teach it with lines of "
-            "several sets that it was not trained on: "
+            f"this model has not learned to tell its error rate with {decoder_name(recognizer.decoder)}; teach it with "
+            "lines of several sets that it was not trained on: "
             f"drethtr predict-cer 'lines/*.val.parquet'{asked} --model OLD --learn NEW"
         )
     return rate
