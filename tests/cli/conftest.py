@@ -9,7 +9,7 @@ from PIL import Image
 
 from drethtr.cli.main import main
 
-DOUBTS = re.compile(r"(\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read)\n")
+DOUBTS = re.compile(r"(\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read.*)\n")
 
 
 class Outcome(NamedTuple):
