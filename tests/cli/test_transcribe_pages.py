@@ -431,7 +431,7 @@ def test_what_cannot_be_opened_has_its_own_reason(drethtr, tmp_path):
 
 def test_lines_that_are_not_given(drethtr, scans, tiny_path):
     outcome = drethtr("transcribe", scans, "--model", tiny_path, "--lines", "given")
-    assert outcome.code == 2 and outcome.err.count("gives no lines") == 2
+    assert outcome.code == 2 and outcome.err.count("gives no lines; mark them out in PAGE or ALTO beside it") == 2
 
 
 def test_update_writes_into_the_file_and_keeps_what_is_there(drethtr, export, tiny_path):
