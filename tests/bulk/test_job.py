@@ -340,7 +340,7 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
         (["gone.parquet"], {}, "gone.parquet: no such file"),
         (["gone*"], {}, r"gone\*: matches no file"),
         (["a.parquet", "[a].parquet"], {}, "a.parquet is meant by .*a.parquet and by"),
-        (["a.txt"], {}, "a.txt: neither Parquet files nor line images"),
+        (["a.txt"], {}, "a.txt: no Parquet file and no line image"),
         (["broken.parquet"], {}, "broken.parquet: cannot be read as Parquet"),
         (["a.parquet"], {"column": "imag"}, "no column 'imag'; did you mean 'image'"),
         (["a.parquet"], {"column": "number"}, "column 'number' is int64; expected images or their paths"),

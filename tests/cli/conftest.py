@@ -11,7 +11,7 @@ from drethtr.cli.main import main
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
 DOUBTS = re.compile(
-    rf"^(\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read|{re.escape(NOT_CALIBRATED)})\n", re.M
+    rf"^(\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read.*|{re.escape(NOT_CALIBRATED)})\n", re.M
 )
 
 

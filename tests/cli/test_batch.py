@@ -21,7 +21,7 @@ class Losing(Here):
         (["--engine", "spark"], "unknown engine 'spark'; known: local, ray"),
         (["--engine", "locl"], "did you mean 'local'?"),
         (["--decoder", "gredy"], "did you mean 'greedy'?"),
-        (["--column", "scan"], "images.parquet: no such file"),
+        (["--column", "scan"], "images.parquet: no such file\n"),
     ],
 )
 def test_requests_that_are_not_understood(drethtr, tiny_path, tmp_path, options, message):
@@ -52,7 +52,7 @@ def test_flagged_lines_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypa
     Image.fromarray(paper).save(lines / "three.png")
     arguments = ("batch", lines, "--output", tmp_path / "out", "--model", tiny_path)
     told = f"3 of 3 rows are in {tmp_path}/out\n"
-    assert drethtr(*arguments).out == told + "1 of the 3 rows read now are flagged; the column flags says why\n"
+    assert drethtr(*arguments).out == told + "1 of the 3 rows read now is flagged; the column flags says why\n"
     assert drethtr(*arguments).out == told
 
 
@@ -68,7 +68,7 @@ def test_rows_that_are_missing_are_told(drethtr, lines, tiny_path, tmp_path, mon
     monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Losing())
     outcome = drethtr("batch", lines, "--output", tmp_path / "out", "--model", tiny_path, "--rows-per-part", 1)
     assert outcome.code == 1
-    assert outcome.out == f"1 of 2 rows are in {tmp_path}/out\n1 of 2 parts failed; the same command tries them again\n"
+    assert outcome.out == f"1 of 2 rows is in {tmp_path}/out\n1 of 2 parts failed; the same command tries them again\n"
     assert "one.png: gone" in outcome.err
 
 
@@ -76,3 +76,15 @@ def test_workers_are_as_many_as_processors_may_be_used(monkeypatch):
     """A queue may bind a job to fewer than the machine has."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {2, 5, 7}, raising=False)
     assert [on_this_machine(workers, "cpu").workers for workers in (None, 2)] == [3, 2]
+
+
+def test_a_file_is_no_place_for_results(drethtr, lines, tiny_path):
+    image = lines / "one.png"
+    outcome = drethtr("batch", lines, "--output", image, "--model", tiny_path)
+    assert outcome.code == 2 and outcome.err == f"drethtr: {image} is a file; name the folder to write to\n"
+
+
+def test_an_empty_folder_is_called_so(drethtr, tiny_path, tmp_path):
+    (tmp_path / "empty").mkdir()
+    outcome = drethtr("batch", tmp_path / "empty", "--output", tmp_path / "out", "--model", tiny_path)
+    assert outcome.code == 2 and f"{tmp_path / 'empty'}: no files in this folder" in outcome.err

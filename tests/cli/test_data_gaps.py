@@ -13,3 +13,8 @@ def test_gaps_of_a_folder(drethtr, tmp_path):
     assert outcome.out.strip() == f"{output}: {sum(map(len, found.values()))} gaps in {len(found)} of 6 lines"
     again = drethtr("data", "gaps", SAMPLES, "--output", output)
     assert again.code != 0 and "exists; name another output or give --force" in again.err
+
+
+def test_gaps_are_written_as_parquet(drethtr, tmp_path):
+    outcome = drethtr("data", "gaps", SAMPLES, "--output", tmp_path / "gaps")
+    assert outcome.code == 2 and "gaps: the name of the file to write must end in .parquet" in outcome.err

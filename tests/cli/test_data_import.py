@@ -96,7 +96,8 @@ def test_refusals(drethtr, letters, tmp_path):
         "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
     )
     shards = tmp_path / "shards"
-    assert "there is no folder" in drethtr("data", "import", letters, shards / "lines.parquet").err
+    place = shards / "lines.parquet"
+    assert f"{place}: there is no folder {shards}" in drethtr("data", "import", letters, place).err
     shards.mkdir()
     assert drethtr("data", "import", letters, shards / "lines.parquet").code == 0
     before = sorted(shards.iterdir())

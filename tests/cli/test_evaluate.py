@@ -50,7 +50,7 @@ def test_figures_say_what_was_measured(drethtr, lines, tiny_path, tmp_path):
     found, model = json.loads(figures.read_text(encoding="utf-8")), load_model(tiny_path).identity
     assert (found["made_by"]["model"], found["made_by"]["drethtr"]) == (model, __version__)
     assert found["decoder"].startswith("Beam(beams=2") and found["precision"] == "float32"
-    assert f"Read by drethtr {__version__}, model {model}, decoder {found['decoder']}, float32." in said
+    assert f"Read by drethtr {__version__}, model {model}, decoder beam:2, float32." in said
 
 
 def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tmp_path, monkeypatch):
@@ -139,3 +139,10 @@ def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tm
     """Said before the lines are read, not after."""
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "gone" / "a.json")
     assert outcome.code == 2 and "gone" in outcome.err and outcome.out == ""
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.tsv", ""), ("a.tsv", "file\ttext\n"), ("a.jsonl", "")])
+def test_a_table_without_lines_is_named(drethtr, tiny_path, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    outcome = drethtr("evaluate", tmp_path / name, "--model", tiny_path)
+    assert outcome.code == 2 and f"{tmp_path / name}: no line in it" in outcome.err

@@ -66,3 +66,8 @@ def test_other_kinds_of_pictures_are_refused_at_once(drethtr, lines, tmp_path):
     assert outcome.code == 2 and ".svg or .png" in outcome.err
     outcome = drethtr("explain", lines / "one.png", "--output", tmp_path / "gone" / "picture.svg")
     assert outcome.code == 2 and "there is no folder" in outcome.err
+
+
+def test_a_folder_is_no_line(drethtr, lines, tmp_path):
+    outcome = drethtr("explain", lines, "--output", tmp_path / "picture.svg")
+    assert outcome.code == 2 and outcome.err == f"drethtr: {lines}: cannot be read as an image: Is a directory\n"

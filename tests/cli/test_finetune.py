@@ -211,3 +211,9 @@ def test_a_place_that_cannot_be_right_is_refused(drethtr, data, tiny_path, tmp_p
 def test_too_few_lines_are_refused(drethtr, lines, tiny_path, tmp_path):
     outcome = drethtr("finetune", lines, "--model", tiny_path, "--output", tmp_path / "mine.safetensors")
     assert outcome.code == 2 and "2 usable lines: too few" in outcome.err
+
+
+def test_a_file_called_as_the_folder_of_the_run_is_refused(drethtr, data, tmp_path):
+    (tmp_path / "mine.run").touch()
+    outcome = drethtr("finetune", data, "--output", tmp_path / "mine.safetensors")
+    assert outcome.code == 2 and f"{tmp_path / 'mine.run'} is a file" in outcome.err

@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from PIL import Image
 
-from drethtr.cli.outputs import refuse_existing, refuse_others, write_json
+from drethtr.cli.outputs import refuse_existing, refuse_others, write_json, write_markup, write_png
 from drethtr.errors import DataError
+from drethtr.pictures.chart import Panel, curves
 
 
 def test_figures_are_utf8_as_people_write_it(tmp_path):
@@ -28,26 +30,44 @@ def test_what_is_there_stays_unless_forced(tmp_path):
 )
 def test_only_figures_are_replaced_by_figures(tmp_path, content):
     place = tmp_path / "a.json"
-    refuse_others([], json=place)
+    refuse_others(json=place)
     place.write_text(content)
     with pytest.raises(DataError, match=r"a\.json exists and is not an earlier result"):
-        refuse_others([], json=place)
+        refuse_others(json=place)
     write_json(place, {"rate": 0.5})
-    refuse_others([str(place)], json=place, html=None)
+    refuse_others(json=place, html=None)
 
 
-@pytest.mark.parametrize("given", ["lines", "lines/*", "lines/a.png"])
-def test_other_results_are_known_by_their_names_and_inputs_are_none(tmp_path, monkeypatch, given):
-    monkeypatch.chdir(tmp_path)
-    lines = tmp_path / "lines"
-    lines.mkdir()
-    for name in ("a.png", "a.gt.txt"):
-        (lines / name).touch()
-    (tmp_path / "b.png").touch()
-    refuse_others([given], png=tmp_path / "b.png", html=lines / "new.html")
-    for result in ({"png": lines / "a.png"}, {"html": tmp_path / "b.png"}, {"html": lines / "a.gt.txt"}):
-        with pytest.raises(DataError, match="choose another name"):
-            refuse_others([given], **result)
+RESULTS = {
+    "png": lambda path: write_png(path, Image.new("L", (9, 9))),
+    "svg": lambda path: write_markup(path, curves("a", [Panel("b", "c", {"d": [(1, 2), (3, 4)]})])),
+    "html": lambda path: write_markup(path, "<!doctype html>\n<title>a</title>"),
+    "md": lambda path: write_markup(path, "# a\n"),
+}
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_only_results_of_a_kind_are_replaced_by_such(tmp_path, kind):
+    place = tmp_path / f"a.{kind}"
+    RESULTS[kind](place)
+    refuse_others(**{kind: place})
+    for other in RESULTS.keys() - {kind}:
+        RESULTS[other](place)
+        with pytest.raises(DataError, match=r"exists and is not an earlier result of this kind"):
+            refuse_others(**{kind: place})
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_what_others_made_stays(tmp_path, kind):
+    """Whatever its name says."""
+    place = tmp_path / f"a.{kind}"
+    foreign = {"svg": "<svg xmlns='http://www.w3.org/2000/svg'/>", "html": "<!doctype html><p>drethtr", "md": "# a"}
+    if kind == "png":
+        Image.new("L", (9, 9)).save(place)
+    else:
+        place.write_text(foreign[kind])
+    with pytest.raises(DataError, match="choose another name"):
+        refuse_others(**{kind: place})
 
 
 def test_no_force_replaces_an_input(tmp_path):

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from drethtr import Recognizer
-from drethtr.cli.choices import decoder_named, precision_named
+from drethtr.cli.choices import decoder_name, decoder_named, precision_named
+from drethtr.decoding.decoders import PublishedBeam, PublishedGreedy
 from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import ConfigError
 from drethtr.model.precision import Precision
@@ -25,6 +26,25 @@ from drethtr.model.precision import Precision
 )
 def test_decoders_have_names(name, decoder):
     assert decoder_named(name) == decoder
+
+
+@pytest.mark.parametrize(
+    ("decoder", "name"),
+    [
+        (CTC(), "ctc"),
+        (Beam(), "beam:5"),
+        (PublishedGreedy(), "published"),
+        (PublishedBeam(3), "published:3"),
+        (Joint(), "joint"),
+        (Joint(ctc_weight=0.55, language_weight=0.35), "joint"),
+        (Joint(widths=(1.0, 0.8, 1.2)), "careful"),
+        (Joint(widths=(1.0, 0.8, 1.2)).fitted(Joint(ctc_weight=0.55)), "careful"),
+        (Beam(3, length_exponent=0.5), "Beam(beams=3, length_exponent=0.5)"),
+        (Joint(candidates=9), repr(Joint(candidates=9))),
+    ],
+)
+def test_decoders_are_called_as_they_are_typed(decoder, name):
+    assert decoder_name(decoder) == name
 
 
 @pytest.mark.parametrize("name", ["verifed", "joint:3", "beam:x"])

@@ -21,7 +21,7 @@ def test_runs_a_row_prints_it_beside_the_paper_and_reports(drethtr, tmp_path):
     assert "4.51" in row and "seed 0" in outcome.err
     result = json.loads((tmp_path / "out" / "smoke" / "gamma" / "head-wise.0.json").read_text())
     assert result["row"] == "head-wise" and len(result["outcome"]["lines"]) == 4
-    assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "report.html").read_text().startswith("<!-- made by drethtr -->\n<!DOCTYPE html>")
 
 
 def test_a_finished_row_is_finished_in_every_working_folder(drethtr, tmp_path, monkeypatch):
@@ -46,12 +46,14 @@ def test_a_finished_row_is_finished_in_every_working_folder(drethtr, tmp_path, m
         (["pretraining", "--data", "lines"], "give --fonts FOLDER --text FILE"),
         (["gamma", "--data", "nothing"], "nothing.train.parquet: matches no file"),
         (["--report", "report.html"], "holds no results yet"),
+        (["gamma", "--scale", "smoke", "--output", "file"], "file is a file; name the folder to write to"),
         (["gamma", "--scale", "smoke", "--report", "gone/report.html"], "there is no folder gone"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_says_what_is_wrong(drethtr, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
     outcome = drethtr("reproduce", *arguments, "--workers", "0", "--device", "cpu")
     assert outcome.code == 2 and message in outcome.err
     assert outcome.err.splitlines()[-1].startswith("drethtr: ")

@@ -77,3 +77,10 @@ def test_other_kinds_of_files_are_refused(synth, options, tmp_path):
     assert "must end in .parquet" in synth(*options).err and not (tmp_path / "lines.tsv").exists()
     options[0] = tmp_path / "out.parquet"
     assert f"name it {tmp_path / 'sheet.png'}" in synth(*options, "--sheet", tmp_path / "sheet.jpg").err
+
+
+def test_a_text_that_is_not_there_is_named(synth, options, tmp_path):
+    options[4] = tmp_path / "gone.txt"
+    outcome = synth(*options)
+    assert outcome.code == 2
+    assert f"cannot read the text file {tmp_path / 'gone.txt'}: No such file or directory\n" in outcome.err

@@ -52,3 +52,14 @@ def test_a_run_is_not_overwritten(drethtr, run, tmp_path):
     outcome = drethtr("train", run, "--output", tmp_path / "out")
     assert outcome.code == 2 and "--resume" in outcome.err
     assert (tmp_path / "out" / "snapshot.safetensors").read_text() == "precious"
+
+
+def test_a_file_where_the_folder_should_be_is_refused(drethtr, run):
+    outcome = drethtr("train", run, "--output", run)
+    assert outcome.code == 2 and outcome.err == f"drethtr: {run} is a file; name the folder to write to\n"
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_that_there_is_nothing_to_resume_is_said(drethtr, run, tmp_path, resume):
+    outcome = drethtr("train", run, "--output", tmp_path / "wrong", *["--resume"] * resume)
+    assert (f"nothing to resume in {tmp_path / 'wrong'}: the run begins anew" in outcome.err) == resume

@@ -431,7 +431,7 @@ def test_what_cannot_be_opened_has_its_own_reason(drethtr, tmp_path):
 
 def test_lines_that_are_not_given(drethtr, scans, tiny_path):
     outcome = drethtr("transcribe", scans, "--model", tiny_path, "--lines", "given")
-    assert outcome.code == 2 and outcome.err.count("gives no lines") == 2
+    assert outcome.code == 2 and outcome.err.count("gives no lines; mark them out in PAGE or ALTO beside it") == 2
 
 
 def test_update_writes_into_the_file_and_keeps_what_is_there(drethtr, export, tiny_path):
@@ -450,7 +450,7 @@ def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, c
     """The first run finds one line without text, the second none."""
     arguments = ["drethtr", "transcribe", str(export / "page" / "a.xml"), "--model", str(tiny_path), "--update"]
     monkeypatch.setattr(sys, "argv", arguments)
-    for said in ("of 1 lines flagged", "no line was read\n"):
+    for said in ("of 1 lines flagged", "no line was read: 2 have text; --force reads them anew\n"):
         with suppress(SystemExit):
             main()
         assert said in capsys.readouterr().err

@@ -113,7 +113,7 @@ def files_of(names: Sequence[str]) -> list[str]:
         files = without_results(find_files(name))
         usable = [file for file in files if is_image(file) or ending(file) == PARQUET]
         if not usable:
-            raise DataError(f"{name}: neither Parquet files nor line images ({', '.join(sorted(IMAGES))})")
+            raise DataError(f"{name}: no Parquet file and no line image ({', '.join(sorted(IMAGES))})")
         for file in usable:
             if (other := meant.setdefault(identity(file), name)) != name:
                 raise DataError(f"{file} is meant by {other} and by {name}; each row is read once")

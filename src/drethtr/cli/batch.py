@@ -3,11 +3,13 @@
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, device_named, load_recognizer
+from drethtr.cli.outputs import refuse_file
 from drethtr.config import named
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def batch(
 
     from drethtr.bulk.job import ROWS_PER_PART, open_job
     from drethtr.bulk.plan import Columns
+    from drethtr.data.urls import is_url
 
+    if not is_url(output):
+        refuse_file(Path(output))
     chosen = engine_named(engine, workers, device)
     load = partial(load_recognizer, model, decoder, precision=precision)
     columns = Columns(column, tuple(carry or ()))
@@ -75,7 +80,7 @@ def batch(
     missing = job.missing()
     typer.echo(summary(job, missing))
     if flagged:
-        typer.echo(f"{flagged:,} of the {read:,} rows read now are flagged; the column flags says why")
+        typer.echo(f"{flagged:,} of the {rows(read)} read now {are(flagged)} flagged; the column flags says why")
     if missing:
         raise typer.Exit(1)
 
@@ -109,9 +114,19 @@ def on_ray(workers: int | None, device: str) -> "Engine":
 def summary(job: "Job", missing: "Sequence[Part]") -> str:
     """What is there now, in a line or two."""
     there, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
-    lines = [f"{there:,} of {job.rows:,} rows are in {job.output.folder}"]
+    lines = [f"{there:,} of {rows(job.rows)} {are(there)} in {job.output.folder}"]
     if bad:
         lines.append(f"{bad:,} of them could not be read; the reasons are in {job.output.folder}/_quarantine")
     if missing:
         lines.append(f"{len(missing)} of {len(job.parts)} parts failed; the same command tries them again")
     return "\n".join(lines)
+
+
+def rows(number: int) -> str:
+    """So many rows, in words."""
+    return f"{number:,} {'row' if number == 1 else 'rows'}"
+
+
+def are(number: int) -> str:
+    """The verb for so many."""
+    return "is" if number == 1 else "are"

@@ -17,7 +17,7 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
-from drethtr.cli.outputs import make_folder, refuse_others, write_json, write_text
+from drethtr.cli.outputs import make_folder, refuse_others, write_json, write_markup
 from drethtr.config import named
 from drethtr.errors import ConfigError
 
@@ -64,7 +64,7 @@ def decoding(
     """Retention against a well-made key-value cache and the published algorithm, with random weights."""
     from drethtr.benchmarks.decoding import measure
 
-    refuse_others((), json=json_file, svg=plot_file)
+    refuse_others(json=json_file, svg=plot_file)
     tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
     return deliver(measure(tasks, rounds(quick)), json_file, plot_file)
 
@@ -82,7 +82,7 @@ def memory(
     """The most memory that the same three take at any time, each in a process of its own."""
     from drethtr.benchmarks.memory import measure
 
-    refuse_others((), json=json_file, svg=plot_file)
+    refuse_others(json=json_file, svg=plot_file)
     tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
     return deliver(measure(tasks), json_file, plot_file)
 
@@ -102,7 +102,7 @@ def length(
     """What the next token costs behind a text of N: retention against a key-value cache."""
     from drethtr.benchmarks.length import measure
 
-    refuse_others((), json=json_file, svg=plot_file)
+    refuse_others(json=json_file, svg=plot_file)
     task = grid(network, "1", str(beams), quick).tasks(device_named(device))[-1]
     return deliver(measure(task, numbers(lengths)[: 2 if quick else None], rounds(quick)), json_file, plot_file)
 
@@ -122,7 +122,7 @@ def strategies(
     """Every way in which the shipped model finds a text, on real lines."""
     from drethtr.benchmarks.strategies import measure
 
-    refuse_others(data, json=json_file, svg=plot_file)
+    refuse_others(json=json_file, svg=plot_file)
     pictures = [known.line for known in read_lines(data, 2 if quick else count)]
     exactness = precision_named(precision)
     report = measure(
@@ -147,7 +147,7 @@ def peers(
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
     from drethtr.benchmarks.peers import check_kraken, measure
 
-    refuse_others(data, json=json_file, svg=plot_file)
+    refuse_others(json=json_file, svg=plot_file)
     if kraken_model is not None:
         check_kraken(kraken_model)
     known = read_lines(data, 2 if quick else count)
@@ -180,7 +180,7 @@ def training(
     from drethtr.benchmarks.training import default_run, measure
     from drethtr.training.run import RunConfig
 
-    refuse_others((), json=json_file)
+    refuse_others(json=json_file)
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
     speed = measure(wanted, lines=count, workers=workers, device=device_named(device))
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
@@ -207,7 +207,7 @@ def pages(
     from drethtr.layout.finders import finder_named
     from drethtr.recognizer import Recognizer
 
-    refuse_others(data, json=json_file)
+    refuse_others(json=json_file)
     originals, finder = open_references(data), finder_named(lines)
     figures = measure(originals, Recognizer.load(device=device_named(device)), finder)
     peak = peak_bytes(originals[0], finder)
@@ -232,16 +232,16 @@ def everything(
         "peers": partial(peers, data),
     }
     make_folder(output)
-    refuse_others(data, md=output / "results.md")
+    refuse_others(md=output / "results.md")
     for name in commands:
-        refuse_others(data, json=output / f"{name}.json", svg=output / f"{name}.svg")
+        refuse_others(json=output / f"{name}.json", svg=output / f"{name}.svg")
     check_all(data, device_named(device))
     tables = ["# Figures of `drethtr bench all`"]
     for name, command in commands.items():
         chart = output / f"{name}.svg"
         report: Report = command(quick=quick, json_file=output / f"{name}.json", plot_file=chart, device=device)
         tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
-        write_text(output / "results.md", "\n\n".join(tables) + "\n")
+        write_markup(output / "results.md", "\n\n".join(tables) + "\n")
 
 
 def check_all(data: Sequence[str], device: "torch.device") -> None:
@@ -260,7 +260,7 @@ def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) ->
     if json_file is not None:
         write_json(json_file, report.to_json())
     if plot_file is not None:
-        write_text(plot_file, report.plot())
+        write_markup(plot_file, report.plot())
     return report
 
 

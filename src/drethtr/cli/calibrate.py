@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_named, device_named
+from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_name, decoder_named, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.tables import figure
 from drethtr.errors import DataError
@@ -59,7 +59,7 @@ def calibrate(
     save_trust(model, trust, target)
     typer.echo(f"{target}: calibrated on {len(samples):,} lines")
     if trust.decoder is not None:
-        typer.echo(f"reads best with {trust.decoder!r}")
+        typer.echo(f"reads best with {decoder_name(trust.decoder)}")
     typer.echo(summary(fits))
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "left as it was" if trust.unlike_training is not None else "not learned"
@@ -68,7 +68,7 @@ def calibrate(
 
 def summary(fits: "Sequence[Fit]") -> str:
     """How far the confidences of each decoder can be relied on, for people."""
-    names = [", ".join(map(repr, fit.calibration.decoders)) for fit in fits]
+    names = [", ".join(map(decoder_name, fit.calibration.decoders)) for fit in fits]
     width = max(map(len, names))
     rows = [
         f"{'':{width}}  {'characters':>10}  {'right %':>7}  {'ECE %':>5}  {'words':>7}  {'right %':>7}  {'ECE %':>5}"

@@ -61,18 +61,9 @@ def decoder_named(text: str) -> "Decoder":
     Raises:
         ConfigError: for any other name or number.
     """
-    from drethtr.decoding.decoders import CTC, Beam, Greedy, Joint, PublishedBeam, PublishedGreedy, VerifiedDrafts
-    from drethtr.decoding.strategies import THREE_WIDTHS
+    from drethtr.decoding.decoders import Beam, PublishedBeam
 
-    known: dict[str, Callable[[], Decoder]] = {
-        "ctc": CTC,
-        "greedy": Greedy,
-        "verified": VerifiedDrafts,
-        "beam": Beam,
-        "joint": Joint,
-        "careful": partial(Joint, widths=THREE_WIDTHS),
-        "published": PublishedGreedy,
-    }
+    known = known_decoders()
     numbered: dict[str, Callable[[int], Decoder]] = {"beam": Beam, "published": PublishedBeam}
     name, colon, number = text.partition(":")
     if name not in known:
@@ -82,6 +73,35 @@ def decoder_named(text: str) -> "Decoder":
     if name not in numbered or not number.isdecimal():
         raise ConfigError(f"decoder {text!r} is not understood; only beam and published take a number, as in beam:5")
     return numbered[name](int(number))
+
+
+def known_decoders() -> "dict[str, Callable[[], Decoder]]":
+    """All decoders that have a name."""
+    from drethtr.decoding.decoders import CTC, Beam, Greedy, Joint, PublishedGreedy, VerifiedDrafts
+    from drethtr.decoding.strategies import THREE_WIDTHS
+
+    return {
+        "ctc": CTC,
+        "greedy": Greedy,
+        "verified": VerifiedDrafts,
+        "beam": Beam,
+        "joint": Joint,
+        "careful": partial(Joint, widths=THREE_WIDTHS),
+        "published": PublishedGreedy,
+    }
+
+
+def decoder_name(decoder: "Decoder") -> str:
+    """What a person types for a decoder, whatever weights a model gives it; one without a name as Python shows it."""
+    from drethtr.decoding.decoders import Beam, PublishedBeam
+
+    numbered = [
+        f"{name}:{decoder.beams}" for name in ("beam", "published") if isinstance(decoder, Beam | PublishedBeam)
+    ]
+    for name in (*numbered, *known_decoders()):
+        if decoder_named(name).fitted(decoder) == decoder.fitted(decoder):
+            return name
+    return repr(decoder)
 
 
 def precision_named(text: str) -> "Precision":

@@ -15,7 +15,7 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
-from drethtr.cli.outputs import refuse_others, write_json, write_text
+from drethtr.cli.outputs import refuse_others, write_json, write_markup
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.trust_table import NOT_CALIBRATED
@@ -71,7 +71,7 @@ def compare(
     if shown is not None and html_file is None:
         raise ConfigError("--shown says how many lines the report of --html shows; add --html, or leave it out")
     systems = system(a), system(b)
-    refuse_others(data, html=html_file, json=json_file)
+    refuse_others(html=html_file, json=json_file)
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
     place, exactness = device_named(device), precision_named(precision)
@@ -84,7 +84,7 @@ def compare(
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
-        write_text(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
+        write_markup(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, plain(found, *sides))
     typer.echo(summary(found, *sides))

@@ -54,11 +54,10 @@ def import_lines(
     from drethtr.data.importers.importer import Tally
     from drethtr.data.importers.splits import by_lists, read_lists
 
-    if output.suffix != ".parquet":
-        raise DataError(f"{output}: the name of the file to write must end in .parquet")
-    refuse_others([str(source)], json=json_file)
+    refuse_name(output)
+    refuse_others(json=json_file)
     outputs = [file_of(output, split) for split in SPLITS]
-    refuse_places(*outputs)
+    refuse_places(output, *outputs)  # it first, as it is what a person named
     refuse_existing(*outputs, force=force, inputs=[str(source)])
     importer = importer_for(source, layout)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
@@ -79,6 +78,12 @@ def import_lines(
     if json_file is not None:
         report = {"layout": importer.name, "convention": importer.convention, **vars(tally)}
         write_json(json_file, report)
+
+
+def refuse_name(output: Path) -> None:
+    """Refuse a name that is not one of a Parquet file."""
+    if output.suffix != ".parquet":
+        raise DataError(f"{output}: the name of the file to write must end in .parquet")
 
 
 def write_lines(
@@ -157,7 +162,7 @@ def check(
     from drethtr.data import checks
     from drethtr.data.checks.open import open_splits
 
-    refuse_others(files, png=picture, json=json_file)
+    refuse_others(png=picture, json=json_file)
     splits, unusable = open_splits(files)
     suspects = read_suspects(splits, read, model, seed, device) if read else []
     report = checks.check(splits, (*unusable, *findings_of(suspects)))
@@ -189,6 +194,7 @@ def gaps(
     from drethtr.evaluation.word_gaps import word_gaps
     from drethtr.recognizer import Recognizer
 
+    refuse_name(output)
     refuse_places(output)
     refuse_existing(output, force=force, inputs=files)
     samples = to_read(open_all(files))

@@ -38,9 +38,13 @@ def line_with_doubts(line: "TextLine") -> "TextLine":
 
 @dataclass
 class Doubts:
-    """Counts of lines and words; of the lines that are flagged, how many for each kind of flag."""
+    """Counts of lines and words; of the lines that are flagged, how many for each kind of flag.
+
+    kept  lines that were not read, as they had their text before
+    """
 
     lines: int = 0
+    kept: int = 0
     words: int = 0
     doubtful: int = 0
     flagged: int = 0
@@ -60,6 +64,7 @@ class Doubts:
 
     def see_page(self, page: "Page", kept: Set[str]) -> None:
         """Count the lines of a page that were read; those with the ids `kept` had their text before."""
+        self.kept += len(kept)
         for line in page.lines:
             if line.transcription is not None and line.id not in kept:
                 kinds = {flag.partition(":")[0] for flag in line.transcription.flags}
@@ -67,7 +72,7 @@ class Doubts:
 
     def __str__(self) -> str:
         if not self.lines:
-            return "no line was read"
+            return f"no line was read{f': {self.kept} have text; --force reads them anew' if self.kept else ''}"
         found = f"{self.doubtful} of {self.words} words doubtful, {self.flagged} of {self.lines} lines flagged"
         kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self.kinds.items()))
         return f"{found} ({kinds})" if kinds else found

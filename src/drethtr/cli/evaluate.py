@@ -14,6 +14,7 @@ from drethtr.cli.choices import (
     ModelFile,
     PrecisionName,
     Seed,
+    decoder_name,
     load_recognizer,
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
@@ -58,7 +59,7 @@ def evaluate(
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
 
-    refuse_others(data, json=json_file)
+    refuse_others(json=json_file)
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(
@@ -92,7 +93,8 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
 
 def read_by(recognizer: "Recognizer") -> str:
     """What read, for people."""
-    return f"Read by {provenance_of(recognizer)}, decoder {recognizer.decoder!r}, {recognizer.precision.label}."
+    decoder, precision = decoder_name(recognizer.decoder), recognizer.precision.label
+    return f"Read by {provenance_of(recognizer)}, decoder {decoder}, {precision}."
 
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:

@@ -84,10 +84,14 @@ def finetune(
 
 def refuse(output: Path, model: Path | None, *, force: bool) -> None:
     """Refuse a place for the result that cannot be right, before anything is done."""
+    from drethtr.training.finetuning.finetune import folder_of
+
     if output.suffix != ".safetensors":
         raise DataError(f"{output}: the name of the file to write must end in .safetensors")
     refuse_places(output)
     refuse_existing(output, force=force, inputs=[str(model)] if model is not None else [])
+    if (folder := folder_of(output)).is_file():
+        raise DataError(f"{folder} is a file, and would be the folder of the run; rename it, or name another --output")
 
 
 def found(material: "Material") -> str:

@@ -8,6 +8,7 @@ from os import W_OK, X_OK, access
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import drethtr
 from drethtr.atomic import atomic_write
 from drethtr.cli.inputs import HEAD, is_input
 from drethtr.errors import ConfigError, DataError
@@ -16,8 +17,19 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FIGURES = "drethtr figures 1"
-OUR_FIGURES = re.compile(rb'\{\s*"format": "drethtr figures ')
-"""What every JSON file of figures says first, and how it begins."""
+"""What every JSON file of figures says first."""
+
+MADE_HERE = "<!-- made by drethtr -->\n"
+"""How every chart and report begins; nobody sees it."""
+
+EARLIER = {
+    "json": re.compile(rb'\{\s*"format": "drethtr figures '),
+    "png": re.compile(rb"\x89PNG.{0,99}tEXtSoftware\0drethtr", re.DOTALL),
+    "svg": re.compile(MADE_HERE.encode() + rb"<svg "),
+    "html": re.compile(MADE_HERE.encode() + rb"<!(?i:doctype) html>"),
+    "md": re.compile(MADE_HERE.encode() + rb"# "),
+}
+"""How results of each kind begin; other files are not replaced by them."""
 
 PICTURES = frozenset({"svg", "png"})
 """Kinds of results that are pictures, by their endings."""
@@ -67,28 +79,24 @@ def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()
             raise DataError(f"{path} exists; name another output or give --force")
 
 
-def refuse_others(inputs: Sequence[str], **results: Path | None) -> None:
+def refuse_others(**results: Path | None) -> None:
     """Refuse places for results where no file can be written, or where one is that is not an earlier result.
 
-    Such are figures that begin as `write_json` writes them, and other files than inputs whose names end in the kind of
-    the result, which is its name here. Pictures must end in it, too.
+    The kind of each result, of `EARLIER`, is its name here. Pictures must end in it, too.
     """
     refuse_places(*results.values())
     for kind in PICTURES & results.keys():
         refuse_ending(results[kind], f".{kind}")
     for kind, path in results.items():
-        if path is None or not path.exists():
-            continue
-        by_name = path.suffix.lower() == f".{kind}" and not is_input(path, inputs)
-        if not (are_figures(path) if kind == "json" else by_name):
+        if path is not None and path.exists() and not is_earlier(path, kind):
             raise DataError(f"{path} exists and is not an earlier result of this kind; choose another name")
 
 
-def are_figures(path: Path) -> bool:
-    """Whether a file begins as `write_json` writes it."""
+def is_earlier(path: Path, kind: str) -> bool:
+    """Whether a file begins as results of a kind do."""
     from drethtr.documents.read import load
 
-    return path.is_file() and OUR_FIGURES.match(load(path, HEAD)) is not None
+    return path.is_file() and EARLIER[kind].match(load(path, HEAD)) is not None
 
 
 def is_there(path: Path) -> bool:
@@ -138,14 +146,26 @@ def write_json(path: Path, figures: Mapping[str, Any]) -> None:
     write_text(path, json.dumps({"format": FIGURES, **figures}, ensure_ascii=False, indent=1) + "\n")
 
 
+def write_markup(path: Path, markup: str) -> None:
+    """Write a chart or a report for people: SVG, HTML or Markdown.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    write_text(path, MADE_HERE + markup)
+
+
 def write_png(path: Path, picture: "Image.Image") -> None:
     """Write a picture that is either whole or not there.
 
     Raises:
         DataError: if it cannot be written.
     """
-    content = BytesIO()
-    picture.save(content, "PNG")
+    from PIL.PngImagePlugin import PngInfo
+
+    maker, content = PngInfo(), BytesIO()
+    maker.add_text("Software", f"drethtr {drethtr.__version__}")
+    picture.save(content, "PNG", pnginfo=maker)
     write_bytes(path, content.getvalue())
 
 

@@ -13,6 +13,7 @@ from drethtr.cli.choices import (
     ModelFile,
     PrecisionName,
     Seed,
+    decoder_name,
     load_recognizer,
 )
 from drethtr.cli.expected_rates import Report, compared, predicted, table
@@ -67,7 +68,7 @@ def predict_cer(
         raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
     if force and learn is None:
         raise ConfigError("--force replaces the model that --learn writes; add --learn, or leave it out")
-    refuse_others(inputs, json=json_file)
+    refuse_others(json=json_file)
     refuse_places(learn)
     refuse_existing(learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
@@ -146,8 +147,8 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     if rate is None:
         asked = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
-            f"this model has not learned to tell its error rate with {recognizer.decoder!r}; teach it with lines of "
-            "several sets that it was not trained on: "
+            f"this model has not learned to tell its error rate with {decoder_name(recognizer.decoder)}; teach it with "
+            "lines of several sets that it was not trained on: "
             f"drethtr predict-cer 'lines/*.val.parquet'{asked} --model OLD --learn NEW"
         )
     return rate

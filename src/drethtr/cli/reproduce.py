@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, Workers, device_named
-from drethtr.cli.outputs import refuse_others, write_text
+from drethtr.cli.outputs import make_folder, refuse_others, write_markup
 from drethtr.config import named
 
 if TYPE_CHECKING:
@@ -58,12 +58,13 @@ def reproduce(
     from drethtr.experiments.reproduce import reproduce as run_rows
     from drethtr.experiments.stage import Conditions
 
-    refuse_others((), html=report)
+    refuse_others(html=report)
     size = scale_named(scale)
     if table is not None:
         chosen = table_named(table)
         rows = chosen.chosen(row or ())
         given = Material.given(data or (), fonts, text or ())
+        make_folder(output)
         folder = Path(identity(str(output)))  # that what is begun there can be gone on with in another working folder
         conditions = with_material(
             Conditions(size, given, folder, device_named(device), workers, lambda words: typer.echo(words, err=True))
@@ -71,7 +72,7 @@ def reproduce(
         run_rows(chosen, rows, seeds, conditions)
         typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
     if report is not None:
-        write_text(report, write_report(output / size.name, device_named(device)))
+        write_markup(report, write_report(output / size.name, device_named(device)))
         typer.echo(f"{report}: all results in {output / size.name}")
     if table is None and report is None:
         typer.echo(listing())

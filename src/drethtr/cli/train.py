@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
+from drethtr.cli.outputs import make_folder
 from drethtr.errors import DataError
 
 
@@ -31,6 +32,9 @@ def train(
             f"give --output {output.with_suffix('')}"
         )
     wanted = config.load(RunConfig, run, settings or ())
+    make_folder(output)
+    if resume and not (output / loop.SNAPSHOT).exists():
+        typer.echo(f"drethtr: nothing to resume in {output}: the run begins anew", err=True)
     best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
     if best.exists():
         typer.echo(

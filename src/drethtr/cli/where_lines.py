@@ -47,7 +47,10 @@ class Given(Lines):
 
     def takes(self, original: "Original") -> "Original":
         if not original.has_lines:
-            raise DataError(f"{original.name}: gives no lines; choose other --lines")
+            raise DataError(
+                f"{original.name}: gives no lines; mark them out in PAGE or ALTO beside it, of the same name, or leave "
+                "out --lines to have them found"
+            )
         return original
 
 

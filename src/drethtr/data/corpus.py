@@ -189,7 +189,9 @@ def read_text(file: Path) -> bytes:
     try:
         content = sample_blocks(read_blocks(file), KEPT_BYTES // BLOCK_BYTES)
         content.decode()
-    except (OSError, lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise DataError(f"cannot read the text file {file}: {error.strerror or error}") from error
+    except (lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read the text file {file}: {error}") from error
     if not content.strip():
         raise DataError(f"{file} has no text")

@@ -125,7 +125,8 @@ def find_files(name: str) -> list[str]:
     """
     found = remote_files(name) if is_url(name) else local_files(name)
     if not found:
-        raise DataError(f"{name}: {'matches no file' if has_magic(name) else 'no such file, or an empty folder'}")
+        empty = "no files in this folder" if Path(name).is_dir() else "no such file"
+        raise DataError(f"{name}: {'matches no file' if has_magic(name) else empty}")
     return sorted(found)
 
 

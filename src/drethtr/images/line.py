@@ -87,7 +87,10 @@ def decoding(name: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise DataError(f"{name}: no such file") from error
     except UnidentifiedImageError as error:
-        raise DataError(f"{name}: not an image of a known format ({', '.join(FORMATS)})") from error
+        raise DataError(
+            f"{name}: not an image of a known format ({', '.join(FORMATS)}); convert it to JPEG or PNG, "
+            "as must be the HEIC of telephones"
+        ) from error
     except DECODING_ERRORS as error:
         raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
 
@@ -114,7 +117,9 @@ def name_of(source: ImageSource) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's text, or its kind when it has none."""
+    """The first line of an error's text, without the number of the system; its kind when it has none."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

@@ -96,9 +96,12 @@ def open_all(patterns: Sequence[str]) -> list[Sample]:
     """The samples of every path that matches one of the patterns (`lines/*.train.parquet`), sorted within each.
 
     Raises:
-        DataError: also if nothing matches a pattern, or two patterns match the same path.
+        DataError: also if nothing matches a pattern, two patterns match the same path, or there is no line.
     """
-    return [sample for path in all_matching(patterns) for sample in open_samples(path)]
+    samples = [sample for path in all_matching(patterns) for sample in open_samples(path)]
+    if not samples:
+        raise DataError(f"{', '.join(patterns)}: no line in it; a table has a row for each line")
+    return samples
 
 
 def all_matching(patterns: Sequence[str]) -> list[str]:
