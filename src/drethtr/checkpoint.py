@@ -20,6 +20,7 @@ from drethtr import config
 from drethtr.atomic import atomic_write
 from drethtr.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
+from drethtr.language.ngrams import NGrams
 from drethtr.model.network import DRetHTR, NetworkConfig
 from drethtr.model.weights_file import fit
 from drethtr.text import Tokenizer
@@ -39,13 +40,17 @@ SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, R
 MODEL, ADAPTER = "drethtr", "drethtr-adapter"
 """Where the header of a model or of an adapter stands among the metadata of its file."""
 
+NGRAMS = "ngrams."
+"""How the names of tensors begin that are no weights of the network."""
+
 
 @dataclass(frozen=True)
 class Model:
     """Everything needed to read: the network and how to feed it, with its card.
 
     The card is free JSON: what the model was trained on, under which license, how well it reads. `trust` says when to
-    believe it; as it is by default, confidences are not calibrated.
+    believe it; as it is by default, confidences are not calibrated. `ngrams` know which texts are likely; a model may
+    have none.
     """
 
     network: DRetHTR
@@ -53,16 +58,18 @@ class Model:
     preparation: Preparation
     card: Mapping[str, Any] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
+    ngrams: NGrams | None = None
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of all that decides a reading: weights, alphabet, preparation and trust, but not the card.
+        """SHA-256 of all that decides a reading: weights, n-grams, alphabet, preparation and trust, but not the card.
 
         Storing a model leaves it as it is, unless that rounds the weights, see `save_model`. It is computed when first
         asked for, so ask when training is over.
         """
         settings = (self.network.config, self.tokenizer, self.preparation, self.trust)
-        decides = [weights_hash(self), *map(config.essence, settings)]
+        language = [] if self.ngrams is None else [self.ngrams.hash]
+        decides = [weights_hash(self), *map(config.essence, settings), *language]
         return sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -109,6 +116,9 @@ def save_model(model: Model, path: Path, *, half: bool = False) -> None:
         name: (tensor.half() if half and tensor.is_floating_point() else tensor).detach().cpu().contiguous()
         for name, tensor in model.network.state_dict().items()
     }
+    if model.ngrams is not None:
+        header["ngrams"] = model.ngrams.order
+        tensors |= named(model.ngrams)
     write_tensors(tensors, path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
@@ -121,6 +131,23 @@ def save_trust(source: Path, trust: Trust, path: Path) -> None:
     tensors, metadata = read_tensors(source)
     header = read_header(source, metadata) | {"trust": config.to_dict(trust)}
     write_tensors(tensors, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+
+
+def save_ngrams(source: Path, ngrams: NGrams, path: Path) -> None:
+    """Copy a model file with other n-grams; its weights keep their bytes, and it has to be calibrated again.
+
+    Raises:
+        CheckpointError: if `source` cannot be used.
+    """
+    tensors, metadata = read_tensors(source)
+    header = read_header(source, metadata) | {"trust": {}, "ngrams": ngrams.order}
+    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
+    write_tensors(weights | named(ngrams), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+
+
+def named(ngrams: NGrams) -> dict[str, Tensor]:
+    """N-grams by their names in a model file."""
+    return {f"{NGRAMS}{name}": tensor for name, tensor in ngrams.tensors().items()}
 
 
 def save_card(path: Path, card: Mapping[str, Any]) -> None:
@@ -211,6 +238,11 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
         trust = config.from_dict(Trust, header.get("trust", {}))  # models of earlier versions have none
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
+    counted = {name.removeprefix(NGRAMS): tensors.pop(name) for name in sorted(tensors) if name.startswith(NGRAMS)}
+    try:
+        ngrams = NGrams.of_tensors(model.tokenizer.size, header["ngrams"], counted) if "ngrams" in header else None
+    except (CheckpointError, *SENSELESS) as error:
+        raise CheckpointError(f"{path}: {error}") from error
     rows, height = model.preparation.height, model.network.backbone.height
     if rows != height:
         raise CheckpointError(f"{path}: its lines are prepared {rows} pixels high, but its backbone takes {height}")
@@ -220,7 +252,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
         raise CheckpointError(f"{path}: {error}") from error
     model.network.to(device).eval()
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
-    return replace(model, trust=trust)
+    return replace(model, trust=trust, ngrams=ngrams)
 
 
 def weights_hash(model: Model) -> str:

@@ -148,7 +148,7 @@ class PieceReader:
     def decode(self, parts: Sequence[Part]) -> list[tuple[Decoded, LineEvidence]]:
         """Tokens of some prepared lines, as one batch, and what is known of them."""
         memory, *others = (self.encode(view) for view in zip(*(part.views for part in parts), strict=True))
-        decoded = self.decoder.decode_views(self.networks.text, [memory, *others], self.alternatives)
+        decoded = self.decoder.decode_views(self.networks.text, [memory, *others], self.alternatives, self.model.ngrams)
         refuse_overflow([torch.tensor(line.confidences) for line in decoded], self.model)
         return list(zip(decoded, gather(memory, decoded), strict=True))
 

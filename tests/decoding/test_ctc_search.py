@@ -8,6 +8,9 @@ import pytest
 import torch
 
 from drethtr.decoding.ctc_search import align, best_path, ctc_log_likelihood, prefix_search
+from drethtr.language.learn import learn
+from drethtr.language.voice import Voice
+from drethtr.text.tokenizer import Characters
 
 BLANK, STEPS = 1, 5
 ALL = {"beams": 1000, "tokens_per_step": 4}
@@ -48,6 +51,30 @@ def test_wide_prefix_search_finds_every_text_with_its_probability(log_probs):
     found = prefix_search(log_probs, BLANK, **ALL)
     assert {text.tokens: math.exp(text.log_probability) for text in found} == pytest.approx(expected)
     assert [text.tokens for text in found] == sorted(expected, key=expected.__getitem__, reverse=True)
+
+
+def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
+    """Tokens 2 and 3 stand for letters here, as ends of lines mean nothing to the CTC head."""
+    tokenizer = Characters("ab")
+    ngrams = learn([["ab", "aab", "ba", "abab"]], [1.0], tokenizer, order=3, most=99)
+    voice = Voice(ngrams, weight=0.7)
+    letters = torch.full((STEPS, tokenizer.size), -torch.inf, dtype=torch.float64)
+    letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
+    expected = {}
+    for path in itertools.product((BLANK, 4, 5), repeat=STEPS):
+        text, probability = read(path), math.exp(sum(letters[step, token] for step, token in enumerate(path)))
+        expected[text] = expected.get(text, 0.0) + probability
+    scores = {
+        text: math.log(probability) + 0.7 * (ngrams.log_probability(text) + 2 * len(text))
+        for text, probability in expected.items()
+        if probability
+    }
+    found = prefix_search(letters, BLANK, **ALL, voice=voice)
+    assert {text.tokens: text.score for text in found} == pytest.approx(scores)
+    assert [text.tokens for text in found] == sorted(scores, key=scores.__getitem__, reverse=True)
+    assert all(text.score == pytest.approx(text.log_probability + voice.votes(text.tokens)) for text in found)
+    narrow = prefix_search(letters, BLANK, beams=4, margin=20.0, voice=voice)
+    assert all(text.score <= scores[text.tokens] + 1e-9 for text in narrow)
 
 
 def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):

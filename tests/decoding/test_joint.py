@@ -8,10 +8,11 @@ import pytest
 import torch
 from noise import network, noise_lines
 
-from drethtr.decoding.ctc_search import ctc_log_likelihood
+from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import CTCScores
 from drethtr.decoding.joint import (
     AT_ONCE,
+    MARGIN,
     NEARLY,
     WORSE,
     Change,
@@ -30,10 +31,12 @@ from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
 from drethtr.decoding.tree import TextTree, of_like_size
 from drethtr.errors import ConfigError
+from drethtr.language.learn import learn
+from drethtr.language.voice import Voice
 from drethtr.model.decay import Gated
 from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
 from drethtr.model.network import RETHTR_SMALL
-from drethtr.text.tokenizer import BOS, EOS, PAD
+from drethtr.text.tokenizer import BOS, EOS, PAD, SPECIALS, Characters
 
 STRATEGIES = [CTC(), Greedy(), VerifiedDrafts(), Beam(4), Joint()]
 
@@ -100,7 +103,8 @@ def test_weights_left_open_are_those_of_the_model():
     assert Joint(widths=(1, 2)).fitted(best) == replace(best, widths=(1, 2))
     assert Joint(ctc_weight=0.1).fitted(best) == Joint(ctc_weight=0.1, language_weight=0.2)
     assert Joint().fitted(None) == Joint().fitted(CTC()) == Joint(ctc_weight=0.4, language_weight=0.0)
-    assert Joint().weights == Joint().fitted(None).weights and CTC().fitted(best) == CTC()
+    assert Joint().weights == Joint().fitted(None).weights and CTC().fitted(best) == CTC(language_weight=0.2)
+    assert CTC(language_weight=0.0).fitted(best) == CTC(language_weight=0.0)
 
 
 def test_language_is_weighed_on_top(made):
@@ -113,6 +117,30 @@ def test_language_is_weighed_on_top(made):
             without = Joint(ctc_weight=0.3).quality(text)
             assert joint.quality(text) == pytest.approx(without + 0.25 * text.language)
         assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
+
+
+def test_ngrams_have_the_vote_of_language(made):
+    """They, not the decoder without the image; and they are heard when texts are proposed."""
+    memory, tokenizer = (
+        noise_lines(made, 3),
+        Characters("".join(map(chr, range(97, 97 + made.to_logits.out_features - SPECIALS)))),
+    )
+    ngrams = learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)
+    joint = Joint(ctc_weight=0.3, language_weight=0.9)
+    voice, found = Voice(ngrams, 0.9), joint.propose(made, [memory], ngrams)
+    for texts, decoded in zip(found, joint.decode(made, memory, ngrams=ngrams), strict=True):
+        for text in texts:
+            assert text.language == pytest.approx(voice.says(text.decoder.tokens))
+        assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
+    alone = CTC(language_weight=0.9)
+    for line, decoded in enumerate(alone.decode(made, memory, alternatives=3, ngrams=ngrams)):
+        rows = CTCScores.of(memory).line(line)
+        best, *_ = prefix_search(rows, PAD, margin=MARGIN, voice=voice)
+        assert decoded.tokens == best.tokens and decoded.draft is not None
+        scores = [text.score for text in decoded.alternatives]
+        assert scores == sorted(scores, reverse=True) and scores[0] == pytest.approx(best.score)
+    silent = CTC(language_weight=0.0)
+    assert silent.decode(made, memory, ngrams=ngrams) == CTC().decode(made, memory)
 
 
 def test_trees_of_like_size_are_read_together():
@@ -249,7 +277,7 @@ TEXT = (4, 5, 6, 7, 8)
 def race(known: dict[tuple[int, ...], float], *doubts: Doubt, ctc: float = 0.0) -> Race:
     """Texts with what the decoder says of them, which alone counts; the doubts are those about `TEXT` and `()`."""
     scored = {text: Scored(Hypothesis(text, gain, ()), ctc, doubts) for text, gain in known.items()}
-    return Race([torch.zeros(12, 12).log_softmax(-1)], lambda text: text.decoder.log_probability, scored)
+    return Race([torch.zeros(12, 12).log_softmax(-1)], lambda text: text.decoder.log_probability, known=scored)
 
 
 def tried(gains: dict[Change, float]) -> Race:

@@ -9,8 +9,15 @@ from drethtr.checkpoint import load_model, save_model
 from drethtr.data.sample import Sample
 from drethtr.decoding.strategies import CTC, Greedy, Joint
 from drethtr.evaluation.calibrate import calibrate
-from drethtr.evaluation.choose_decoder import LANGUAGE_WEIGHTS, best_decoder, knows_language, try_decoders
+from drethtr.evaluation.choose_decoder import (
+    LANGUAGE_WEIGHTS,
+    NGRAM_WEIGHTS,
+    best_decoder,
+    knows_language,
+    try_decoders,
+)
 from drethtr.evaluation.metrics import Counts, score
+from drethtr.language.learn import learn
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
@@ -110,3 +117,15 @@ def test_who_has_learned_prose_is_asked_for_language(linguist, samples):
     of_language = [replace(sample, text="abcabc") for sample in samples]
     weights = {one.decoder.language_weight for one in try_decoders(linguist, of_language) if one.decoder != CTC()}
     assert weights == set(LANGUAGE_WEIGHTS)
+
+
+def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, samples):
+    ngrams = learn([[sample.text for sample in samples]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    tried = {one.decoder: one.counts for one in try_decoders(replace(tiny_model, ngrams=ngrams), samples)}
+    alone = [decoder for decoder in tried if isinstance(decoder, CTC)]
+    assert [decoder.language_weight for decoder in alone].count(None) == 0 and len(alone) == len(NGRAM_WEIGHTS)
+    assert {decoder.weights.language for decoder in tried} == {*NGRAM_WEIGHTS}
+    texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
+    for decoder in alone:
+        read = [reading.text for reading in Recognizer(replace(tiny_model, ngrams=ngrams), decoder).read(images)]
+        assert tried[decoder] == sum(score(texts, read), Counts())

@@ -6,11 +6,12 @@ import pytest
 import torch
 from conftest import TINY, written
 
-from drethtr.checkpoint import load_model
+from drethtr.checkpoint import load_model, save_model
 from drethtr.config import from_dict
 from drethtr.data.sample import Sample
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import ConfigError
+from drethtr.language.learn import learn
 from drethtr.model.backbones import ResNet50
 from drethtr.model.network import DRetHTR
 from drethtr.recognizer import Recognizer
@@ -47,6 +48,16 @@ def test_a_model_goes_on_as_it_is(tiny_path):
     assert tokenizer == before.tokenizer
     for name, weight in before.network.state_dict().items():
         assert network.state_dict()[name].equal(weight), name
+
+
+def test_what_a_model_knows_of_language_goes_on_in_its_own_alphabet(tiny_model, tmp_path):
+    ngrams = learn([["abc", "bad"]], [1.0], tiny_model.tokenizer, order=2, most=9)
+    path = tmp_path / "model.safetensors"
+    save_model(replace(tiny_model, ngrams=ngrams), path)
+    start = FromModel(str(path))
+    kept = start.ngrams(tiny_model.tokenizer)
+    assert kept is not None and kept.hash == ngrams.hash
+    assert start.ngrams(Characters("abc")) is None and Fresh().ngrams(tiny_model.tokenizer) is None
 
 
 @torch.inference_mode()

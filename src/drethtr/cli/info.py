@@ -108,6 +108,8 @@ def description(model: "Model", path: Path) -> list[str]:
         f"lines: {model.preparation.height} pixels high",
         f"alphabet: {tokenizer.size} tokens: {alphabet(model)}",
     ]
+    if model.ngrams is not None:
+        lines.append(f"language: {model.ngrams}")
     card = dict(model.card)
     evaluation = figures_of(card)
     if evaluation is not None:

@@ -18,6 +18,7 @@ from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
 from drethtr.cli.finetune import finetune
 from drethtr.cli.info import info
+from drethtr.cli.language import language
 from drethtr.cli.predict_cer import predict_cer
 from drethtr.cli.reproduce import reproduce
 from drethtr.cli.serve import serve
@@ -39,6 +40,7 @@ for command in (
     info,
     train,
     finetune,
+    language,
     convert,
     synth,
     reproduce,

@@ -4,7 +4,7 @@ Shapes, everywhere in this file:
     log_probs  (B, S, V) or (S, V), log-probabilities of V tokens at each of S steps; at most 0, -inf is allowed
     steps      (B,) how many of the steps are not padding
 Source: Graves et al., Connectionist Temporal Classification, ICML 2006; prefix search after Hannun et al.,
-arXiv 1408.2873, without a language model.
+arXiv 1408.2873.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,10 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
+
+from drethtr.language.ngrams import State
+from drethtr.language.voice import SILENT, Voice
+from drethtr.text.tokenizer import EOS
 
 
 class CTCPath(NamedTuple):
@@ -54,10 +58,11 @@ def collapse(tokens: NDArray[np.int64], values: NDArray[np.float32], steps: int,
 
 
 class CTCText(NamedTuple):
-    """A text, and its log-probability summed over paths."""
+    """A text, its log-probability summed over paths, and that with the vote of language, if there is one."""
 
     tokens: tuple[int, ...]
     log_probability: float
+    score: float
 
 
 class Prefix:
@@ -66,27 +71,42 @@ class Prefix:
     in_blank   log-probability that just this is written up to the present step, and the step is a blank
     in_token   the same where the step is the last token
     total      of both
+    vote       what language says of the tokens
+    state      where it is after them
     """
 
-    __slots__ = ("after", "before", "in_blank", "in_token", "token", "total")
+    __slots__ = ("after", "before", "in_blank", "in_token", "state", "token", "total", "vote")
 
-    def __init__(self, token: int, before: "Prefix | None") -> None:
+    def __init__(self, token: int, before: "Prefix | None", vote: float = 0.0, state: State = ()) -> None:
         self.token = token
         self.before = before
         self.after: dict[int, Prefix] = {}
         self.in_blank = self.in_token = self.total = -inf
+        self.vote = vote
+        self.state = state
 
-    def text(self) -> CTCText:
+    @property
+    def score(self) -> float:
+        """What prefixes are compared by."""
+        return self.total + self.vote
+
+    def text(self, voice: "Voice") -> CTCText:
         """The text, if it ends here."""
         tokens, prefix = [], self
         while prefix.before is not None:
             tokens.append(prefix.token)
             prefix = prefix.before
-        return CTCText(tuple(reversed(tokens)), self.total)
+        return CTCText(tuple(reversed(tokens)), self.total, self.score + voice.vote(self.state, EOS))
 
 
 def prefix_search(
-    log_probs: Tensor, blank: int, *, beams: int = 10, tokens_per_step: int = 8, margin: float = inf
+    log_probs: Tensor,
+    blank: int,
+    *,
+    beams: int = 10,
+    tokens_per_step: int = 8,
+    margin: float = inf,
+    voice: Voice = SILENT,
 ) -> list[CTCText]:
     """The likeliest texts of one line, best first; the probability of a text is the sum over all its paths.
 
@@ -94,41 +114,52 @@ def prefix_search(
         log_probs: (S, V), without padding.
         beams: Prefixes kept at every step, and so the most texts that come back.
         tokens_per_step: Likeliest tokens by which prefixes may grow at a step.
-        margin: A prefix whose log-probability is so much below the best one's is given up.
+        margin: A prefix whose score is so much below the best one's is given up.
+        voice: What language has to say.
     """
     rows = log_probs.cpu().double()
     growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
-    root = Prefix(token=blank, before=None)
+    root = Prefix(token=blank, before=None, state=voice.start)
     root.in_blank = root.total = 0.0
     kept = [root]
     for row, gains, tokens in zip(rows.tolist(), growth.values.tolist(), growth.indices.tolist(), strict=True):
-        kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams, margin)
-    return [prefix.text() for prefix in kept]
+        kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams, margin, voice)
+    return sorted((prefix.text(voice) for prefix in kept), key=attrgetter("score"), reverse=True)
 
 
 def advance(
-    kept: list[Prefix], row: list[float], growth: list[tuple[int, float]], blank: int, beams: int, margin: float
+    kept: list[Prefix],
+    row: list[float],
+    growth: list[tuple[int, float]],
+    blank: int,
+    beams: int,
+    margin: float,
+    voice: Voice,
 ) -> list[Prefix]:
     """The prefixes in the race after one more step, best first; `growth` are tokens with their gains, best first."""
     stays = [stay(prefix, row, blank) for prefix in kept]
-    floor = max(total for _, _, total in stays) - margin
-    leaders = [max(total, floor) for _, _, total in stays] + [floor] * (beams - len(stays))
-    heapify(leaders)  # the best totals so far; what is no better than the least of them has no future
-    grown: list[tuple[float, Prefix, int]] = []
+    scores = [total + prefix.vote for prefix, (_, _, total) in zip(kept, stays, strict=True)]
+    floor = max(scores) - margin
+    leaders = [max(score, floor) for score in scores] + [floor] * (beams - len(stays))
+    heapify(leaders)  # the best scores so far; what is no better than the least of them has no future
+    grown: list[tuple[float, float, Prefix, int]] = []
     for prefix in kept:
         for token, gain in growth:
-            if prefix.total + gain <= leaders[0]:
+            if prefix.score + gain + voice.most <= leaders[0]:
                 break
             made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
             # A longer prefix that is in the race already has got this from `stay`.
-            if made > leaders[0] and not (token in prefix.after and prefix.after[token].total > -inf):
-                grown.append((made, prefix, token))
-                heapreplace(leaders, made)
+            if token in prefix.after and prefix.after[token].total > -inf:
+                continue
+            score = made + prefix.vote + voice.vote(prefix.state, token)
+            if score > leaders[0]:
+                grown.append((score, made, prefix, token))
+                heapreplace(leaders, score)
     for prefix, masses in zip(kept, stays, strict=True):
         prefix.in_blank, prefix.in_token, prefix.total = masses
-    children = [begin(prefix, token, made) for made, prefix, token in grown if made >= leaders[0]]
-    ranked = sorted(kept + children, key=attrgetter("total"), reverse=True)
-    survivors = [prefix for prefix in ranked[:beams] if prefix.total > max(ranked[0].total - margin, floor)]
+    children = [begin(prefix, token, made, voice) for score, made, prefix, token in grown if score >= leaders[0]]
+    ranked = sorted(kept + children, key=attrgetter("score"), reverse=True)
+    survivors = [prefix for prefix in ranked[:beams] if prefix.score > max(ranked[0].score - margin, floor)]
     for prefix in ranked[len(survivors) :]:
         prefix.in_blank = prefix.in_token = prefix.total = -inf
     return survivors
@@ -146,10 +177,11 @@ def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float, fl
     return in_blank, in_token, log_add(in_blank, in_token)
 
 
-def begin(before: Prefix, token: int, made: float) -> Prefix:
+def begin(before: Prefix, token: int, made: float, voice: Voice) -> Prefix:
     """The prefix one token longer, (again) in the race."""
     if token not in before.after:
-        before.after[token] = Prefix(token, before)
+        vote = before.vote + voice.vote(before.state, token)
+        before.after[token] = Prefix(token, before, vote, voice.after(before.state, token))
     prefix = before.after[token]
     prefix.in_token = prefix.total = made
     return prefix

@@ -95,9 +95,13 @@ def located(network: DRetHTR, memory: ImageMemory, hypotheses: Sequence[Hypothes
 
 def aligned(network: DRetHTR, log_probabilities: Tensor, best: Hypothesis) -> Decoded:
     """A hypothesis with its tokens where CTC log-probabilities (S, V) of its line would put them."""
-    path = align(log_probabilities, best.tokens, PAD)
-    placed = on_image(path, len(log_probabilities), network)
-    return placed._replace(confidences=confidences(best), ended=best.ended)
+    found = placed(network, log_probabilities, best.tokens)
+    return found._replace(confidences=confidences(best), ended=best.ended)
+
+
+def placed(network: DRetHTR, log_probabilities: Tensor, tokens: Sequence[int]) -> Decoded:
+    """Some tokens where CTC log-probabilities (S, V) of their line would put them, as sure as CTC is of them."""
+    return on_image(align(log_probabilities, tokens, PAD), len(log_probabilities), network)
 
 
 def spread(memory: ImageMemory, line: int, best: Hypothesis) -> Decoded:

@@ -12,6 +12,7 @@ from torch import Tensor
 from drethtr.decoding.decoded import Decoded
 from drethtr.decoding.scorer import side_by_side
 from drethtr.decoding.strategies import Decoder
+from drethtr.language.ngrams import NGrams
 from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.model.retention import CHUNK
 
@@ -57,10 +58,14 @@ class DriftTold(Decoder):
     def widths(self) -> tuple[float, ...]:
         return self.decoder.widths
 
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
-        return self.decode_views(network, [memory], alternatives)
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
+        return self.decode_views(network, [memory], alternatives, ngrams)
 
-    def decode_views(self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0) -> list[Decoded]:
-        decoded = self.decoder.decode_views(network, views, alternatives)
+    def decode_views(
+        self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
+        decoded = self.decoder.decode_views(network, views, alternatives, ngrams)
         self.tell(max(text_drift(network, [line.tokens for line in decoded], views[0])))
         return decoded

@@ -5,7 +5,8 @@ they share their beginnings. A list of whole texts is short where a line has dou
 then changed, one place at a time, wherever the decoder was nearly of another mind; what of this is better is put
 together, and the new text is changed in turn.
 
-A decoder that was trained to can also say how likely a text is without its image, by language alone: a third vote.
+Language has a third vote: n-grams, which then propose texts together with the CTC head; or, where a model has none, the
+decoder, if it was trained to say how likely a text is without its image.
 
 Lines may be seen at several widths. A log-probability is then the mean over all of them.
 """
@@ -17,11 +18,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
+from drethtr.decoding.ctc_search import CTCText, ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import CTCScores
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis
 from drethtr.decoding.tree import TextTree, of_like_size
+from drethtr.language.ngrams import NGrams
+from drethtr.language.voice import SILENT, Voice
 from drethtr.text.tokenizer import EOS, PAD
 
 Tokens = tuple[int, ...]
@@ -32,8 +35,11 @@ MARGIN = 6.0
 NEARLY = 2.0
 """The decoder was nearly of another mind where it holds another token for at most e^2 times less likely."""
 
+BEAMS = 10
+"""Texts that the CTC head and n-grams follow."""
+
 WORSE = 3.0
-"""Changes that the CTC head holds for e^3 times less likely than the text before are not tried."""
+"""Changes that CTC head and n-grams hold for e^3 times less likely than the text before are not tried."""
 
 AT_ONCE = 8
 """Doubts about a text that are followed together."""
@@ -74,7 +80,7 @@ class Scored(NamedTuple):
 
     decoder   of the text and of its tokens
     ctc       of the head, over all paths
-    language  of the decoder without the image, if that is asked for
+    language  of n-grams, a constant more for each token; or of the decoder without the image, if that is asked for
     """
 
     decoder: Hypothesis
@@ -95,6 +101,7 @@ class Race:
 
     rows     (S, V) log-probabilities of the CTC head, for each width at which the line is seen
     quality  what texts are compared by
+    voice    what n-grams have to say
     known    texts that were read back
     waiting  texts to be read back, with what the CTC head says of them
     base     the best text when changes were last looked for; None before
@@ -105,6 +112,7 @@ class Race:
 
     rows: Sequence[Tensor]
     quality: Callable[[Scored], float]
+    voice: Voice = SILENT
     known: dict[Tokens, Scored] = field(default_factory=dict)
     waiting: dict[Tokens, float] = field(default_factory=dict)
     base: Tokens | None = None
@@ -119,7 +127,8 @@ class Race:
 
     def enter(self, judgments: Iterable[Judgment]) -> None:
         """Take in what the decoder says of the texts that waited."""
-        for (text, doubts, language), ctc in zip(judgments, self.waiting.values(), strict=True):
+        for (text, doubts, blind), ctc in zip(judgments, self.waiting.values(), strict=True):
+            language = self.voice.says(text.tokens) if self.voice.speaks else blind
             self.known[text.tokens] = Scored(text, ctc, doubts, language)
         self.waiting = {}
 
@@ -150,7 +159,7 @@ class Race:
         return tuple(chosen)
 
     def change(self, base: Tokens) -> None:
-        """Follow the next doubts about the base: let those changes wait that the CTC head does not refuse."""
+        """Follow the next doubts about the base: let those changes wait that CTC head and n-grams do not refuse."""
         _, ctc, doubts, _ = self.known[base]
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
         while open_doubts and not self.waiting:
@@ -158,7 +167,8 @@ class Race:
             self.settled |= frozenset(followed)
             changes = [change for doubt in followed for change in changes_at(doubt, base)]
             self.propose(changed(base, [change]) for change in changes)
-            self.waiting = {text: score for text, score in self.waiting.items() if score > ctc - WORSE}
+            least = ctc + self.voice.votes(base) - WORSE
+            self.waiting = {text: ctc for text, ctc in self.waiting.items() if ctc + self.voice.votes(text) > least}
             self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
 
 
@@ -197,21 +207,20 @@ def compete(
     *,
     candidates: int,
     corrections: int,
-    language: bool = False,
+    language: float = 0.0,
+    ngrams: NGrams | None = None,
 ) -> list[list[Scored]]:
-    """For each line at most so many texts of the CTC head, and what `corrections` of the best one led to.
+    """For each line at most so many texts of the CTC head and n-grams, and what `corrections` of the best one led to.
 
-    `views` are the same lines, seen at different widths; for each of them so many texts are proposed. `language` asks
-    the decoder for its opinion without the image, too.
+    `views` are the same lines, seen at different widths; for each of them so many texts are proposed. `language` is the
+    weight of its vote; if it has one, and there are no n-grams, the decoder is asked without the image, too.
     """
-    scores, blind = [CTCScores.of(view.memory) for view in views], views[0].blind() if language else None
-    races = [Race([seen.line(line) for seen in scores], quality) for line in range(views[0].lines)]
+    voice = Voice(ngrams, language)
+    blind = views[0].blind() if language and ngrams is None else None
+    scores = [CTCScores.of(view.memory) for view in views]
+    races = [Race([seen.line(line) for seen in scores], quality, voice) for line in range(views[0].lines)]
     for race in races:
-        race.propose(
-            text.tokens
-            for rows in race.rows
-            for text in prefix_search(rows, PAD, beams=candidates, tokens_per_step=4, margin=MARGIN)
-        )
+        race.propose(text.tokens for rows in race.rows for text in proposed(rows, candidates, voice))
     for turn in range(1 + corrections):
         running = [race for race in races if race.waiting]
         if not running:
@@ -222,6 +231,12 @@ def compete(
             for race in running:
                 race.go_on()
     return [list(race.known.values()) for race in races]
+
+
+def proposed(rows: Tensor, number: int, voice: Voice) -> list[CTCText]:
+    """At most so many texts of a line; with n-grams more are followed on the way, as their vote comes late."""
+    beams = max(number, BEAMS) if voice.speaks else number
+    return prefix_search(rows, PAD, beams=beams, tokens_per_step=4, margin=MARGIN, voice=voice)[:number]
 
 
 def read_back(

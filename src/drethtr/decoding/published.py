@@ -17,6 +17,7 @@ from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis, Scorer, State, greedy, select_rows
 from drethtr.decoding.strategies import Decoder
 from drethtr.errors import ConfigError
+from drethtr.language.ngrams import NGrams
 from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
@@ -120,7 +121,9 @@ class PublishedGreedy(Decoder):
     def most_alternatives(self) -> int:
         return 0
 
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
         scorer = NetworkScorer(network, memory, forbidden=())
         found = greedy(scorer, network.initial_state(memory), scorer.first_tokens(), end=EOS, limit=self.limit)
         return located(network, memory, [readable(hypothesis) for hypothesis in found])
@@ -142,7 +145,9 @@ class PublishedBeam(Decoder):
     def most_alternatives(self) -> int:
         return 0
 
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
         scorer = NetworkScorer(network, memory, forbidden=())
         found = published_beam_search(
             scorer,

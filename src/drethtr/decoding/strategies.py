@@ -1,6 +1,6 @@
 """How a text is found for an image memory: a user chooses one of these by value.
 
-CTC()             the reading of the CTC head alone: fastest
+CTC()             the reading of the CTC head, with the vote of n-grams if the model has some: fastest
 Greedy()          the decoder writes the likeliest token at every step
 VerifiedDrafts()  the text of Greedy, but the decoder reads the CTC reading back instead of writing: faster
 Beam(5)           the decoder keeps the best few texts on the way
@@ -11,18 +11,21 @@ Joint(widths=…)   the same, the line seen at several widths: fewest errors, sl
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import ClassVar, NamedTuple
 
 import torch
 
 from drethtr.decoding.continuation import Continuation
 from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
-from drethtr.decoding.decoded import Candidate, CTCScores, Decoded, ctc_readings, located
-from drethtr.decoding.joint import Scored, compete
+from drethtr.decoding.decoded import Candidate, CTCScores, Decoded, ctc_readings, located, placed
+from drethtr.decoding.joint import BEAMS, MARGIN, Scored, compete
 from drethtr.decoding.scorer import NetworkScorer, text_limits
 from drethtr.decoding.search import Hypothesis, beam_search, greedy
 from drethtr.decoding.verify import verify
 from drethtr.errors import ConfigError
+from drethtr.language.ngrams import NGrams
+from drethtr.language.voice import Voice
 from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.text.tokenizer import EOS, PAD
 
@@ -38,6 +41,16 @@ class Weights(NamedTuple):
 
 
 USUAL = Weights(ctc=0.4, language=0.0)
+
+
+def check_weight(name: str, weight: float | None) -> None:
+    """Refuse a weight that is none.
+
+    Raises:
+        ConfigError: saying whose it is.
+    """
+    if weight is not None and not 0 <= weight <= 1:
+        raise ConfigError(f"the weight of {name} is between 0 and 1, not {weight}")
 
 
 class Decoder(ABC):
@@ -75,32 +88,68 @@ class Decoder(ABC):
             raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
 
     @abstractmethod
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
         """One text for each line of the memory, and at most so many others."""
 
-    def decode_views(self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0) -> list[Decoded]:
+    def decode_views(
+        self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
         """The same for lines that it sees at all of its `widths`: one memory for each."""
         [memory] = views
-        return self.decode(network, memory, alternatives)
+        return self.decode(network, memory, alternatives, ngrams)
 
 
 @dataclass(frozen=True)
 class CTC(Decoder):
-    """The likeliest path of the CTC head, no decoding loop at all; alternatives by prefix search."""
+    """The likeliest text of the CTC head and of n-grams; without these its likeliest path, no decoding loop at all.
+
+    Args:
+        language_weight: Of the n-grams, beside the CTC head's 1; left open, that with which the model reads best, or 0.
+    """
+
+    language_weight: float | None = None
 
     needs_ctc: ClassVar[bool] = True
     stepwise: ClassVar[bool] = False
 
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
-        scores = CTCScores.of(memory)
+    def __post_init__(self) -> None:
+        check_weight("language", self.language_weight)
+
+    @property
+    def weights(self) -> Weights:
+        """As of `Joint`, which would not ask the decoder."""
+        return Weights(1.0, USUAL.language if self.language_weight is None else self.language_weight)
+
+    def fitted(self, best: Decoder | None) -> Decoder:
+        if self.language_weight is not None or not isinstance(best, CTC | Joint):
+            return self
+        return replace(self, language_weight=best.weights.language)
+
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
+        scores, voice = CTCScores.of(memory), Voice(ngrams, self.weights.language)
         read = ctc_readings(network, scores)
-        if not alternatives:
+        if not alternatives and not voice.speaks:
             return read
-        beams = 2 * (alternatives + 1)
-        texts = [prefix_search(scores.line(line), PAD, beams=beams) for line in range(len(read))]
-        own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
+        beams = max(2 * (alternatives + 1), BEAMS)
+        texts = [
+            prefix_search(rows, PAD, beams=beams, margin=MARGIN if voice.speaks else inf, voice=voice)
+            for rows in map(scores.line, range(len(read)))
+        ]
+        if voice.speaks:
+            best = [line[0] for line in texts]
+            read = [
+                placed(network, scores.line(line), text.tokens)._replace(draft=read[line])
+                for line, text in enumerate(best)
+            ]
+            own = [text.score for text in best]
+        else:
+            own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
         return [
-            line.with_alternatives(score, [Candidate(*text) for text in others], alternatives)
+            line.with_alternatives(score, [Candidate(text.tokens, text.score) for text in others], alternatives)
             for line, score, others in zip(read, own, texts, strict=True)
         ]
 
@@ -122,7 +171,9 @@ class Beam(Decoder):
     def most_alternatives(self) -> int:
         return self.beams - 1
 
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
         texts = self.search(network, memory, min(alternatives + 1, self.beams))
         read = located(network, memory, [best for best, *_ in texts])
         return self.with_alternatives(read, [best for best, *_ in texts], texts, alternatives)
@@ -162,7 +213,9 @@ class Writer(Decoder):
     def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
         """The text of each line."""
 
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
         own = self.write(NetworkScorer(network, memory))
         read = located(network, memory, own)
         if not alternatives:
@@ -205,8 +258,8 @@ class Joint(Decoder):
     """Of the CTC head's best texts and those near the best of them, the one that head and decoder find likeliest.
 
     Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
-    P_language is what the decoder makes of a text without its image. Weights that are left open are those with which
-    the model reads best, as `drethtr calibrate` found; else 0.4 and 0.
+    P_language is what n-grams make of a text or, if the model has none, the decoder without its image. Weights that are
+    left open are those with which the model reads best, as `drethtr calibrate` found; else 0.4 and 0.
 
     Args:
         candidates: Texts that the CTC head may propose for a line, at each width.
@@ -214,7 +267,7 @@ class Joint(Decoder):
             or to put together those that help.
         widths: Widths at which lines are seen, 1 being the usual one. Both probabilities are means over them, of
             logarithms: three widths make fewer errors than one, and take three times as long or more.
-        language_weight: 0 for a model that has learned no prose.
+        language_weight: 0 for a model without n-grams that has learned no prose.
     """
 
     candidates: int = 4
@@ -229,9 +282,8 @@ class Joint(Decoder):
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= 100:
             raise ConfigError(f"the CTC head proposes 1 to 100 texts, not {self.candidates}")
-        for name, weight in (("the CTC head", self.ctc_weight), ("language", self.language_weight)):
-            if weight is not None and not 0 <= weight <= 1:
-                raise ConfigError(f"the weight of {name} is between 0 and 1, not {weight}")
+        check_weight("the CTC head", self.ctc_weight)
+        check_weight("language", self.language_weight)
         if self.corrections < 0:
             raise ConfigError(f"a text is corrected 0 times or more often, not {self.corrections}")
         object.__setattr__(self, "widths", tuple(self.widths))  # a list would be akin to no other
@@ -255,11 +307,15 @@ class Joint(Decoder):
     def akin(self, other: Decoder) -> bool:
         return isinstance(other, Joint) and self.widths == other.widths
 
-    def decode(self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0) -> list[Decoded]:
-        return self.decode_views(network, [memory], alternatives)
+    def decode(
+        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
+        return self.decode_views(network, [memory], alternatives, ngrams)
 
-    def decode_views(self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0) -> list[Decoded]:
-        texts = self.propose(network, views)
+    def decode_views(
+        self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
+        texts = self.propose(network, views, ngrams)
         own = [max(line, key=self.quality) for line in texts]
         read = located(network, views[0], [text.decoder for text in own])
         decoded = []
@@ -268,8 +324,10 @@ class Joint(Decoder):
             decoded.append(line.with_alternatives(self.quality(best), candidates, alternatives))
         return decoded
 
-    def propose(self, network: DRetHTR, views: Sequence[ImageMemory]) -> list[list[Scored]]:
-        """The texts of each line, scored by both.
+    def propose(
+        self, network: DRetHTR, views: Sequence[ImageMemory], ngrams: NGrams | None = None
+    ) -> list[list[Scored]]:
+        """The texts of each line, scored by all.
 
         Raises:
             ValueError: if there is not one view for each of its widths.
@@ -282,7 +340,8 @@ class Joint(Decoder):
             self.quality,
             candidates=self.candidates,
             corrections=self.corrections,
-            language=self.weights.language > 0,
+            language=self.weights.language,
+            ngrams=ngrams,
         )
 
     def quality(self, text: Scored) -> float:

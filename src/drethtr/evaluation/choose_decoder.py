@@ -30,6 +30,9 @@ CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(w
 LANGUAGE_WEIGHTS = (0.3, 0.0, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5)
 """Likewise, for a decoder that knows language."""
 
+NGRAM_WEIGHTS = (0.5, 0.3, 0.4, 0.6, 0.7, 0.0)
+"""Likewise, for a model that has n-grams."""
+
 TEXTS = 200
 """So many texts show whether a decoder knows language."""
 
@@ -49,10 +52,10 @@ class Proposed(NamedTuple):
 
 
 class Proposals(NamedTuple):
-    """The texts of a line among which both readers choose, and what the CTC head alone makes of it."""
+    """The texts of a line among which both readers choose, and what the CTC head makes of it, with each weight."""
 
     joint: list[Proposed]
-    ctc: Counts
+    ctc: tuple[Counts, ...]
 
 
 def best_decoder(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> Decoder | None:
@@ -71,17 +74,25 @@ def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | Non
 
     Lines that are read in pieces are left out. `advance` is told how many lines were read, after each of many steps.
     """
-    language_weights = LANGUAGE_WEIGHTS if knows_language(model, [sample.text for sample in samples]) else (0.0,)
+    language_weights = language_weights_of(model, [sample.text for sample in samples])
+    alone = (CTC(),) if model.ngrams is None else tuple(map(CTC, language_weights))
     usual = Joint(ctc_weight=CTC_WEIGHTS[0], language_weight=language_weights[0])
     recognizer, lines = Recognizer(model, usual), list[Proposals]()
     for some in portions(recognizer, samples, advance):
-        lines += propose(recognizer, some, usual)
-    tried = [Tried(CTC(), sum((line.ctc for line in lines), Counts()))]
+        lines += propose(recognizer, some, usual, alone)
+    tried = [Tried(ctc, sum((line.ctc[n] for line in lines), Counts())) for n, ctc in enumerate(alone)]
     for weight, language_weight in product(CTC_WEIGHTS, language_weights):
         decoder = replace(usual, ctc_weight=weight, language_weight=language_weight)
         taken = [max(line.joint, key=lambda one: decoder.quality(one.text)).counts for line in lines]
         tried.append(Tried(decoder, sum(taken, Counts())))
     return sorted(tried, key=lambda one: one.counts.edits)
+
+
+def language_weights_of(model: Model, texts: Sequence[str]) -> tuple[float, ...]:
+    """How much language may count, the usual first."""
+    if model.ngrams is not None:
+        return NGRAM_WEIGHTS
+    return LANGUAGE_WEIGHTS if knows_language(model, texts) else (0.0,)
 
 
 @torch.inference_mode()
@@ -97,16 +108,19 @@ def knows_language(model: Model, texts: Sequence[str]) -> bool:
 
 
 @torch.inference_mode()
-def propose(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], decoder: Joint) -> list[Proposals]:
+def propose(
+    recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], decoder: Joint, alone: Sequence[CTC]
+) -> list[Proposals]:
     """The texts among which decoders would choose, for each line that is read in one piece."""
+    ngrams = recognizer.model.ngrams
     parts = recognizer.pieces.prepare_whole([line for _, line in samples])
     network, tokenizer, proposed = recognizer.pieces.networks.text, recognizer.model.tokenizer, []
     for group, memory in recognizer.pieces.encoded(parts):
-        alone = CTC().decode(network, memory)
-        for i, texts, own in zip(group, decoder.propose(network, [memory]), alone, strict=True):
-            tokens = [own.tokens, *(text.decoder.tokens for text in texts)]
+        by_image = zip(*(ctc.decode(network, memory, ngrams=ngrams) for ctc in alone), strict=True)
+        for i, texts, own in zip(group, decoder.propose(network, [memory], ngrams), by_image, strict=True):
+            tokens = [*(line.tokens for line in own), *(text.decoder.tokens for text in texts)]
             readings = [tokenizer.decode(some).strip() for some in tokens]
             sample, _ = samples[parts[i].line]
-            by_image, *counts = score([sample.text] * len(readings), readings)
-            proposed.append(Proposals(list(map(Proposed, texts, counts)), by_image))
+            counts = score([sample.text] * len(readings), readings)
+            proposed.append(Proposals(list(map(Proposed, texts, counts[len(own) :])), tuple(counts[: len(own)])))
     return proposed

@@ -33,7 +33,7 @@ def cut(line: Line, longest: int) -> list[Piece]:
     number = -(-(width - overlap) // (longest - overlap))
     size = -(-(width + (number - 1) * overlap) // number)
     lefts = [min(i * (size - overlap), width - size) for i in range(number)]
-    margin = height // 5
+    margin = min(height // 5, (overlap - 1) // 2)
     seams = [quietest(line, left + margin, before + size - margin) for before, left in pairwise(lefts)]
     edges = [-np.inf, *seams, np.inf]
     return [Piece(left, left + size, begin, end) for left, (begin, end) in zip(lefts, pairwise(edges), strict=True)]

@@ -143,7 +143,7 @@ def check_decoder(run: RunConfig, model: Model) -> None:
 
 def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
     """Fresh or started weights, their average and their optimizer."""
-    model = build_model(run.network, tokenizer, run.preparation)
+    model = replace(build_model(run.network, tokenizer, run.preparation), ngrams=run.start.ngrams(tokenizer))
     run.start.apply(model.network, tokenizer)
     model.network.to(devices.device)
     model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

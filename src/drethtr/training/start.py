@@ -10,6 +10,7 @@ from torch import Tensor
 from drethtr.checkpoint import SHIPPED, Model, load_model
 from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
+from drethtr.language.ngrams import NGrams
 from drethtr.model.backbones import PPOCRBackbone
 from drethtr.model.imagenet import load_imagenet
 from drethtr.model.network import DRetHTR, NetworkConfig
@@ -36,6 +37,10 @@ class Start(ABC):
         Raises:
             ConfigError: if they do not fit the network.
         """
+
+    def ngrams(self, tokenizer: Tokenizer) -> NGrams | None:
+        """What the start brings along of language, in this alphabet."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,10 @@ class FromModel(Start):
         if tokenizer != model.tokenizer:
             weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
         network.load_state_dict(weights)
+
+    def ngrams(self, tokenizer: Tokenizer) -> NGrams | None:
+        model = self.model()
+        return model.ngrams if tokenizer == model.tokenizer else None
 
 
 def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:

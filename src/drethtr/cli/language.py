@@ -1,0 +1,70 @@
+"""`drethtr language`: teach a model which texts are likely."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.cli.choices import Seed
+from drethtr.cli.outputs import refuse_existing, refuse_places
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from drethtr.data.corpus import Corpus
+
+
+def language(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text: those that it was trained on.")],
+    texts: Annotated[
+        list[Path] | None,
+        typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
+    ] = None,
+    share: Annotated[
+        float, typer.Option(metavar="S", min=0, max=1, help="How much the texts count; the lines count for the rest.")
+    ] = 0.3,
+    lines: Annotated[int, typer.Option(metavar="N", min=1, help="Lines drawn from the texts.")] = 150_000,
+    order: Annotated[int, typer.Option(metavar="N", min=1, max=10, help="Characters of the longest n-grams.")] = 6,
+    size: Annotated[
+        int, typer.Option(metavar="N", min=1, help="About how many n-grams to keep, 5 bytes each.")
+    ] = 120_000,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The model file to write; with --force, MODEL itself if left out."),
+    ] = None,
+    seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
+) -> None:
+    """Count which characters follow which, so that the CTC head finds texts that are likely; calibrate it afterwards.
+
+    Use training lines and other texts, never those that the model is measured on.
+    """
+    import numpy as np
+
+    from drethtr.checkpoint import load_model, save_ngrams
+    from drethtr.data.corpus import Corpus
+    from drethtr.data.sources import open_all
+    from drethtr.language.learn import learn
+
+    target = output or model
+    refuse_places(target)
+    refuse_existing(target, force=force)
+    tokenizer = load_model(model).tokenizer
+    known = [sample.text for sample in open_all(data)]
+    sources: list[Sequence[str] | Iterator[str]] = [known]
+    parts = [1.0]
+    if texts:
+        corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
+        sources, parts = [drawn(corpus, lines, np.random.default_rng(seed)), known], [share, 1 - share]
+    ngrams = learn(sources, parts, tokenizer, order=order, most=size)
+    save_ngrams(model, ngrams, target)
+    counted = f"{len(known):,} lines" + (f" and {lines:,} of texts" if texts else "")
+    typer.echo(f"{target}: {ngrams}, from {counted}")
+    typer.echo(f"They get a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
+
+
+def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:
+    """Lines of texts."""
+    return (corpus.draw(rng).text for _ in range(number))

@@ -1,0 +1,57 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.checkpoint import load_model, read_tensors
+from drethtr.decoding.strategies import CTC
+from drethtr.recognizer import Recognizer
+
+
+@pytest.fixture
+def known(tmp_path):
+    """A folder of lines with text."""
+    folder = tmp_path / "known"
+    folder.mkdir()
+    for number, text in enumerate(["abc abc", "cab", "back", "a bad cab"] * 8):
+        Image.fromarray(np.asarray(written("abc"))).save(folder / f"{number}.png")
+        (folder / f"{number}.gt.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
+    (tmp_path / "book.txt").write_text("a deaf pig\nla la la\n", encoding="utf-8")
+    target = tmp_path / "new.safetensors"
+    outcome = drethtr(
+        "language", tiny_path, known, "--text", tmp_path / "book.txt", "--lines", 50, "--order", 3, "--output", target
+    )
+    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 32 lines and 50 of texts" in outcome.out
+    assert f"drethtr calibrate {target}" in outcome.out
+    assert (
+        "n-grams of up to 3 tokens" in drethtr("info", target).out and "n-grams" not in drethtr("info", tiny_path).out
+    )
+    model, before = load_model(target), load_model(tiny_path)
+    assert model.ngrams is not None and not model.trust.calibrations
+    likely, odd = (model.ngrams.log_probability(model.tokenizer.encode(text)) for text in ("a bad cab", "dcbdacbaa"))
+    assert likely > odd + 10
+    weights = read_tensors(tiny_path)[0]
+    assert all(tensor.equal(read_tensors(target)[0][name]) for name, tensor in weights.items())
+    line = written("abc abc")
+    plain, told = (Recognizer(one, CTC(language_weight=0.9)).read([line]) for one in (before, model))
+    assert plain != told == Recognizer(replace(before, ngrams=model.ngrams), CTC(language_weight=0.9)).read([line])
+
+
+def test_ngrams_are_replaced_with_all_that_rests_on_them(drethtr, known, tiny_path):
+    assert drethtr("language", tiny_path, known, "--order", 2, "--force").code == 0
+    first = load_model(tiny_path).ngrams
+    assert drethtr("language", tiny_path, known, "--order", 3, "--force").code == 0
+    second = load_model(tiny_path).ngrams
+    assert first.order == 2 and second.order == 3
+
+
+def test_a_model_is_replaced_only_by_force(drethtr, known, tiny_path):
+    before = tiny_path.read_bytes()
+    outcome = drethtr("language", tiny_path, known)
+    assert outcome.code == 2 and "--force" in outcome.err and tiny_path.read_bytes() == before

@@ -1,0 +1,133 @@
+"""N-grams say what is likely, and what they say is a distribution; they are stored whole, or not at all."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from drethtr.checkpoint import load_model, save_model
+from drethtr.errors import CheckpointError, ConfigError, DataError
+from drethtr.language.learn import learn
+from drethtr.language.ngrams import NGrams
+from drethtr.text.tokenizer import EOS, Characters
+
+TOKENIZER = Characters(" abcdefgh")
+TEXTS = ["abba", "a bad cafe", "add a cab", "a head", "he had a bad head", "feed a dead cab"] * 3
+ORDER = 4
+
+
+def learned(*, texts=TEXTS, order=ORDER, most=10_000):
+    return learn([texts], [1.0], TOKENIZER, order=order, most=most)
+
+
+def after(ngrams, text):
+    state = ngrams.start
+    for token in TOKENIZER.encode(text):
+        state = ngrams.after(state, token)
+    return np.exp(ngrams.next(state))
+
+
+@pytest.mark.parametrize("most", [10_000, 30, 0])
+@pytest.mark.parametrize("text", ["", "a", "a ba", "zz", "gggg", "hea"])
+def test_what_comes_next_is_a_distribution(most, text):
+    """As far as steps of a sixteenth of a nat allow."""
+    assert after(learned(most=most), text.replace("z", "h")).sum() == pytest.approx(1, abs=0.1)
+
+
+def test_what_was_counted_is_likely():
+    ngrams = learned()
+    [a, d] = TOKENIZER.encode("ad")
+    assert after(ngrams, "").argmax() == a  # most lines begin so
+    assert after(ngrams, "he had a ba").argmax() == d
+    assert after(ngrams, "abba").argmax() == EOS
+    likely, odd = (ngrams.log_probability(TOKENIZER.encode(text)) for text in ("a bad head", "gdbbhgfe"))
+    assert likely > -8 and odd < -30
+
+
+def test_a_text_is_as_likely_as_its_steps():
+    ngrams, tokens = learned(), TOKENIZER.encode("he had")
+    steps = [np.log(after(ngrams, "he had"[:n])[token]) for n, token in enumerate([*tokens, EOS])]
+    assert ngrams.log_probability(tokens) == pytest.approx(sum(steps))
+
+
+def test_absolute_discounting():
+    """After `a`: of seven, three `b`, two `c`, a `d` and an `e`; the discount comes from what occurs once and twice."""
+    ngrams = learned(texts=["ab", "ab", "ab", "ac", "ac", "ad", "ae"], order=2)
+    once, twice = 4, 2  # ad, d and end, ae, e and end; ac, c and end
+    discount = once / (once + 2 * twice)
+    rows, [b, f] = after(ngrams, "a"), TOKENIZER.encode("bf")
+    assert (3 - discount) / 7 < rows[b] < 3 / 7 and 0 < rows[f] < 4 * discount / 7
+
+
+def test_texts_count_for_their_parts():
+    one, other = ["aaaa"] * 9, ["bbbb"] * 9
+    rows = [after(learn([one, other], [part, 1 - part], TOKENIZER, order=2, most=99), "") for part in (0.2, 0.8)]
+    [a, b] = TOKENIZER.encode("ab")
+    assert rows[0][b] > 3 * rows[0][a] and rows[1][a] > 3 * rows[1][b]
+
+
+def test_pruning_keeps_what_matters_most():
+    whole, small = learned(), learned(most=40)
+    assert len(small.tokens) < 0.6 * len(whole.tokens)
+    lost = [
+        whole.log_probability(TOKENIZER.encode(text)) - small.log_probability(TOKENIZER.encode(text)) for text in TEXTS
+    ]
+    alone = learned(most=0)
+    lost_alone = [
+        whole.log_probability(TOKENIZER.encode(text)) - alone.log_probability(TOKENIZER.encode(text)) for text in TEXTS
+    ]
+    assert sum(lost) < sum(lost_alone) / 2
+
+
+def test_too_little_text_and_too_many_tokens_are_refused():
+    with pytest.raises(DataError, match="no line is as long as 4"):
+        learned(texts=["a"])
+    with pytest.raises(ConfigError, match="cannot be counted"):
+        learn([TEXTS], [1.0], Characters("".join(map(chr, range(0x4E00, 0x4E00 + 9000)))), order=5, most=9)
+
+
+def test_a_model_keeps_its_ngrams(tiny_model, tmp_path):
+    ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    path = tmp_path / "model.safetensors"
+    save_model(replace(tiny_model, ngrams=ngrams), path)
+    found = load_model(path)
+    assert found.ngrams is not None and found.ngrams.hash == ngrams.hash
+    assert found.hash == replace(tiny_model, ngrams=ngrams).hash != tiny_model.hash
+    tokens = tiny_model.tokenizer.encode("abba")
+    assert found.ngrams.log_probability(tokens) == ngrams.log_probability(tokens)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("tokens", lambda values: values + 100),
+        ("tokens", lambda values: values[:-1]),
+        ("losses", lambda values: values[:-1]),
+        ("children", lambda values: values + 1),
+        ("children", lambda values: -values),
+        ("children", lambda values: values.flip(0)),
+        ("children", lambda values: values.long()),
+        ("backoffs", lambda values: values[None]),
+    ],
+)
+def test_what_is_no_tree_is_refused(name, change):
+    tensors = learned().tensors()
+    with pytest.raises(CheckpointError, match="n-grams"):
+        NGrams.of_tensors(TOKENIZER.size, ORDER, {**tensors, name: change(tensors[name])})
+    with pytest.raises(CheckpointError, match="lack"):
+        NGrams.of_tensors(TOKENIZER.size, ORDER, {other: tensors[other] for other in tensors if other != name})
+
+
+def test_ngrams_of_another_length_are_refused():
+    tensors = learned().tensors()
+    for order in (0, ORDER - 1, ORDER + 1, 99):
+        with pytest.raises(CheckpointError, match="n-grams"):
+            NGrams.of_tensors(TOKENIZER.size, order, tensors)
+
+
+def test_distributions_are_kept_only_so_long(monkeypatch):
+    monkeypatch.setattr("drethtr.language.ngrams.ROWS", 3)
+    ngrams, again = learned(), learned()
+    for text in TEXTS:
+        assert ngrams.log_probability(TOKENIZER.encode(text)) == again.log_probability(TOKENIZER.encode(text))
+    assert len(ngrams.rows) <= 3
