@@ -15,7 +15,7 @@ def test_help_names_every_command(drethtr):
     outcome = drethtr("--help")
     assert outcome.code == 0
     names = typer.main.get_command(app).commands.keys()
-    assert len(names) == 16 and all(f" {name} " in outcome.out for name in names)
+    assert len(names) == 17 and all(f" {name} " in outcome.out for name in names)
 
 
 def test_the_command_line_as_a_module(monkeypatch, capsys):

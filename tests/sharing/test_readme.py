@@ -5,6 +5,7 @@ from dataclasses import replace
 from huggingface_hub import ModelCard
 from sharing_examples import CARD, RATES, complete
 
+from drethtr.decoding.strategies import CTC
 from drethtr.sharing.readme import readme
 
 
@@ -12,7 +13,12 @@ def test_the_page_tells_what_the_card_tells(tiny_model):
     page = readme(complete(tiny_model), "ada/letters")
     for fact in ("# tiny", "CC BY 4.0", "| letters | CC0 | Ada |", "| letters | 120 | 10.0 (5.0 to 20.0) |", "by hand"):
         assert fact in page
-    for fact in ('from_pretrained("ada/letters")', "decoders `CTC()`", "    abcdefghij", complete(tiny_model).hash):
+    for fact in (
+        'from_pretrained("ada/letters")',
+        f"decoders `{CTC()!r}`",
+        "    abcdefghij",
+        complete(tiny_model).hash,
+    ):
         assert fact in page
     assert "## Not told" not in page
 

@@ -11,7 +11,6 @@ Joint(widths=…)   the same, the line seen at several widths: fewest errors, sl
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -131,25 +130,22 @@ class CTC(Decoder):
         self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
     ) -> list[Decoded]:
         scores, voice = CTCScores.of(memory), Voice(ngrams, self.weights.language)
+        lines = [scores.line(number) for number in range(len(scores.steps))]
         read = ctc_readings(network, scores)
-        if not alternatives and not voice.speaks:
-            return read
-        beams = max(2 * (alternatives + 1), BEAMS)
-        texts = [
-            prefix_search(rows, PAD, beams=beams, margin=MARGIN if voice.speaks else inf, voice=voice)
-            for rows in map(scores.line, range(len(read)))
-        ]
         if voice.speaks:
-            best = [line[0] for line in texts]
+            best = [prefix_search(rows, PAD, beams=BEAMS, margin=MARGIN, voice=voice)[0] for rows in lines]
             read = [
-                placed(network, scores.line(line), text.tokens)._replace(draft=read[line])
-                for line, text in enumerate(best)
+                placed(network, rows, text.tokens)._replace(draft=draft)
+                for rows, text, draft in zip(lines, best, read, strict=True)
             ]
-            own = [text.score for text in best]
-        else:
-            own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
+        if not alternatives:
+            return read
+        texts = [prefix_search(rows, PAD, beams=2 * (alternatives + 1), voice=voice) for rows in lines]
+        own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
         return [
-            line.with_alternatives(score, [Candidate(text.tokens, text.score) for text in others], alternatives)
+            line.with_alternatives(
+                score + voice.votes(line.tokens), [Candidate(text.tokens, text.score) for text in others], alternatives
+            )
             for line, score, others in zip(read, own, texts, strict=True)
         ]
 
