@@ -62,7 +62,8 @@ class Sample:
             with Image.open(file, formats=FORMATS) as image:
                 return upright_size(image)
         except DECODING_ERRORS as error:
-            raise DataError(f"{self.key or 'sample'}: cannot be read as an image: {first_line(error)}") from error
+            name = f"{self.key or 'sample'}{f': {self.image}' if isinstance(self.image, Path) else ''}"
+            raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
 
 
 class LeftOut(NamedTuple):

@@ -119,7 +119,7 @@ def name_of(source: ImageSource) -> str:
 def first_line(error: BaseException) -> str:
     """The first line of an error's text, without the number of the system; its kind when it has none."""
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror if error.filename is None else f"{error.strerror}: {error.filename}"
+        return error.strerror
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
