@@ -7,7 +7,7 @@ import pytest
 
 from drethtr.checkpoint import load_model, save_model
 from drethtr.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.learn import learn
+from drethtr.language.learn import learn, renamed
 from drethtr.language.ngrams import NGrams
 from drethtr.text.tokenizer import EOS, Characters
 
@@ -84,6 +84,27 @@ def test_too_little_text_and_too_many_tokens_are_refused():
         learned(texts=["a"])
     with pytest.raises(ConfigError, match="cannot be counted"):
         learn([TEXTS], [1.0], Characters("".join(map(chr, range(0x4E00, 0x4E00 + 9000)))), order=5, most=9)
+
+
+def test_other_names_change_nothing():
+    """Also where the tokens are in another order, some are new, and some are gone."""
+    ngrams = learned()
+    size, places = TOKENIZER.size + 2, list(range(TOKENIZER.size))
+    places[4:] = [14, 5, 4, 8, 7, 6, 12, 13, 11]
+    other = renamed(ngrams, places, size)
+    other.check()
+    for text in TEXTS:
+        tokens = TOKENIZER.encode(text)
+        assert other.log_probability([places[token] for token in tokens]) == pytest.approx(
+            ngrams.log_probability(tokens)
+        )
+    row = np.exp(other.next(other.start))
+    assert 0 < row[9] == row[10] < row.max() / 20
+    back = renamed(other, [places.index(token) if token in places else -1 for token in range(size)], TOKENIZER.size)
+    assert back.hash == ngrams.hash
+    few = renamed(ngrams, [*range(4), 4, 5, *[-1] * 7], 6)
+    few.check()
+    assert len(few.tokens) < len(ngrams.tokens) and few.log_probability([5, 4, 5]) < 0
 
 
 def test_a_model_keeps_its_ngrams(tiny_model, tmp_path):

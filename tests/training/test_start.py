@@ -50,14 +50,21 @@ def test_a_model_goes_on_as_it_is(tiny_path):
         assert network.state_dict()[name].equal(weight), name
 
 
-def test_what_a_model_knows_of_language_goes_on_in_its_own_alphabet(tiny_model, tmp_path):
-    ngrams = learn([["abc", "bad"]], [1.0], tiny_model.tokenizer, order=2, most=9)
+def test_what_a_model_knows_of_language_goes_on_in_any_alphabet(tiny_model, tmp_path):
+    ngrams = learn([["abc", "bad"]], [1.0], tiny_model.tokenizer, order=2, most=99)
     path = tmp_path / "model.safetensors"
     save_model(replace(tiny_model, ngrams=ngrams), path)
     start = FromModel(str(path))
     kept = start.ngrams(tiny_model.tokenizer)
     assert kept is not None and kept.hash == ngrams.hash
-    assert start.ngrams(Characters("abc")) is None and Fresh().ngrams(tiny_model.tokenizer) is None
+    assert Fresh().ngrams(tiny_model.tokenizer) is None
+    other = Characters("abcdz")
+    found = start.ngrams(other)
+    assert found is not None and found.size == other.size
+    for text in ("abc", "bad", "dab"):
+        here, there = (one.encode(text) for one in (other, tiny_model.tokenizer))
+        assert found.log_probability(here) == pytest.approx(ngrams.log_probability(there))
+    assert -20 < found.log_probability(other.encode("zab")) < 0
 
 
 @torch.inference_mode()

@@ -140,22 +140,14 @@ def learn(
         DataError: if there is too little text.
     """
     size = tokenizer.size
-    if not 1 <= order <= LONGEST or size**order >= 2**63:
-        raise ConfigError(f"n-grams of {order} tokens of {size} cannot be counted; take shorter ones")
+    check_order(order, size)
     counted = [count(map(tokenizer.encode, some), size, order) for some in texts]
     kept = pruned(mixed(counted, parts, size), size, most)
     losses = [(-np.log(some.shares) / STEP).round().clip(0, -FAINTEST / STEP) for some in kept]
     levels = Levels(size, [some.keys for some in kept], [np.exp(-STEP * some) for some in losses], [])
     for length in range(order):
         levels.backoffs.append(levels.backoffs_of(length))
-    return NGrams(
-        size,
-        order,
-        tokens=np.concatenate([[0], *(some.keys % size for some in kept)]).astype(np.int16),
-        losses=np.concatenate([[0], *losses]).astype(np.uint8),
-        children=np.concatenate([levels.children(length) for length in range(order)]).astype(np.int16),
-        backoffs=np.concatenate(levels.backoffs).astype(np.int8),
-    )
+    return levels.tree(losses)
 
 
 class Levels(NamedTuple):
@@ -169,6 +161,17 @@ class Levels(NamedTuple):
     def contexts(self, length: int) -> Keys:
         """The n-grams of this length, the root for 0."""
         return self.keys[length - 1] if length else np.zeros(1, dtype=np.int64)
+
+    def tree(self, losses: Sequence[NDArray[np.float64]]) -> NGrams:
+        """All of them, with their losses by their lengths from 1 on, in steps."""
+        return NGrams(
+            self.size,
+            len(self.keys),
+            tokens=np.concatenate([[0], *(keys % self.size for keys in self.keys)]).astype(np.int16),
+            losses=np.concatenate([[0], *losses]).astype(np.uint8),
+            children=np.concatenate([self.children(length) for length in range(len(self.keys))]).astype(np.int16),
+            backoffs=np.concatenate(self.backoffs).astype(np.int8),
+        )
 
     def children(self, length: int) -> NDArray[np.int64]:
         """How many n-grams go on from each of this length."""
@@ -199,3 +202,45 @@ class Levels(NamedTuple):
         lost = np.where(known, self.backoffs[length - 1][context], 0)
         shorter = self.backed_off(keys % self.size ** (length - 1), length - 1)
         return np.where(kept, self.shares[length - 1][places], np.exp(STEP * lost) * shorter)
+
+
+def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
+    """The same for other tokens: new ones are by themselves as likely as by chance, and follow nothing.
+
+    Args:
+        names: What each token is called there, -1 if there is no such token.
+        size: How many tokens there are there.
+
+    Raises:
+        ConfigError: if n-grams of so many tokens cannot be numbered.
+    """
+    check_order(ngrams.order, size)
+    called, begin, end = np.array(names), 0, 1
+    keys, known = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool)
+    levels, losses = Levels(size, [], [], [ngrams.backoffs[:1]]), []
+    for length in range(1, ngrams.order + 1):
+        parents = np.repeat(np.arange(end - begin), ngrams.children[begin:end])
+        begin, end = end, end + len(parents)
+        tokens = called[ngrams.tokens[begin:end]]
+        keys, known = keys[parents] * size + tokens, known[parents] & (tokens >= 0)
+        kept = np.flatnonzero(known)
+        kept = kept[np.argsort(keys[kept])]
+        new = np.setdiff1d(np.arange(size), keys[kept]) if length == 1 else np.zeros(0, dtype=np.int64)
+        place = np.argsort(np.concatenate([keys[kept], new]))
+        levels.keys.append(np.concatenate([keys[kept], new])[place])
+        by_chance = np.full(len(new), round(np.log(size) / STEP))
+        losses.append(np.concatenate([ngrams.losses[begin:end][kept], by_chance])[place])
+        if length < ngrams.order:
+            backoffs = ngrams.backoffs[begin:end][kept]
+            levels.backoffs.append(np.concatenate([backoffs, np.zeros(len(new), dtype=np.int8)])[place])
+    return levels.tree(losses)
+
+
+def check_order(order: int, size: int) -> None:
+    """Refuse n-grams whose numbers would be too large.
+
+    Raises:
+        ConfigError: saying so.
+    """
+    if not 1 <= order <= LONGEST or size**order >= 2**63:
+        raise ConfigError(f"n-grams of {order} tokens of {size} cannot be counted; take shorter ones")

@@ -10,6 +10,7 @@ from torch import Tensor
 from drethtr.checkpoint import SHIPPED, Model, load_model
 from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
+from drethtr.language.learn import renamed
 from drethtr.language.ngrams import NGrams
 from drethtr.model.backbones import PPOCRBackbone
 from drethtr.model.imagenet import load_imagenet
@@ -116,7 +117,9 @@ class FromModel(Start):
 
     def ngrams(self, tokenizer: Tokenizer) -> NGrams | None:
         model = self.model()
-        return model.ngrams if tokenizer == model.tokenizer else None
+        if model.ngrams is None or tokenizer == model.tokenizer:
+            return model.ngrams
+        return renamed(model.ngrams, names(model.tokenizer, tokenizer), tokenizer.size)
 
 
 def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:
@@ -138,6 +141,13 @@ class InPieces(Start):
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         self.start.apply(network, tokenizer)
+
+
+def names(before: Tokenizer, after: Tokenizer) -> list[int]:
+    """What every token of one alphabet is called in another, -1 if it is not in that."""
+    places = {after.decode([token]): token for token in range(SPECIALS, after.size)}
+    known = (places.get(before.decode([token]), -1) for token in range(SPECIALS, before.size))
+    return [*range(SPECIALS), *known]
 
 
 LIKENESS = 0.9
