@@ -217,7 +217,7 @@ def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
     check_order(ngrams.order, size)
     called, begin, end = np.array(names), 0, 1
     keys, known = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool)
-    levels, losses = Levels(size, [], [], [ngrams.backoffs[:1]]), []
+    levels, losses = Levels(size, [], [], [np.zeros(1) + ngrams.backoffs[0]]), []
     for length in range(1, ngrams.order + 1):
         parents = np.repeat(np.arange(end - begin), ngrams.children[begin:end])
         begin, end = end, end + len(parents)
@@ -232,7 +232,7 @@ def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
         losses.append(np.concatenate([ngrams.losses[begin:end][kept], by_chance])[place])
         if length < ngrams.order:
             backoffs = ngrams.backoffs[begin:end][kept]
-            levels.backoffs.append(np.concatenate([backoffs, np.zeros(len(new), dtype=np.int8)])[place])
+            levels.backoffs.append(np.concatenate([backoffs, np.zeros(len(new))])[place])
     return levels.tree(losses)
 
 
