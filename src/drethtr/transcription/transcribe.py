@@ -24,7 +24,7 @@ from drethtr.transcription.whole import read_whole
 LINES_AT_A_TIME = 64
 """So many lines are straightened and read together."""
 
-HEAD_DOWN = 0.8
+HEAD_DOWN = 0.9
 """Writing read with less confidence than this is tried the other way up."""
 
 PROBES = 6
