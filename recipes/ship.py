@@ -1,4 +1,4 @@
-"""Put a trained model into the package: half precision, calibrated, with its card; then measured as it is shipped.
+"""Put a trained model into the package, rounded, with its card; then it is measured as it is shipped.
 
 drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 python recipes/ship.py runs/compact/best.safetensors
@@ -20,7 +20,7 @@ def ship(model_path: Path) -> None:
     if not model.trust.calibrations:
         sys.exit(f"{model_path} does not know when to believe it; run `drethtr calibrate --force` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
-    save_model(replace(model, card={**card, **model.card}), SHIPPED, half=True)
+    save_model(replace(model, card={**card, **model.card}), SHIPPED, small=True)
     print(f"{SHIPPED}: {SHIPPED.stat().st_size / 1e6:.1f} MB")  # noqa: T201
 
 

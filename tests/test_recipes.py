@@ -1,17 +1,13 @@
 """Every recipe is a run, and the published ones are what was published."""
 
 import importlib
-import subprocess
-import sys
 from dataclasses import replace
 from math import isinf
 from pathlib import Path
 
 import pytest
-import torch
 
 from drethtr import config
-from drethtr.checkpoint import load_model, save_model
 from drethtr.conversion import PRESETS
 from drethtr.errors import DataError
 from drethtr.images.augment import PAPER
@@ -85,19 +81,3 @@ def test_a_figure_is_not_told_for_other_files(changed, tmp_path, monkeypatch):
     (tmp_path / changed).write_text("after")
     with pytest.raises(DataError, match=r"out\.json: not known to be of .*model, .*test as they are now"):
         curve.kept(tmp_path / "out.json", files, lambda: row)
-
-
-def test_a_mean_lies_between_two_models_and_has_to_be_calibrated(tiny_model, tmp_path):
-    before, after, halfway = (
-        tmp_path / name for name in ("before.safetensors", "after.safetensors", "mean.safetensors")
-    )
-    save_model(tiny_model, before)
-    with torch.no_grad():
-        for weight in tiny_model.network.parameters():
-            weight += 1
-    save_model(tiny_model, after)
-    subprocess.run([sys.executable, RECIPES / "mean.py", "0.25", before, after, halfway], check=True)
-    first, found = load_model(before), load_model(halfway)
-    for weight, mean in zip(first.network.parameters(), found.network.parameters(), strict=True):
-        torch.testing.assert_close(mean, weight + 0.25)
-    assert not found.trust.calibrations

@@ -11,9 +11,10 @@ from conftest import written
 from drethtr import piece_reader as module
 from drethtr.checkpoint import build_model
 from drethtr.decoding.decoded import Decoded
+from drethtr.decoding.decoder import Decoder
 from drethtr.decoding.drift import TOLERANCE
 from drethtr.decoding.published import PublishedBeam
-from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
+from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.errors import CheckpointError, ConfigError, DataError
 from drethtr.model import precision
 from drethtr.model.precision import Precision

@@ -22,6 +22,7 @@ from drethtr.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.language.ngrams import NGrams
 from drethtr.model.network import DRetHTR, NetworkConfig
+from drethtr.model.rounding import restored, rounded
 from drethtr.model.weights_file import fit
 from drethtr.text import Tokenizer
 from drethtr.text.tokenizer import PAD
@@ -102,8 +103,8 @@ def build_model(
     return Model(DRetHTR(network, tokenizer.size, blank=PAD), tokenizer, preparation, card or {})
 
 
-def save_model(model: Model, path: Path, *, half: bool = False) -> None:
-    """Write a model in one atomic step; `half` rounds its weights to float16, which makes it another model."""
+def save_model(model: Model, path: Path, *, small: bool = False) -> None:
+    """Write a model in one atomic step; `small` rounds its weights to 8 and 16 bits, which makes it another model."""
     header = {
         "format": FORMAT,
         "network": config.to_dict(model.network.config),
@@ -112,10 +113,8 @@ def save_model(model: Model, path: Path, *, half: bool = False) -> None:
         "card": dict(model.card),
         "trust": config.to_dict(model.trust),
     }
-    tensors = {
-        name: (tensor.half() if half and tensor.is_floating_point() else tensor).detach().cpu().contiguous()
-        for name, tensor in model.network.state_dict().items()
-    }
+    weights = {name: weight.detach().cpu().contiguous() for name, weight in model.network.state_dict().items()}
+    tensors = rounded(weights) if small else weights
     if model.ngrams is not None:
         header["ngrams"] = model.ngrams.order
         tensors |= named(model.ngrams)
@@ -247,7 +246,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> Model:
     if rows != height:
         raise CheckpointError(f"{path}: its lines are prepared {rows} pixels high, but its backbone takes {height}")
     try:
-        model.network.load_state_dict(fit(tensors, model.network.state_dict()), assign=True)
+        model.network.load_state_dict(fit(restored(tensors), model.network.state_dict()), assign=True)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
     model.network.to(device).eval()

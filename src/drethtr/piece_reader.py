@@ -15,7 +15,7 @@ from torch import Tensor
 from drethtr.batching import group_by_width, in_memory, stack
 from drethtr.checkpoint import Model
 from drethtr.decoding.decoded import Decoded
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoder import Decoder
 from drethtr.errors import CheckpointError
 from drethtr.images.line import Line
 from drethtr.images.pieces import Piece, cut

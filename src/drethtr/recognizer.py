@@ -16,8 +16,9 @@ from PIL import Image
 from drethtr.adapter_file import load_named
 from drethtr.batching import in_groups
 from drethtr.checkpoint import SHIPPED, Model
+from drethtr.decoding.decoder import MOST_ALTERNATIVES, Decoder
 from drethtr.decoding.drift import DriftTold
-from drethtr.decoding.strategies import MOST_ALTERNATIVES, Decoder, default_decoder
+from drethtr.decoding.strategies import default_decoder
 from drethtr.errors import ConfigError, DataError
 from drethtr.images.line import ImageSource, Line, load_line, name_of
 from drethtr.model.device import device_called
@@ -64,7 +65,7 @@ class Recognizer:
         refuse_names(decoder, precision)
         self.model = model
         chosen = decoder or model.trust.decoder or default_decoder(model.network)
-        self.decoder = chosen.fitted(model.trust.decoder)
+        self.decoder = model.trust.fitted(chosen)
         self.decoder.check(model.network)
         model.check_trust()
         if not 0 <= alternatives <= MOST_ALTERNATIVES:

@@ -22,6 +22,7 @@ from drethtr.cli.finetune import summary
 from drethtr.decoding.strategies import Joint
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates
+from drethtr.language.learn import learn
 from drethtr.recognizer import Recognizer
 from drethtr.training.finetuning import Outcome, Plan, gather
 from drethtr.training.finetuning.finetune import trusted
@@ -129,6 +130,17 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
     told = recognizer.model.card["fine_tuned"]["validation_after"]
     measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
     assert f"{100 * told['cer']:.2f} –" in measured.out
+
+
+def test_ngrams_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
+    start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
+    ngrams = learn([["a fine day", "no pen"] * 5], [1.0], tiny_model.tokenizer, order=3, most=500)
+    save_model(replace(tiny_model, ngrams=ngrams), start)
+    assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT).code == 0
+    model = load_model(output)
+    new, old, odd = (model.ngrams.log_probability(model.tokenizer.encode(text)) for text in ("beach", "a fin", "pfkml"))
+    assert min(new, old) > odd + 3
+    assert new > ngrams.log_probability(tiny_model.tokenizer.encode("beach")) + 3
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.checkpoint import load_model, read_tensors
+from drethtr.checkpoint import build_model, load_model, read_tensors, save_model
 from drethtr.decoding.strategies import CTC
 from drethtr.recognizer import Recognizer
 
@@ -43,15 +43,32 @@ def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
     assert plain != told == Recognizer(replace(before, ngrams=model.ngrams), CTC(language_weight=0.9)).read([line])
 
 
-def test_ngrams_are_replaced_with_all_that_rests_on_them(drethtr, known, tiny_path):
-    assert drethtr("language", tiny_path, known, "--order", 2, "--force").code == 0
-    first = load_model(tiny_path).ngrams
+def test_ngrams_are_kept_in_part_or_replaced_with_all_that_rests_on_them(drethtr, known, tiny_path, tmp_path):
+    (tmp_path / "other").mkdir()
+    for path in known.glob("0.*"):
+        (tmp_path / "other" / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "other" / "0.gt.txt").write_text("deaf pig deaf pig", encoding="utf-8")
+    tokens = load_model(tiny_path).tokenizer.encode("a bad cab")
     assert drethtr("language", tiny_path, known, "--order", 3, "--force").code == 0
-    second = load_model(tiny_path).ngrams
-    assert first.order == 2 and second.order == 3
+    first = load_model(tiny_path).ngrams.log_probability(tokens)
+    outcome = drethtr("language", tiny_path, tmp_path / "other", "--keep", 0.7, "--force")
+    assert outcome.code == 0 and "up to 3 tokens, from 1 lines and those that it had" in outcome.out
+    kept = load_model(tiny_path).ngrams.log_probability(tokens)
+    assert drethtr("language", tiny_path, tmp_path / "other", "--keep", 0, "--order", 2, "--force").code == 0
+    last = load_model(tiny_path).ngrams
+    assert first > kept > last.log_probability(tokens) + 2 and last.order == 2
+    refused = drethtr("language", tiny_path, tmp_path / "other", "--order", 4, "--force")
+    assert refused.code == 2 and "cannot be kept among n-grams of up to 4" in refused.err
 
 
 def test_a_model_is_replaced_only_by_force(drethtr, known, tiny_path):
     before = tiny_path.read_bytes()
     outcome = drethtr("language", tiny_path, known)
     assert outcome.code == 2 and "--force" in outcome.err and tiny_path.read_bytes() == before
+
+
+def test_a_model_without_ctc_head_has_no_use_for_them(drethtr, known, tiny_model, tmp_path):
+    network = replace(tiny_model.network.config, ctc=None)
+    save_model(build_model(network, tiny_model.tokenizer, tiny_model.preparation), tmp_path / "plain.safetensors")
+    outcome = drethtr("language", tmp_path / "plain.safetensors", known, "--force")
+    assert outcome.code == 2 and "plain.safetensors: has no CTC head" in outcome.err

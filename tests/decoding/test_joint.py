@@ -8,8 +8,10 @@ import pytest
 import torch
 from noise import network, noise_lines
 
+from drethtr.decoding.ctc_paths import TextScores
 from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import CTCScores
+from drethtr.decoding.decoder import Decoder
 from drethtr.decoding.joint import (
     AT_ONCE,
     MARGIN,
@@ -28,7 +30,7 @@ from drethtr.decoding.joint import (
 )
 from drethtr.decoding.scorer import NetworkScorer, select_lines
 from drethtr.decoding.search import Hypothesis
-from drethtr.decoding.strategies import CTC, Beam, Decoder, Greedy, Joint, VerifiedDrafts
+from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.decoding.tree import TextTree, of_like_size
 from drethtr.errors import ConfigError
 from drethtr.language.learn import learn
@@ -63,6 +65,11 @@ SYSTEMS = {
     "encoder-decoder": {"architecture": RETHTR_SMALL.architecture},
     "no positions": {"text_positions": False},
 }
+
+
+def head(memory, line):
+    """What the CTC head says of texts of a line."""
+    return TextScores(CTCScores.of(memory).line(line).numpy(), PAD)
 
 
 @pytest.mark.parametrize("changes", SYSTEMS.values(), ids=SYSTEMS)
@@ -137,7 +144,7 @@ def test_ngrams_have_the_vote_of_language(made):
         rows = CTCScores.of(memory).line(line)
         best, *_ = prefix_search(rows, PAD, margin=MARGIN, voice=voice)
         assert decoded.tokens == best.tokens and decoded.draft is not None
-        [own] = ctc_scores([rows], [best.tokens])
+        own = head(memory, line)(best.tokens)
         assert decoded.alternatives[0].score == pytest.approx(own + voice.votes(best.tokens))
         assert decoded.tokens == alone.decode(made, memory, ngrams=ngrams)[line].tokens
     silent = CTC(language_weight=0.0)
@@ -205,16 +212,17 @@ def test_scores_are_means_over_views_and_each_of_them_proposes_texts(made):
         for number, text in enumerate(texts):
             both = [of_view[number].text.log_probability for of_view in backs]
             assert text.decoder.log_probability == pytest.approx(sum(both) / 2, abs=1e-3)
-            ctc = [ctc_scores([CTCScores.of(memory).line(line)], [text.decoder.tokens])[0] for memory in views]
+            ctc = [head(memory, line)(text.decoder.tokens) for memory in views]
             assert text.ctc == pytest.approx(fmean(score for score in ctc if score > -inf), abs=1e-3)
 
 
 def test_a_text_too_long_for_a_narrow_view_is_left_to_the_others():
     wide, narrow = (torch.linspace(-1, 1, steps * 12).view(steps, 12).log_softmax(-1) for steps in (4, 2))
     texts = [(4, 5, 6), (4,), (4, 5, 6, 7, 8)]
-    of_wide, of_both = ctc_scores([wide], texts), ctc_scores([wide, narrow], texts)
-    assert of_both[0] == pytest.approx(of_wide[0])
-    assert of_both[1] == pytest.approx((of_wide[1] + ctc_scores([narrow], texts)[1]) / 2)
+    heads = [TextScores(rows.numpy(), PAD) for rows in (wide, narrow)]
+    of_both = ctc_scores(heads, texts, texts[0])
+    assert of_both[0] == pytest.approx(heads[0](texts[0]))
+    assert of_both[1] == pytest.approx((heads[0](texts[1]) + heads[1](texts[1])) / 2)
     assert of_both[2] == -inf
 
 
@@ -338,7 +346,7 @@ def test_later_doubts_are_followed_when_the_first_bring_nothing():
 
 def test_what_the_ctc_head_refuses_is_not_tried():
     made = race({TEXT: 0.0}, Doubt(0, 9))
-    [score] = set(ctc_scores(made.rows, [changed(TEXT, [Change(0, 1, (9,))])]))
+    score = made.heads[0](changed(TEXT, [Change(0, 1, (9,))]))
     for worse, waits in ((WORSE - 0.1, True), (WORSE + 0.1, False)):
         made = race({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
         made.go_on()

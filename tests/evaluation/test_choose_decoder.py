@@ -12,7 +12,8 @@ from drethtr.evaluation.calibrate import calibrate
 from drethtr.evaluation.choose_decoder import (
     LANGUAGE_WEIGHTS,
     NGRAM_WEIGHTS,
-    best_decoder,
+    Best,
+    best_decoders,
     knows_language,
     try_decoders,
 )
@@ -50,31 +51,31 @@ def test_the_best_one_is_chosen(tiny_model, samples):
     asked = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
     best, *others = try_decoders(tiny_model, asked)
     assert best.counts.edits == 0 < others[-1].counts.edits
-    assert best_decoder(tiny_model, asked) == best.decoder == Joint().fitted(None)
+    assert best_decoders(tiny_model, asked) == (best.decoder, CTC()) == (Joint().fitted(None), CTC())
 
 
 def test_of_equals_the_faster_is_chosen(tiny_model, samples):
     read = Recognizer(tiny_model, CTC()).read([sample.image for sample in samples])
     easy = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
-    assert best_decoder(tiny_model, easy) == CTC()
+    assert best_decoders(tiny_model, easy) == (CTC(), CTC())
 
 
 def test_who_has_one_reader_has_no_choice(tiny_model, samples):
     tiny_model.network.ctc = None
-    assert best_decoder(tiny_model, samples) is None
+    assert best_decoders(tiny_model, samples) == Best()
 
 
 def test_lines_read_in_pieces_tell_nothing_of_decoders(tiny_model, samples, monkeypatch):
     monkeypatch.setattr("drethtr.piece_reader.MAX_COLUMNS", 40)
-    assert best_decoder(tiny_model, samples) is None
+    assert best_decoders(tiny_model, samples) == Best()
     monkeypatch.undo()
-    assert best_decoder(tiny_model, samples) is not None
+    assert best_decoders(tiny_model, samples).decoder is not None
 
 
 def test_a_calibrated_model_is_read_with_what_was_chosen(tiny_model, samples, tmp_path):
     save_model(calibrate(tiny_model, samples), tmp_path / "model.safetensors")
     model = load_model(tmp_path / "model.safetensors")
-    assert Recognizer(model).decoder == model.trust.decoder == best_decoder(tiny_model, samples)
+    assert Recognizer(model).decoder == model.trust.decoder == best_decoders(tiny_model, samples).decoder
     assert Recognizer(replace(model, trust=Trust())).decoder == CTC()
     assert all(reading.calibrated for reading in Recognizer(model).read([sample.image for sample in samples]))
 
@@ -129,3 +130,18 @@ def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, sampl
     for decoder in alone:
         read = [reading.text for reading in Recognizer(replace(tiny_model, ngrams=ngrams), decoder).read(images)]
         assert tried[decoder] == sum(score(texts, read), Counts())
+
+
+def test_the_ctc_head_alone_listens_to_ngrams_as_suits_it_best(tiny_model, samples):
+    """Not as they count in joint reading."""
+    ngrams = learn([[sample.text or "a" for sample in samples]], [1.0], tiny_model.tokenizer, order=2, most=99)
+    told = replace(tiny_model, ngrams=ngrams)
+    best = best_decoders(told, samples)
+    tried = [one for one in try_decoders(told, samples) if isinstance(one.decoder, CTC)]
+    assert best.alone == tried[0].decoder and len(tried) == len(NGRAM_WEIGHTS)
+    calibrated = calibrate(told, samples)
+    assert Recognizer(calibrated, CTC()).decoder == best.alone
+    for other in (Joint(ctc_weight=0.3, language_weight=0.1), CTC(language_weight=0.2)):
+        assert (
+            Recognizer(replace(calibrated, trust=replace(calibrated.trust, decoder=other)), CTC()).decoder == best.alone
+        )

@@ -7,7 +7,8 @@ import pytest
 
 from drethtr.checkpoint import load_model, save_model
 from drethtr.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.learn import learn, renamed
+from drethtr.language.learn import learn
+from drethtr.language.levels import renamed
 from drethtr.language.ngrams import NGrams
 from drethtr.text.tokenizer import EOS, Characters
 
@@ -20,11 +21,15 @@ def learned(*, texts=TEXTS, order=ORDER, most=10_000):
     return learn([texts], [1.0], TOKENIZER, order=order, most=most)
 
 
+def row(ngrams, state):
+    return np.exp([ngrams.next(state, token) for token in range(ngrams.size)])
+
+
 def after(ngrams, text):
     state = ngrams.start
     for token in TOKENIZER.encode(text):
         state = ngrams.after(state, token)
-    return np.exp(ngrams.next(state))
+    return row(ngrams, state)
 
 
 @pytest.mark.parametrize("most", [10_000, 30, 0])
@@ -66,6 +71,41 @@ def test_texts_count_for_their_parts():
     assert rows[0][b] > 3 * rows[0][a] and rows[1][a] > 3 * rows[1][b]
 
 
+def test_what_was_known_can_be_kept():
+    """All of it, none, or a part; also what no new text has."""
+    ngrams, new = learned(), ["hag", "a hag", "gag"] * 9
+    kept, forgotten, both = (
+        learn([new, ngrams], [1 - keep, keep], TOKENIZER, order=ORDER, most=10_000) for keep in (1.0, 0.0, 0.5)
+    )
+    for text in (*TEXTS, *new):
+        tokens = TOKENIZER.encode(text)
+        assert kept.log_probability(tokens) == pytest.approx(ngrams.log_probability(tokens), abs=0.5)
+    alone = learned(texts=new)
+    likely = [
+        [some.log_probability(TOKENIZER.encode(text)) for text in ("a bad cafe", "a hag")]
+        for some in (forgotten, alone, both, ngrams)
+    ]
+    assert likely[0] == pytest.approx(likely[1], rel=0.1, abs=0.5)
+    assert likely[2][0] > likely[1][0] + 5 and likely[2][1] > likely[3][1] + 5
+
+
+def test_what_is_pruned_of_what_was_known_matters_least():
+    """Though nobody knows any more how often it occurred."""
+    whole, again = learned(), learn([learned()], [1.0], TOKENIZER, order=ORDER, most=40)
+    texts = [TOKENIZER.encode(text) for text in TEXTS]
+    lost, lost_alone = (
+        sum(whole.log_probability(tokens) - some.log_probability(tokens) for tokens in texts)
+        for some in (again, learned(most=0))
+    )
+    assert lost < lost_alone / 2
+
+
+def test_ngrams_of_other_tokens_or_lengths_are_not_mixed():
+    for other in (learned(order=3), learn([["ab"]], [1.0], Characters("ab"), order=ORDER, most=9)):
+        with pytest.raises(ConfigError, match=r"n-grams of up to \d tokens cannot be kept"):
+            learn([TEXTS, other], [0.5, 0.5], TOKENIZER, order=ORDER, most=9)
+
+
 def test_pruning_keeps_what_matters_most():
     whole, small = learned(), learned(most=40)
     assert len(small.tokens) < 0.6 * len(whole.tokens)
@@ -98,8 +138,8 @@ def test_other_names_change_nothing():
         assert other.log_probability([places[token] for token in tokens]) == pytest.approx(
             ngrams.log_probability(tokens)
         )
-    row = np.exp(other.next(other.start))
-    assert 0 < row[9] == row[10] < row.max() / 20
+    shares = row(other, other.start)
+    assert 0 < shares[9] == shares[10] < shares.max() / 20
     back = renamed(other, [places.index(token) if token in places else -1 for token in range(size)], TOKENIZER.size)
     assert back.hash == ngrams.hash
     few = renamed(ngrams, [*range(4), 4, 5, *[-1] * 7], 6)
@@ -144,11 +184,3 @@ def test_ngrams_of_another_length_are_refused():
     for order in (0, ORDER - 1, ORDER + 1, 99):
         with pytest.raises(CheckpointError, match="n-grams"):
             NGrams.of_tensors(TOKENIZER.size, order, tensors)
-
-
-def test_distributions_are_kept_only_so_long(monkeypatch):
-    monkeypatch.setattr("drethtr.language.ngrams.ROWS", 3)
-    ngrams, again = learned(), learned()
-    for text in TEXTS:
-        assert ngrams.log_probability(TOKENIZER.encode(text)) == again.log_probability(TOKENIZER.encode(text))
-    assert len(ngrams.rows) <= 3

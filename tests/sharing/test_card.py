@@ -11,7 +11,8 @@ from sharing_examples import CARD, RATES, complete
 from drethtr.checkpoint import SHIPPED, load_model
 from drethtr.errors import DataError
 from drethtr.evaluation.metrics import FEWEST
-from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own, read_additions, refuse_foreign, with_entries
+from drethtr.sharing.additions import read_additions, refuse_foreign, with_entries
+from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own
 from drethtr.trust.trust import Trust
 
 

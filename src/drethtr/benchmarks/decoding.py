@@ -15,8 +15,9 @@ from drethtr.benchmarks import published
 from drethtr.benchmarks.published import PublishedRetentive
 from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.benchmarks.report import Report
+from drethtr.decoding.decoder import Decoder
 from drethtr.decoding.published import LIMIT
-from drethtr.decoding.strategies import Beam, Decoder, Greedy
+from drethtr.decoding.strategies import Beam, Greedy
 from drethtr.images.prepare import Preparation
 from drethtr.model.mixer import JointSoftmax, MixerConfig, Retentive
 from drethtr.model.network import PRESETS, DecoderState, DRetHTR, ImageMemory, NetworkConfig

@@ -21,7 +21,7 @@ from torch import Tensor
 from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.benchmarks.report import Report
 from drethtr.benchmarks.strategies import batches_of, prepare_reading
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoder import Decoder
 from drethtr.errors import ConfigError, DataError, MissingExtraError
 from drethtr.images.line import Line
 from drethtr.model.precision import Precision

@@ -9,7 +9,7 @@ import torch
 from drethtr.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.benchmarks.report import Report
 from drethtr.checkpoint import SHIPPED, load_model
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoder import Decoder
 from drethtr.images.line import Line
 from drethtr.model.precision import Precision
 from drethtr.recognizer import Recognizer

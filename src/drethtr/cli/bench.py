@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from drethtr.benchmarks.peers import Known
     from drethtr.benchmarks.race import Rounds
     from drethtr.benchmarks.report import Report
-    from drethtr.decoding.strategies import Decoder
+    from drethtr.decoding.decoder import Decoder
 
 app = typer.Typer(no_args_is_help=True)
 

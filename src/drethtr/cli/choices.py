@@ -13,7 +13,7 @@ from drethtr.errors import ConfigError
 if TYPE_CHECKING:
     import torch
 
-    from drethtr.decoding.strategies import Decoder
+    from drethtr.decoding.decoder import Decoder
     from drethtr.model.precision import Precision
     from drethtr.recognizer import Recognizer
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from drethtr.cli.compare_report import Side
     from drethtr.data.sample import Sample
-    from drethtr.decoding.strategies import Decoder
+    from drethtr.decoding.decoder import Decoder
     from drethtr.recognizer import Recognizer
 
 

@@ -66,7 +66,7 @@ def extend_card(model: "Model", path: Path, files: Sequence[Path], *, force: boo
     Figures on fewer lines than those that they replace have to be forced.
     """
     from drethtr.checkpoint import save_card
-    from drethtr.sharing.card import read_additions, refuse_fewer, refuse_foreign, with_entries
+    from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
 
     card = model.card
     for entries in map(read_additions, files):

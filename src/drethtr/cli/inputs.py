@@ -10,11 +10,8 @@ PDF = ".pdf"
 UNREADABLE = (".heic", ".heif")
 """Images as telephones keep them: they cannot be read, but are not passed over in silence."""
 
-HEAD = 4096
-"""So many bytes at the beginning of a file tell what it is."""
-
 ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
-"""The root element of PAGE or ALTO, which stands in the first `HEAD` bytes, whatever is wrong further on."""
+"""The root element of PAGE or ALTO, which stands near the beginning, whatever is wrong further on."""
 
 
 def find_images(
@@ -148,7 +145,7 @@ def is_description(file: Path) -> bool:
     from drethtr.documents.read import load
 
     try:
-        head = load(file, HEAD)
+        head = load(file)
     except DataError:
         return True
     return ROOT.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0

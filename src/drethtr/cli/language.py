@@ -1,6 +1,6 @@
 """`drethtr language`: teach a model which texts are likely."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,11 +8,15 @@ import typer
 
 from drethtr.cli.choices import Seed
 from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
     import numpy as np
 
     from drethtr.data.corpus import Corpus
+    from drethtr.language.ngrams import NGrams
+
+ORDER = 6
 
 
 def language(
@@ -24,12 +28,21 @@ def language(
     ] = None,
     share: Annotated[
         float, typer.Option(metavar="S", min=0, max=1, help="How much the texts count; the lines count for the rest.")
-    ] = 0.3,
-    lines: Annotated[int, typer.Option(metavar="N", min=1, help="Lines drawn from the texts.")] = 150_000,
-    order: Annotated[int, typer.Option(metavar="N", min=1, max=10, help="Characters of the longest n-grams.")] = 6,
+    ] = 0.4,
+    lines: Annotated[int, typer.Option(metavar="N", min=1, help="Lines drawn from the texts.")] = 800_000,
+    keep: Annotated[
+        float, typer.Option(metavar="S", min=0, max=1, help="How much the n-grams count that the model has already.")
+    ] = 0.5,
+    order: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=10, help="Characters of the longest n-grams: 6, or as before."),
+    ] = None,
     size: Annotated[
-        int, typer.Option(metavar="N", min=1, help="About how many n-grams to keep, 5 bytes each.")
-    ] = 120_000,
+        int,
+        typer.Option(
+            metavar="N", min=1, help="N-grams to keep, beside those that they go on from; about 4 bytes each."
+        ),
+    ] = 700_000,
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The model file to write; with --force, MODEL itself if left out."),
@@ -51,17 +64,26 @@ def language(
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
-    tokenizer = load_model(model).tokenizer
+    loaded = load_model(model)
+    if loaded.network.ctc is None:
+        raise ConfigError(f"{model}: has no CTC head, whose search n-grams guide; train one with a head")
+    tokenizer = loaded.tokenizer
     known = [sample.text for sample in open_all(data)]
-    sources: list[Sequence[str] | Iterator[str]] = [known]
-    parts = [1.0]
+    sources: list[Iterable[str] | NGrams] = [known]
+    parts, names = [1.0], [f"{len(known):,} lines"]
     if texts:
         corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
-        sources, parts = [drawn(corpus, lines, np.random.default_rng(seed)), known], [share, 1 - share]
-    ngrams = learn(sources, parts, tokenizer, order=order, most=size)
+        sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
+        parts = [1 - share, share]
+        names.append(f"{lines:,} of texts")
+    if loaded.ngrams is not None and keep:
+        sources.append(loaded.ngrams)
+        parts = [*((1 - keep) * part for part in parts), keep]
+        names.append("those that it had")
+        order = order or loaded.ngrams.order
+    ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_ngrams(model, ngrams, target)
-    counted = f"{len(known):,} lines" + (f" and {lines:,} of texts" if texts else "")
-    typer.echo(f"{target}: {ngrams}, from {counted}")
+    typer.echo(f"{target}: {ngrams}, from {' and '.join(names)}")
     typer.echo(f"They get a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
 
 

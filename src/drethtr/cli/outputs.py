@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import drethtr
 from drethtr.atomic import atomic_write
-from drethtr.cli.inputs import HEAD, is_input
+from drethtr.cli.inputs import is_input
 from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def is_earlier(path: Path, kind: str) -> bool:
     """Whether a file begins as results of a kind do."""
     from drethtr.documents.read import load
 
-    return path.is_file() and EARLIER[kind].match(load(path, HEAD)) is not None
+    return path.is_file() and EARLIER[kind].match(load(path)) is not None
 
 
 def is_there(path: Path) -> bool:

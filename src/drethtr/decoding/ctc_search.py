@@ -72,31 +72,38 @@ class Prefix:
     in_token   the same where the step is the last token
     total      of both
     vote       what language says of the tokens
-    state      where it is after them
+    state      where it is after them; None until somebody asks
     """
 
     __slots__ = ("after", "before", "in_blank", "in_token", "state", "token", "total", "vote")
 
-    def __init__(self, token: int, before: "Prefix | None", vote: float = 0.0, state: State = ()) -> None:
+    def __init__(self, token: int, before: "Prefix | None", vote: float = 0.0) -> None:
         self.token = token
         self.before = before
         self.after: dict[int, Prefix] = {}
         self.in_blank = self.in_token = self.total = -inf
         self.vote = vote
-        self.state = state
+        self.state: State | None = None
 
     @property
     def score(self) -> float:
         """What prefixes are compared by."""
         return self.total + self.vote
 
-    def text(self, voice: "Voice") -> CTCText:
+    def place(self, voice: Voice) -> State:
+        """Where language is after the tokens."""
+        if self.state is None:
+            self.state = voice.after(self.before.place(voice), self.token) if self.before else voice.start
+        return self.state
+
+    def text(self, voice: Voice) -> CTCText:
         """The text, if it ends here."""
+        end = voice.vote(self.place(voice), EOS)
         tokens, prefix = [], self
         while prefix.before is not None:
             tokens.append(prefix.token)
             prefix = prefix.before
-        return CTCText(tuple(reversed(tokens)), self.total, self.score + voice.vote(self.state, EOS))
+        return CTCText(tuple(reversed(tokens)), self.total, self.score + end)
 
 
 def prefix_search(
@@ -119,7 +126,7 @@ def prefix_search(
     """
     rows = log_probs.cpu().double()
     growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
-    root = Prefix(token=blank, before=None, state=voice.start)
+    root = Prefix(token=blank, before=None)
     root.in_blank = root.total = 0.0
     kept = [root]
     for row, gains, tokens in zip(rows.tolist(), growth.values.tolist(), growth.indices.tolist(), strict=True):
@@ -143,15 +150,16 @@ def advance(
     leaders = [max(score, floor) for score in scores] + [floor] * (beams - len(stays))
     heapify(leaders)  # the best scores so far; what is no better than the least of them has no future
     grown: list[tuple[float, float, Prefix, int]] = []
+    most = voice.most
     for prefix in kept:
         for token, gain in growth:
-            if prefix.score + gain + voice.most <= leaders[0]:
+            if prefix.score + gain + most <= leaders[0]:
                 break
             made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
             # A longer prefix that is in the race already has got this from `stay`.
             if token in prefix.after and prefix.after[token].total > -inf:
                 continue
-            score = made + prefix.vote + voice.vote(prefix.state, token)
+            score = made + prefix.vote + voice.vote(prefix.place(voice), token)
             if score > leaders[0]:
                 grown.append((score, made, prefix, token))
                 heapreplace(leaders, score)
@@ -180,8 +188,7 @@ def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float, fl
 def begin(before: Prefix, token: int, made: float, voice: Voice) -> Prefix:
     """The prefix one token longer, (again) in the race."""
     if token not in before.after:
-        vote = before.vote + voice.vote(before.state, token)
-        before.after[token] = Prefix(token, before, vote, voice.after(before.state, token))
+        before.after[token] = Prefix(token, before, before.vote + voice.vote(before.place(voice), token))
     prefix = before.after[token]
     prefix.in_token = prefix.total = made
     return prefix

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from drethtr.decoding.decoded import Decoded
+from drethtr.decoding.decoder import Decoder
 from drethtr.decoding.scorer import side_by_side
-from drethtr.decoding.strategies import Decoder
 from drethtr.language.ngrams import NGrams
 from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.model.retention import CHUNK
@@ -57,11 +57,6 @@ class DriftTold(Decoder):
     @property
     def widths(self) -> tuple[float, ...]:
         return self.decoder.widths
-
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
-    ) -> list[Decoded]:
-        return self.decode_views(network, [memory], alternatives, ngrams)
 
     def decode_views(
         self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None

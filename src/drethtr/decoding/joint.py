@@ -13,12 +13,15 @@ Lines may be seen at several widths. A log-probability is then the mean over all
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from drethtr.decoding.ctc_search import CTCText, ctc_log_likelihood, prefix_search
+from drethtr.decoding.ctc_paths import TextScores
+from drethtr.decoding.ctc_search import CTCText, prefix_search
 from drethtr.decoding.decoded import CTCScores
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis
@@ -95,6 +98,13 @@ class Scored(NamedTuple):
         return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be no number
 
 
+class Heard(NamedTuple):
+    """What is known of a text before the decoder reads it: what the CTC head says of it, and n-grams."""
+
+    ctc: float
+    language: float
+
+
 @dataclass
 class Race:
     """The texts of one line that are known, and what is tried next.
@@ -103,7 +113,7 @@ class Race:
     quality  what texts are compared by
     voice    what n-grams have to say
     known    texts that were read back
-    waiting  texts to be read back, with what the CTC head says of them
+    waiting  texts to be read back, with what others than the decoder say of them
     base     the best text when changes were last looked for; None before
     tried    the changes of it that were waiting
     chosen   those that made it better and do not touch, best first
@@ -114,22 +124,30 @@ class Race:
     quality: Callable[[Scored], float]
     voice: Voice = SILENT
     known: dict[Tokens, Scored] = field(default_factory=dict)
-    waiting: dict[Tokens, float] = field(default_factory=dict)
+    waiting: dict[Tokens, Heard] = field(default_factory=dict)
     base: Tokens | None = None
     tried: tuple[Change, ...] = ()
     chosen: tuple[Change, ...] = ()
     settled: frozenset[Doubt] = frozenset()
 
+    @cached_property
+    def heads(self) -> list[TextScores]:
+        """What the CTC head says of any text, for each width."""
+        return [TextScores(rows.numpy(), PAD) for rows in self.rows]
+
     def propose(self, texts: Iterable[Tokens]) -> None:
         """Let texts wait that are not known yet."""
         unknown = [text for text in dict.fromkeys(texts) if text not in self.known]
-        self.waiting = dict(zip(unknown, ctc_scores(self.rows, unknown), strict=True))
+        self.waiting = {}
+        if unknown:
+            said = ctc_scores(self.heads, unknown, unknown[0] if self.base is None else self.base)
+            self.waiting = dict(zip(unknown, map(Heard, said, map(self.voice.says, unknown)), strict=True))
 
     def enter(self, judgments: Iterable[Judgment]) -> None:
         """Take in what the decoder says of the texts that waited."""
-        for (text, doubts, blind), ctc in zip(judgments, self.waiting.values(), strict=True):
-            language = self.voice.says(text.tokens) if self.voice.speaks else blind
-            self.known[text.tokens] = Scored(text, ctc, doubts, language)
+        for (text, doubts, blind), heard in zip(judgments, self.waiting.values(), strict=True):
+            # The decoder is asked without the image only where there are no n-grams: one of both is 0.
+            self.known[text.tokens] = Scored(text, heard.ctc, doubts, heard.language + blind)
         self.waiting = {}
 
     def go_on(self) -> None:
@@ -161,14 +179,18 @@ class Race:
     def change(self, base: Tokens) -> None:
         """Follow the next doubts about the base: let those changes wait that CTC head and n-grams do not refuse."""
         _, ctc, doubts, _ = self.known[base]
+        before = ctc + self.voice.votes(base)
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
         while open_doubts and not self.waiting:
             followed, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
             self.settled |= frozenset(followed)
             changes = [change for doubt in followed for change in changes_at(doubt, base)]
             self.propose(changed(base, [change]) for change in changes)
-            least = ctc + self.voice.votes(base) - WORSE
-            self.waiting = {text: ctc for text, ctc in self.waiting.items() if ctc + self.voice.votes(text) > least}
+            self.waiting = {
+                text: heard
+                for text, heard in self.waiting.items()
+                if heard.ctc + self.voice.weight * heard.language > before - WORSE
+            }
             self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
 
 
@@ -274,18 +296,17 @@ def judged(text: Tokens, log_probabilities: Tensor, language: Tensor) -> Judgmen
     return Judgment(Hypothesis(text, sum(values), tuple(values)), tuple(doubts), alone)
 
 
-def ctc_scores(views: Sequence[Tensor], texts: Sequence[Tokens]) -> list[float]:
-    """What CTC log-probabilities (S, V) of one line say of some texts, in the mean over its views.
+def ctc_scores(views: Sequence[TextScores], texts: Sequence[Tokens], base: Tokens) -> list[float]:
+    """What the CTC head says of some texts of one line, in the mean over its views; most of them are like the base.
 
     A text too long for some of them is left to the others.
     """
-    if not texts:
-        return []
-    of_views = [
-        ctc_log_likelihood(rows.expand(len(texts), -1, -1), torch.full((len(texts),), len(rows)), texts, PAD)
-        for rows in views
-    ]
-    scores = torch.stack(of_views)
-    fits = scores.isfinite()
-    found: list[float] = torch.where(fits.any(0), scores.where(fits, torch.nan).nanmean(0), -torch.inf).tolist()
-    return found
+    for view in views:
+        view.lean_on(base)
+    return [mean_of_finite([view(text) for view in views]) for text in texts]
+
+
+def mean_of_finite(scores: Sequence[float]) -> float:
+    """The mean of those that are finite; -inf if none is."""
+    finite = [score for score in scores if score > -inf]
+    return sum(finite) / len(finite) if finite else -inf

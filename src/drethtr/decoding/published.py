@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from drethtr.decoding.decoded import Decoded, located
+from drethtr.decoding.decoder import OneView
 from drethtr.decoding.scorer import NetworkScorer
 from drethtr.decoding.search import Hypothesis, Scorer, State, greedy, select_rows
-from drethtr.decoding.strategies import Decoder
 from drethtr.errors import ConfigError
 from drethtr.language.ngrams import NGrams
 from drethtr.model.network import DRetHTR, ImageMemory
@@ -109,7 +109,7 @@ def readable(hypothesis: Hypothesis) -> Hypothesis:
 
 
 @dataclass(frozen=True)
-class PublishedGreedy(Decoder):
+class PublishedGreedy(OneView):
     """The likeliest token at every step, as the released code takes it."""
 
     limit: int = LIMIT
@@ -130,7 +130,7 @@ class PublishedGreedy(Decoder):
 
 
 @dataclass(frozen=True)
-class PublishedBeam(Decoder):
+class PublishedBeam(OneView):
     """The released beam search, whose best texts the paper reports at 5 beams."""
 
     beams: int = 5

@@ -8,7 +8,7 @@ Joint()           CTC head and decoder together choose among texts of the one, c
 Joint(widths=…)   the same, the line seen at several widths: fewest errors, slowest
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
@@ -18,6 +18,7 @@ import torch
 from drethtr.decoding.continuation import Continuation
 from drethtr.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.decoding.decoded import Candidate, CTCScores, Decoded, ctc_readings, located, placed
+from drethtr.decoding.decoder import Decoder, OneView
 from drethtr.decoding.joint import BEAMS, MARGIN, Scored, compete
 from drethtr.decoding.scorer import NetworkScorer, text_limits
 from drethtr.decoding.search import Hypothesis, beam_search, greedy
@@ -29,7 +30,6 @@ from drethtr.model.network import DRetHTR, ImageMemory
 from drethtr.text.tokenizer import EOS, PAD
 
 THREE_WIDTHS = (1.0, 0.8, 1.2)
-MOST_ALTERNATIVES = 99
 
 
 class Weights(NamedTuple):
@@ -52,60 +52,12 @@ def check_weight(name: str, weight: float | None) -> None:
         raise ConfigError(f"the weight of {name} is between 0 and 1, not {weight}")
 
 
-class Decoder(ABC):
-    """Finds the text of every line of an image memory; the answer for a line does not depend on the others."""
-
-    needs_ctc: ClassVar[bool] = False
-    stepwise: ClassVar[bool] = True
-    """Whether it writes token by token; else it reads whole texts back, or needs no text decoder."""
-
-    @property
-    def widths(self) -> tuple[float, ...]:
-        """The widths at which it looks at a line, relative to the usual one; on the first, characters are placed."""
-        return (1.0,)
-
-    @property
-    def most_alternatives(self) -> int:
-        """How many other texts than the one it finds it can be asked for."""
-        return MOST_ALTERNATIVES
-
-    def fitted(self, best: "Decoder | None") -> "Decoder":
-        """The same, what it leaves open taken from the decoder that reads best with a model."""
-        return self
-
-    def akin(self, other: "Decoder") -> bool:
-        """Whether the confidences of one mean what those of the other do."""
-        return type(self) is type(other)
-
-    def check(self, network: DRetHTR) -> None:
-        """Refuse a network that lacks what this decoder needs.
-
-        Raises:
-            ConfigError: saying what is missing.
-        """
-        if self.needs_ctc and network.ctc is None:
-            raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
-
-    @abstractmethod
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
-    ) -> list[Decoded]:
-        """One text for each line of the memory, and at most so many others."""
-
-    def decode_views(
-        self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None
-    ) -> list[Decoded]:
-        """The same for lines that it sees at all of its `widths`: one memory for each."""
-        [memory] = views
-        return self.decode(network, memory, alternatives, ngrams)
-
-
 @dataclass(frozen=True)
-class CTC(Decoder):
+class CTC(OneView):
     """The likeliest text of the CTC head and of n-grams; without these its likeliest path, no decoding loop at all.
 
     Args:
-        language_weight: Of the n-grams, beside the CTC head's 1; left open, that with which the model reads best, or 0.
+        language_weight: Of the n-grams, beside the CTC head's 1; left open, what `drethtr calibrate` found.
     """
 
     language_weight: float | None = None
@@ -151,7 +103,7 @@ class CTC(Decoder):
 
 
 @dataclass(frozen=True)
-class Beam(Decoder):
+class Beam(OneView):
     """Beam search, texts compared by log-probability / length^length_exponent; alternatives are other beams."""
 
     beams: int = 5
@@ -202,7 +154,7 @@ class Beam(Decoder):
         return float(text.log_probability / max(len(text.token_log_probabilities), 1) ** self.length_exponent)
 
 
-class Writer(Decoder):
+class Writer(OneView):
     """A decoder that writes one text; alternatives come from a beam search of their own."""
 
     @abstractmethod
@@ -292,7 +244,8 @@ class Joint(Decoder):
         return self.completed(USUAL)
 
     def fitted(self, best: Decoder | None) -> Decoder:
-        weights = self.completed(best.weights if isinstance(best, Joint) else USUAL)
+        usual = best.weights if isinstance(best, CTC | Joint) else USUAL
+        weights = self.completed(usual if isinstance(best, Joint) else usual._replace(ctc=USUAL.ctc))
         return replace(self, ctc_weight=weights.ctc, language_weight=weights.language)
 
     def completed(self, usual: Weights) -> Weights:
@@ -302,11 +255,6 @@ class Joint(Decoder):
 
     def akin(self, other: Decoder) -> bool:
         return isinstance(other, Joint) and self.widths == other.widths
-
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
-    ) -> list[Decoded]:
-        return self.decode_views(network, [memory], alternatives, ngrams)
 
     def decode_views(
         self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None

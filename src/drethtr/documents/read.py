@@ -20,7 +20,7 @@ from drethtr.image_file import DECODING_ERRORS, upright_size
 SPACE = b" \t\r\n"
 
 HEAD = 4096
-"""In so many bytes at the beginning PAGE and ALTO files tell who made them."""
+"""So many bytes at the beginning of a file tell what it is, and of PAGE and ALTO who made them."""
 
 MADE_HERE = re.compile(rb"<Creator>drethtr |<softwareName>drethtr</")
 """What our writers put there."""
@@ -62,8 +62,8 @@ def read_page(path: str | Path) -> Page:
     return parse_page(data, str(path), lambda image: size_beside(path, image))[2].page
 
 
-def load(path: Path, limit: int) -> bytes:
-    """The first bytes of a file."""
+def load(path: Path, limit: int = HEAD) -> bytes:
+    """The first bytes of a file, so many that it tells what it is if no other limit is set."""
     try:
         with path.open("rb") as file:
             return file.read(limit)
@@ -74,7 +74,7 @@ def load(path: Path, limit: int) -> bytes:
 def made_here(path: Path) -> bool:
     """Whether drethtr read what a PAGE or ALTO file says, as that itself tells; one that it updated is a person's."""
     try:
-        return MADE_HERE.search(load(path, HEAD)) is not None
+        return MADE_HERE.search(load(path)) is not None
     except DataError:
         return False
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample, page_of
-from drethtr.decoding.strategies import CTC, Decoder, Greedy, Joint, VerifiedDrafts, default_decoder
+from drethtr.decoding.decoder import Decoder
+from drethtr.decoding.strategies import CTC, Greedy, Joint, VerifiedDrafts, default_decoder
 from drethtr.errors import DataError
-from drethtr.evaluation.choose_decoder import best_decoder
+from drethtr.evaluation.choose_decoder import Best, best_decoders
 from drethtr.evaluation.confidence import Reliability, reliability, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.images.line import Line
@@ -78,10 +79,10 @@ def calibrate(
     """
     chosen = to_read(samples)
     plain = replace(model, trust=Trust())  # what was learned before must not matter
-    decoder = model.trust.decoder if decoders else best_decoder(plain, chosen, advance)
+    decoder, alone = Best(model.trust.decoder) if decoders else best_decoders(plain, chosen, advance)
     plain = replace(plain, trust=Trust(decoder=decoder))
     fits = []
-    for some in decoders or usual_decoders(plain):
+    for some in decoders or usual_decoders(plain, alone):
         alike = tuple(one.fitted(decoder) for one in some)
         fits.append(fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance)))
         if on_fit is not None:
@@ -104,10 +105,10 @@ def without(calibration: Calibration, done: Collection[Decoder]) -> Calibration:
     return replace(calibration, decoders=tuple(d for d in calibration.decoders if not any(map(d.akin, done))))
 
 
-def usual_decoders(model: Model) -> tuple[Decoders, ...]:
+def usual_decoders(model: Model, alone: CTC = CTC()) -> tuple[Decoders, ...]:  # noqa: B008  # a value
     """What a user of the model gets unasked, and the fastest reader of the image and of the decoder."""
     network = model.network
-    fast: tuple[Decoders, ...] = ((Greedy(),),) if network.ctc is None else ((CTC(),), (VerifiedDrafts(), Greedy()))
+    fast: tuple[Decoders, ...] = ((Greedy(),),) if network.ctc is None else ((alone,), (VerifiedDrafts(), Greedy()))
     usual = model.trust.decoder or default_decoder(network)
     return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 

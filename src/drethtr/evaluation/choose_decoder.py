@@ -15,9 +15,10 @@ import torch
 
 from drethtr.checkpoint import Model
 from drethtr.data.sample import Sample
+from drethtr.decoding.decoder import Decoder
 from drethtr.decoding.joint import Scored, read_back
 from drethtr.decoding.scorer import NetworkScorer
-from drethtr.decoding.strategies import CTC, USUAL, Decoder, Joint
+from drethtr.decoding.strategies import CTC, USUAL, Joint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
@@ -58,15 +59,23 @@ class Proposals(NamedTuple):
     ctc: tuple[Counts, ...]
 
 
-def best_decoder(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> Decoder | None:
-    """The decoder with the fewest errors; None, the network's own choice, if it has but one reader.
+class Best(NamedTuple):
+    """The decoder that reads best, None if that is not known; and the CTC head alone, as it does."""
 
-    None as well if all lines are read in pieces: then nothing is known of any decoder.
+    decoder: Decoder | None = None
+    alone: CTC = CTC()
+
+
+def best_decoders(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> Best:
+    """The decoders with the fewest errors.
+
+    Nothing is known of them if there is but one reader, or all lines are read in pieces.
     """
     if model.network.ctc is None:
-        return None
-    best = try_decoders(model, samples, advance)[0]
-    return best.decoder if best.counts.lines else None
+        return Best()
+    tried = [one for one in try_decoders(model, samples, advance) if one.counts.lines]
+    found = [one.decoder for one in tried]
+    return Best(found[0], next(one for one in found if isinstance(one, CTC))) if found else Best()
 
 
 def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> list[Tried]:

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import TypeAlias
 
 from drethtr.data.sample import Sample, page_of
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoder import Decoder
 from drethtr.errors import DataError
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.reading import Reading

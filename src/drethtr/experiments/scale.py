@@ -8,8 +8,9 @@ from typing import ClassVar
 from drethtr.benchmarks.race import QUICK, Rounds
 from drethtr.checkpoint import SHIPPED
 from drethtr.data.batch import BatchConfig
+from drethtr.decoding.decoder import Decoder
 from drethtr.decoding.published import PublishedBeam, PublishedGreedy
-from drethtr.decoding.strategies import Decoder, Greedy
+from drethtr.decoding.strategies import Greedy
 from drethtr.experiments.made_lines import make_material
 from drethtr.experiments.material import Material
 from drethtr.experiments.start import FinishedImagePart

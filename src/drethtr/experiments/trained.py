@@ -8,7 +8,7 @@ from drethtr import config
 from drethtr.checkpoint import Model, load_model
 from drethtr.data.sample import Sample, check_apart, page_of
 from drethtr.data.sources import open_all
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoder import Decoder
 from drethtr.evaluation.evaluate import count_unknown, read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.experiments.course import Change, Course, Plan, RealOnly

@@ -1,7 +1,4 @@
-"""N-grams from texts: counted, smoothed, mixed and pruned.
-
-An n-gram is a number here, its tokens the digits to the base V: the n-gram without its last token is a division away,
-that without its first a remainder, and sorted numbers are n-grams in the order in which `NGrams` keeps them.
+"""N-grams from texts and from other n-grams: counted, smoothed, mixed and pruned.
 
 Source: interpolated absolute discounting, Ney, Essen and Kneser, Computer Speech and Language 1994, the discount of
 each length n1 / (n1 + 2 n2); mixture and pruning by what an n-gram changes, after Stolcke, arXiv cs/0006025.
@@ -10,17 +7,29 @@ each length n1 / (n1 + 2 n2); mixture and pruning by what an n-gram changes, aft
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.errors import ConfigError, DataError
-from drethtr.language.ngrams import FAINTEST, LONGEST, STEP, NGrams
+from drethtr.language.levels import Keys, Levels, Shares, check_order, found
+from drethtr.language.ngrams import FAINTEST, STEP, NGrams
 from drethtr.text.tokenizer import BOS, EOS, Tokenizer
 
-Keys = NDArray[np.int64]
-Shares = NDArray[np.float64]
+
+class Source(Protocol):
+    """What is known of n-grams of one length."""
+
+    @property
+    def keys(self) -> Keys:
+        """Those that are known, sorted."""
+
+    def shares(self, keys: Keys, shorter: Shares) -> Shares:
+        """How likely the last tokens are, from how likely they are after one token less."""
+
+    def often(self, keys: Keys) -> Shares:
+        """How often n-grams occur, as shares of all."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +68,28 @@ class Counted:
         return shares
 
 
-def found(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
-    """Where some keys are among sorted ones, and whether they are."""
-    places = np.searchsorted(sorted_keys, keys).clip(max=len(sorted_keys) - 1)
-    return places, sorted_keys[places] == keys
+@dataclass(frozen=True)
+class Known:
+    """N-grams of one length as other n-grams have them, and how often each must occur, if those are right."""
+
+    levels: Levels
+    length: int
+    occur: Shares
+
+    @property
+    def keys(self) -> Keys:
+        """Those that are known, sorted."""
+        return self.levels.contexts(self.length)
+
+    def shares(self, keys: Keys, shorter: Shares) -> Shares:
+        """Probabilities of the last tokens, from those after one token less."""
+        return self.levels.given(keys, shorter, self.length)
+
+    def often(self, keys: Keys) -> Shares:
+        """How often they occur, as shares of all."""
+        places, seen = found(self.keys, keys)
+        shares: Shares = np.where(seen, self.occur[places], 0)
+        return shares
 
 
 def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted]:
@@ -81,8 +108,22 @@ def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted
     return counted
 
 
+def known_by(ngrams: NGrams) -> list[Known]:
+    """The n-grams of each length."""
+    levels, known = Levels.of(ngrams), list[Known]()
+    for length in range(1, ngrams.order + 1):
+        occur = levels.shares(length)
+        if length == 1:
+            occur[BOS] = occur[EOS]  # a line begins as often as it ends, though no line goes on with its beginning
+        else:
+            before, _ = found(levels.contexts(length - 1), levels.contexts(length) // levels.size)
+            occur = known[-1].occur[before] * occur
+        known.append(Known(levels, length, occur))
+    return known
+
+
 class Mixed(NamedTuple):
-    """N-grams of one length, of all texts.
+    """N-grams of one length, of all sources.
 
     shares   of their last tokens after the others
     weights  how much is lost without them: how often they occur, times the nats by which they are likelier than without
@@ -94,18 +135,18 @@ class Mixed(NamedTuple):
     weights: Shares
 
 
-def mixed(texts: Sequence[Sequence[Counted]], parts: Sequence[float], size: int) -> list[Mixed]:
-    """The n-grams of some texts, each of which counts for a part of 1; those of one token are all there are."""
-    keys, each = np.arange(size), [np.full(size, 1 / size)] * len(texts)
+def mixed(sources: Sequence[Sequence[Source]], parts: Sequence[float], size: int) -> list[Mixed]:
+    """The n-grams of some sources, each of which counts for a part of 1; those of one token are all there are."""
+    keys, each = np.arange(size), [np.full(size, 1 / size)] * len(sources)
     found_so_far: list[Mixed] = []
-    for length, of_length in enumerate(zip(*texts, strict=True), start=1):
+    for length, of_length in enumerate(zip(*sources, strict=True), start=1):
         if length > 1:
-            before, keys = keys, np.unique(np.concatenate([counted.keys for counted in of_length]))
+            before, keys = keys, np.unique(np.concatenate([source.keys for source in of_length]))
             places, _ = found(before, keys % size ** (length - 1))
             each = [shares[places] for shares in each]
         shorter = sum_of(each, parts)
-        each = [counted.shares(keys, shares) for counted, shares in zip(of_length, each, strict=True)]
-        shares, often = sum_of(each, parts), sum_of([counted.often(keys) for counted in of_length], parts)
+        each = [source.shares(keys, shares) for source, shares in zip(of_length, each, strict=True)]
+        shares, often = sum_of(each, parts), sum_of([source.often(keys) for source in of_length], parts)
         found_so_far.append(Mixed(keys, shares, often * np.log(shares / shorter)))
     return found_so_far
 
@@ -131,116 +172,27 @@ def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
 
 
 def learn(
-    texts: Sequence[Iterable[str]], parts: Sequence[float], tokenizer: Tokenizer, *, order: int, most: int
+    sources: Sequence[Iterable[str] | NGrams], parts: Sequence[float], tokenizer: Tokenizer, *, order: int, most: int
 ) -> NGrams:
-    """What is likely in some texts, lines each, that count for parts of 1; of at most about so many n-grams.
+    """What is likely in lines of text and by n-grams, each of which counts for a part of 1; at most about so many.
 
     Raises:
-        ConfigError: if n-grams of this order cannot be counted for so many tokens.
+        ConfigError: if n-grams of this order cannot be counted for so many tokens, or a source has others.
         DataError: if there is too little text.
     """
     size = tokenizer.size
     check_order(order, size)
-    counted = [count(map(tokenizer.encode, some), size, order) for some in texts]
-    kept = pruned(mixed(counted, parts, size), size, most)
+    if others := [some for some in sources if isinstance(some, NGrams) and (some.size, some.order) != (size, order)]:
+        raise ConfigError(
+            f"{others[0]} cannot be kept among n-grams of up to {order}; keep that length and the alphabet, or none"
+        )
+    known: list[Sequence[Source]] = [
+        known_by(some) if isinstance(some, NGrams) else count(map(tokenizer.encode, some), size, order)
+        for some in sources
+    ]
+    kept = pruned(mixed(known, parts, size), size, most)
     losses = [(-np.log(some.shares) / STEP).round().clip(0, -FAINTEST / STEP) for some in kept]
-    levels = Levels(size, [some.keys for some in kept], [np.exp(-STEP * some) for some in losses], [])
-    for length in range(order):
-        levels.backoffs.append(levels.backoffs_of(length))
-    return levels.tree(losses)
-
-
-class Levels(NamedTuple):
-    """N-grams by their lengths, from 1 on; their shares; and by lengths from 0 on, in steps, what they back off by."""
-
-    size: int
-    keys: list[Keys]
-    shares: list[Shares]
-    backoffs: list[NDArray[np.float64]]
-
-    def contexts(self, length: int) -> Keys:
-        """The n-grams of this length, the root for 0."""
-        return self.keys[length - 1] if length else np.zeros(1, dtype=np.int64)
-
-    def tree(self, losses: Sequence[NDArray[np.float64]]) -> NGrams:
-        """All of them, with their losses by their lengths from 1 on, in steps."""
-        return NGrams(
-            self.size,
-            len(self.keys),
-            tokens=np.concatenate([[0], *(keys % self.size for keys in self.keys)]).astype(np.int16),
-            losses=np.concatenate([[0], *losses]).astype(np.uint8),
-            children=np.concatenate([self.children(length) for length in range(len(self.keys))]).astype(np.int16),
-            backoffs=np.concatenate(self.backoffs).astype(np.int8),
-        )
-
-    def children(self, length: int) -> NDArray[np.int64]:
-        """How many n-grams go on from each of this length."""
-        places, _ = found(self.contexts(length), self.keys[length] // self.size)
-        return np.bincount(places, minlength=len(self.contexts(length)))
-
-    def backoffs_of(self, length: int) -> NDArray[np.float64]:
-        """For each of this length, what it leaves of 1 to other tokens, beside what one token less leaves to them."""
-        longer = self.keys[length]
-        places, _ = found(self.contexts(length), longer // self.size)
-        shorter = self.backed_off(longer % self.size**length, length)
-        left, before = (
-            (1 - np.bincount(places, weights=some, minlength=len(self.contexts(length)))).clip(min=1e-3)
-            for some in (self.shares[length], shorter)
-        )
-        limits = np.iinfo(np.int8)
-        steps: NDArray[np.float64] = (np.log(left / before) / STEP).round().clip(limits.min, limits.max)
-        return steps
-
-    def backed_off(self, keys: Keys, length: int) -> Shares:
-        """The shares of n-grams of this length, kept or not."""
-        if not length:
-            return np.zeros(len(keys))
-        places, kept = found(self.keys[length - 1], keys)
-        if kept.all():
-            return self.shares[length - 1][places]
-        context, known = found(self.contexts(length - 1), keys // self.size)
-        lost = np.where(known, self.backoffs[length - 1][context], 0)
-        shorter = self.backed_off(keys % self.size ** (length - 1), length - 1)
-        return np.where(kept, self.shares[length - 1][places], np.exp(STEP * lost) * shorter)
-
-
-def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
-    """The same for other tokens: new ones are by themselves as likely as by chance, and follow nothing.
-
-    Args:
-        names: What each token is called there, -1 if there is no such token.
-        size: How many tokens there are there.
-
-    Raises:
-        ConfigError: if n-grams of so many tokens cannot be numbered.
-    """
-    check_order(ngrams.order, size)
-    called, begin, end = np.array(names), 0, 1
-    keys, known = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool)
-    levels, losses = Levels(size, [], [], [np.zeros(1) + ngrams.backoffs[0]]), []
-    for length in range(1, ngrams.order + 1):
-        parents = np.repeat(np.arange(end - begin), ngrams.children[begin:end])
-        begin, end = end, end + len(parents)
-        tokens = called[ngrams.tokens[begin:end]]
-        keys, known = keys[parents] * size + tokens, known[parents] & (tokens >= 0)
-        kept = np.flatnonzero(known)
-        kept = kept[np.argsort(keys[kept])]
-        new = np.setdiff1d(np.arange(size), keys[kept]) if length == 1 else np.zeros(0, dtype=np.int64)
-        place = np.argsort(np.concatenate([keys[kept], new]))
-        levels.keys.append(np.concatenate([keys[kept], new])[place])
-        by_chance = np.full(len(new), round(np.log(size) / STEP))
-        losses.append(np.concatenate([ngrams.losses[begin:end][kept], by_chance])[place])
-        if length < ngrams.order:
-            backoffs = ngrams.backoffs[begin:end][kept]
-            levels.backoffs.append(np.concatenate([backoffs, np.zeros(len(new))])[place])
-    return levels.tree(losses)
-
-
-def check_order(order: int, size: int) -> None:
-    """Refuse n-grams whose numbers would be too large.
-
-    Raises:
-        ConfigError: saying so.
-    """
-    if not 1 <= order <= LONGEST or size**order >= 2**63:
-        raise ConfigError(f"n-grams of {order} tokens of {size} cannot be counted; take shorter ones")
+    levels = Levels(size, [some.keys for some in kept], losses, [])
+    for _ in range(order):
+        levels.back_off()
+    return levels.tree()

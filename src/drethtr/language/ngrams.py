@@ -7,11 +7,12 @@ Source: Katz, IEEE Transactions on Acoustics, Speech and Signal Processing 1987;
 from.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from hashlib import sha256
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -28,13 +29,18 @@ FAINTEST = -255 * STEP
 """The least log-probability; tokens that are in no text have it."""
 
 LONGEST = 10
-ROWS = 1 << 14
-"""Distributions that are kept for the next time, half a kilobyte each."""
 
-TENSORS = {"tokens": torch.int16, "losses": torch.uint8, "children": torch.int16, "backoffs": torch.int8}
+REMEMBERED = 1 << 14
+"""Steps whose outcome is kept for the next time, some hundred bytes each."""
 
 State = tuple[int, ...]
 """The nodes of the last 0, 1, 2, … tokens, as far as n-grams go; -1 where none begins with these tokens."""
+
+
+def dtypes(size: int) -> dict[str, np.dtype[Any]]:
+    """In which numbers the arrays of n-grams of so many tokens are kept."""
+    few = np.dtype(np.uint8 if size <= np.iinfo(np.uint8).max else np.int16)
+    return {"tokens": few, "losses": np.dtype(np.uint8), "children": few, "backoffs": np.dtype(np.int8)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +57,23 @@ class NGrams:
 
     size: int
     order: int
-    tokens: NDArray[np.int16]
+    tokens: NDArray[np.uint8 | np.int16]
     losses: NDArray[np.uint8]
-    children: NDArray[np.int16]
+    children: NDArray[np.uint8 | np.int16]
     backoffs: NDArray[np.int8]
-    rows: dict[State, NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
 
     def __str__(self) -> str:
         return f"{len(self.tokens) - 1:,} n-grams of up to {self.order} tokens"
 
     @cached_property
-    def firsts(self) -> NDArray[np.int64]:
+    def firsts(self) -> memoryview:
         """(contexts + 1,) the first child of each context."""
-        return np.concatenate([[1], 1 + np.cumsum(self.children, dtype=np.int64)])
+        return np.concatenate([[1], 1 + np.cumsum(self.children, dtype=np.int64)]).data
+
+    @cached_property
+    def views(self) -> tuple[memoryview, memoryview, memoryview]:
+        """Tokens, losses and backoffs; of a view, one number is looked up faster than of an array."""
+        return self.tokens.data, self.losses.data, self.backoffs.data
 
     @cached_property
     def start(self) -> State:
@@ -78,44 +88,45 @@ class NGrams:
         """The n-gram one token longer; -1 if there is none."""
         if node < 0:
             return -1
-        first, end = self.firsts[node : node + 2]
-        place = int(first + np.searchsorted(self.tokens[first:end], token))
-        return place if place < end and self.tokens[place] == token else -1
+        tokens, end = self.views[0], self.firsts[node + 1]
+        place = bisect_left(tokens, token, self.firsts[node], end)
+        return place if place < end and tokens[place] == token else -1
 
-    def next(self, state: State) -> NDArray[np.float64]:
-        """(V,) log-probabilities of what comes now; not to be changed."""
-        row = self.rows.get(state)
-        if row is None:
-            row = np.full(self.size, FAINTEST)
-            for node in state:
-                if node >= 0:
-                    first, end = self.firsts[node : node + 2]
-                    row += STEP * self.backoffs[node]
-                    row[self.tokens[first:end]] = -STEP * self.losses[first:end]
-            if len(self.rows) >= ROWS:
-                self.rows.clear()
-            self.rows[state] = row
-        return row
+    def next(self, state: State, token: int) -> float:
+        """Log-probability of a token, if it comes now."""
+        _, losses, backoffs = self.views
+        lost = 0
+        for node in reversed(state):
+            if (place := self.child(node, token)) >= 0:
+                return STEP * (lost - losses[place])
+            if node >= 0:
+                lost += backoffs[node]
+        return STEP * lost + FAINTEST
+
+    @cached_property
+    def step(self) -> Callable[[State, int], tuple[float, State]]:
+        """Both of them; texts that are read one after the other are much alike."""
+        return lru_cache(REMEMBERED)(lambda state, token: (self.next(state, token), self.after(state, token)))
 
     def log_probability(self, tokens: Sequence[int]) -> float:
         """Of a whole line, its end included."""
         state, total = self.start, 0.0
         for token in (*tokens, EOS):
-            total += float(self.next(state)[token])
-            state = self.after(state, token)
+            gained, state = self.step(state, token)
+            total += gained
         return total
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 of all that it says."""
         digest = sha256(f"{self.size} {self.order}".encode())
-        for name in TENSORS:
+        for name in dtypes(self.size):
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()
 
     def tensors(self) -> dict[str, Tensor]:
         """What `of_tensors` takes."""
-        return {name: torch.from_numpy(getattr(self, name)) for name in TENSORS}
+        return {name: torch.from_numpy(getattr(self, name)) for name in dtypes(self.size)}
 
     @classmethod
     def of_tensors(cls, size: int, order: int, tensors: Mapping[str, Tensor]) -> Self:
@@ -126,10 +137,10 @@ class NGrams:
         """
         if not 1 <= order <= LONGEST:
             raise CheckpointError(f"n-grams of {order} tokens, where 1 to {LONGEST} can be")
-        for name, dtype in TENSORS.items():
-            if name not in tensors or tensors[name].dtype != dtype or tensors[name].ndim != 1:
+        for name, dtype in dtypes(size).items():
+            if name not in tensors or str(tensors[name].dtype) != f"torch.{dtype}" or tensors[name].ndim != 1:
                 raise CheckpointError(f"its n-grams lack {name}")
-        found = cls(size, order, **{name: tensors[name].numpy() for name in TENSORS})
+        found = cls(size, order, **{name: tensors[name].numpy() for name in dtypes(size)})
         found.check()
         return found
 

@@ -38,20 +38,21 @@ class Voice:
             return 0.0
         assert self.ngrams is not None
         gained = 0.0 if token == EOS else PER_TOKEN
-        return self.weight * (float(self.ngrams.next(state)[token]) + gained)
+        return self.weight * (self.ngrams.next(state, token) + gained)
 
     def after(self, state: State, token: int) -> State:
         """Where one is after it."""
         return self.ngrams.after(state, token) if state and self.ngrams is not None else ()
 
     def says(self, tokens: Sequence[int]) -> float:
-        """What a whole text would get with a weight of 1."""
-        assert self.ngrams is not None
+        """What a whole text would get with a weight of 1; 0 if it has nothing to say."""
+        if self.ngrams is None or not self.speaks:
+            return 0.0
         return self.ngrams.log_probability(tokens) + PER_TOKEN * len(tokens)
 
     def votes(self, tokens: Sequence[int]) -> float:
         """What a whole text gets."""
-        return self.weight * self.says(tokens) if self.speaks else 0.0
+        return self.weight * self.says(tokens)
 
 
 SILENT = Voice()

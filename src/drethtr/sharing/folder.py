@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from drethtr.atomic import atomic_write
 from drethtr.checkpoint import Model, save_model
 from drethtr.errors import CheckpointError, DataError, MissingExtraError
+from drethtr.model.rounding import restored, rounded
 from drethtr.sharing.readme import readme
 
 MODEL, README = "model.safetensors", "README.md"
@@ -15,7 +16,7 @@ REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def write_folder(model: Model, folder: Path, repository: str = "OWNER/NAME") -> None:
-    """Write a model, in float16 if that loses nothing, and a README made from its card.
+    """Write a model, in 8 and 16 bits if that loses nothing, and a README made from its card.
 
     Raises:
         DataError: if the folder has a README of something else, or a model without one; if a README cannot be written.
@@ -29,17 +30,19 @@ def write_folder(model: Model, folder: Path, repository: str = "OWNER/NAME") -> 
             raise DataError(
                 f"{weights}: has no {README} of drethtr beside it and stays as it is; choose another folder"
             )
-        save_model(model, weights, half=fits_half(model))
+        save_model(model, weights, small=is_rounded(model))
         with atomic_write(page) as unfinished:
             unfinished.write_text(readme(model, repository), encoding="utf-8")
     except OSError as error:
         raise DataError(f"{page}: cannot be read or written: {error.strerror}") from error
 
 
-def fits_half(model: Model) -> bool:
-    """Whether all weights are numbers of float16, as those of a model are that was stored so."""
-    weights = model.network.state_dict().values()
-    return all(weight.half().to(weight.dtype).equal(weight) for weight in weights if weight.is_floating_point())
+def is_rounded(model: Model) -> bool:
+    """Whether rounding changes no weight, as it does not in a model that was stored so."""
+    weights = model.network.state_dict()
+    return all(
+        weight.to(weights[name].dtype).equal(weights[name]) for name, weight in restored(rounded(weights)).items()
+    )
 
 
 def locate(source: str | Path, revision: str | None = None) -> Path:

@@ -10,7 +10,7 @@ from torch import Tensor
 from drethtr.checkpoint import SHIPPED, Model, load_model
 from drethtr.data.sources import open_all
 from drethtr.errors import ConfigError
-from drethtr.language.learn import renamed
+from drethtr.language.levels import renamed
 from drethtr.language.ngrams import NGrams
 from drethtr.model.backbones import PPOCRBackbone
 from drethtr.model.imagenet import load_imagenet

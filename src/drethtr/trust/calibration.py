@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoder import Decoder
 from drethtr.errors import ConfigError
 from drethtr.reading import Character, Evidence, Reading, word_places
 from drethtr.trust.logistic import Floats, Logistic, log_odds

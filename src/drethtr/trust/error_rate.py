@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 from typing import NamedTuple
 
-from drethtr.decoding.strategies import Decoder
+from drethtr.decoding.decoder import Decoder
 from drethtr.errors import ConfigError
 from drethtr.reading import Reading
 

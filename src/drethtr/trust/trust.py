@@ -37,6 +37,11 @@ class Trust:
     error_rates: tuple[ErrorRate, ...] = ()
     decoder: Decoder | None = None
 
+    def fitted(self, decoder: Decoder) -> Decoder:
+        """The same, what it leaves open as in the calibrated one of its kind, or else in the one that reads best."""
+        known = (one for calibration in self.calibrations for one in calibration.decoders if one.akin(decoder))
+        return decoder.fitted(next(known, self.decoder))
+
     def calibrated(self, reading: Reading, decoder: Decoder) -> Reading:
         """The reading with confidences that are probabilities, or as it is if this decoder was not calibrated."""
         calibration = self.calibration(decoder)

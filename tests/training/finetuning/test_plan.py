@@ -8,6 +8,7 @@ from drethtr.checkpoint import SHIPPED, load_model
 from drethtr.data.prose import Prose
 from drethtr.decoding.strategies import Joint
 from drethtr.errors import ConfigError
+from drethtr.language.learn import learn
 from drethtr.text.tokenizer import Characters
 from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
 from drethtr.training.run import RunConfig
@@ -53,6 +54,8 @@ def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
 def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model, weight, prose):
     known = replace(tiny_model, trust=Trust(decoder=Joint(language_weight=weight)))
     assert run(known).prose == prose and run(tiny_model).prose is None
+    ngrams = learn([["abba", "a bag"]], [1.0], tiny_model.tokenizer, order=2, most=9)
+    assert run(replace(known, ngrams=ngrams)).prose is None
 
 
 def test_brackets_in_a_name_are_no_pattern(tiny_model):

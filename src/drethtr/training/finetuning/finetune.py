@@ -20,9 +20,11 @@ from drethtr.errors import ConfigError
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
 from drethtr.model.adapter import changes_between
+from drethtr.model.rounding import restored, rounded
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
 from drethtr.training.finetuning.judge import edits, pages_of, with_trust
+from drethtr.training.finetuning.language import with_language
 from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import rank_of, run_of
@@ -74,13 +76,13 @@ def finetune(
     lines = material.parts.validation
     pages = pages_of(lines)
     before = edits(material.start, lines)
-    trained, adapter = as_saved(material, learned(material, 1.0, place))
+    trained, adapter = as_saved(material, 1.0, learned(material, 1.0, place))
     after = edits(trained, lines)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
     model = replace(trusted(material, trained), card=card_of(material, trained, *rates))
     if adapter is None:
-        save_model(model, output, half=True)
+        save_model(model, output, small=True)
     else:
         save_adapter(replace(adapter, card=model.card, trust=model.trust), output)
     clear(place.folder)
@@ -141,16 +143,16 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
     return load_model(best, place.device)
 
 
-def as_saved(material: Material, best: Model) -> tuple[Model, Adapter | None]:
+def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adapter | None]:
     """A model with its numbers rounded as its file will have them, so that what is measured is what is saved.
 
-    It reads with the decoder of the start: few lines say little about which one is better.
+    Its n-grams, if it has any, learn the share of the lines that it learned; those of an adapter are its model's. It
+    reads with the decoder of the start: few lines say little about which one is better.
     """
     trust = Trust(decoder=material.start.trust.decoder)
     if not material.plan.adapter:
-        weights = best.network.state_dict()
-        best.network.load_state_dict({n: w.half().to(w) if w.is_floating_point() else w for n, w in weights.items()})
-        return replace(best, trust=trust), None
+        best.network.load_state_dict(restored(rounded(best.network.state_dict())))
+        return with_language(replace(best, trust=trust), [sample.text for sample in material.some(share)]), None
     changes = changes_between(material.start.network, best.network, rank_of(material.start))
     path = Path(material.plan.model)
     halved = {name: change.half() for name, change in changes.items()}
@@ -160,15 +162,17 @@ def as_saved(material: Material, best: Model) -> tuple[Model, Adapter | None]:
 
 def trusted(material: Material, trained: Model) -> Model:
     """The model with what it may believe of itself; where nothing was better than the start, all that this does."""
-    if weights_hash(trained) == weights_hash(material.start):
-        return replace(trained, trust=material.start.trust)
+    unchanged = replace(trained, trust=material.start.trust)
+    if unchanged.hash == material.start.hash:
+        return unchanged
     return with_trust(trained, material.parts.validation)
 
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
     """The learning curve; `after` are the errors of the model that learned from all lines."""
     validation = material.parts.validation
-    fewer = [edits(as_saved(material, learned(material, share, place))[0], validation) for share in SHARES[:-1]]
+    trained = (as_saved(material, share, learned(material, share, place))[0] for share in SHARES[:-1])
+    fewer = [edits(model, validation) for model in trained]
     lines = [len(material.some(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(validation))
 

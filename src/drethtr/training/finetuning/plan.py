@@ -134,9 +134,12 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
 
 
 def knows_language(model: Model) -> bool:
-    """Whether a model reads best with a vote of language: then it learns that of the new lines, and forgets none."""
+    """Whether a model reads best with a vote of what its decoder knows of language.
+
+    Then the decoder learns that of the new lines, and forgets none; n-grams vote in its place.
+    """
     decoder = model.trust.decoder
-    return isinstance(decoder, Joint) and decoder.weights.language > 0
+    return isinstance(decoder, Joint) and decoder.weights.language > 0 and model.ngrams is None
 
 
 def widest_line(model: Model) -> int:
