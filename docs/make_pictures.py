@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from drethtr import Recognizer
+from drethtr.images.degrade import DropInk
 from drethtr.images.line import load_line
 from drethtr.pictures.explained_line import explained_line
 from drethtr.pictures.explained_page import explained_page
@@ -13,12 +15,13 @@ from drethtr.pictures.reliability import reliability_chart
 from drethtr.transcription import transcribe_page
 
 ROOT = Path(__file__).parents[1]
-SAMPLE = ROOT / "samples" / "000002.png"
+SAMPLE = ROOT / "samples" / "000005.png"
 PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
 
 IMAGES.mkdir(exist_ok=True)
-line, recognizer = load_line(SAMPLE), Recognizer.load()
+worn = DropInk(most=24, share=0.5)  # spots without ink, where there is something to doubt
+line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer.load()
 [reading] = recognizer.read([line])
 explained_line(line, reading).save(IMAGES / "reading.png")
 draw(explain(recognizer, line)).save(IMAGES / "explanation.png")
