@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 import torch
 
-from drethtr.decoding.ctc_search import align, best_path, ctc_log_likelihood, prefix_search
+from drethtr.decoding.ctc_search import align, best_path, ctc_log_likelihood, nothing_new, prefix_search
 from drethtr.language.learn import learn
 from drethtr.language.voice import Voice
 from drethtr.text.tokenizer import Characters
@@ -194,3 +194,18 @@ def test_prefixes_far_behind_are_given_up():
         assert near[0].tokens == everything[0].tokens
         assert all(text.log_probability > near[0].log_probability - 2 for text in near)
         assert 1 <= len(near) < len(everything)
+
+
+def test_blanks_beyond_doubt_are_passed_over():
+    """With a margin, long pauses change no text, and scores hardly."""
+    pause = torch.full((6, 4), 1e-4, dtype=torch.float64)
+    pause[:, BLANK] = 1 - 3e-4
+    for seed in range(20):
+        rng = torch.Generator().manual_seed(seed)
+        parts = [(4 * torch.randn(2, 4, generator=rng, dtype=torch.float64)).softmax(-1) for _ in range(4)]
+        log_probs = torch.cat([part for between in parts for part in (pause, between)]).log()
+        assert nothing_new(log_probs[:, BLANK]).sum() >= 4 * len(pause) - 3
+        everything = prefix_search(log_probs, BLANK, beams=100)
+        near = prefix_search(log_probs, BLANK, beams=100, margin=20.0)
+        assert near[0].tokens == everything[0].tokens
+        assert near[0].score == pytest.approx(everything[0].score, abs=0.1)

@@ -24,6 +24,9 @@ from drethtr.language.ngrams import State
 from drethtr.language.voice import SILENT, Voice
 from drethtr.text.tokenizer import EOS
 
+SURE = -1e-3
+"""A blank of more than this log-probability is beyond doubt."""
+
 
 class CTCPath(NamedTuple):
     """A text, and the steps on which its tokens stand.
@@ -72,10 +75,11 @@ class Prefix:
     in_token   the same where the step is the last token
     total      of both
     vote       what language says of the tokens
+    votes      and of them with one more: a token that is weighed at a step often is at the next, too
     state      where it is after them; None until somebody asks
     """
 
-    __slots__ = ("after", "before", "in_blank", "in_token", "state", "token", "total", "vote")
+    __slots__ = ("after", "before", "in_blank", "in_token", "state", "token", "total", "vote", "votes")
 
     def __init__(self, token: int, before: "Prefix | None", vote: float = 0.0) -> None:
         self.token = token
@@ -83,6 +87,7 @@ class Prefix:
         self.after: dict[int, Prefix] = {}
         self.in_blank = self.in_token = self.total = -inf
         self.vote = vote
+        self.votes: dict[int, float] = {}
         self.state: State | None = None
 
     @property
@@ -96,14 +101,21 @@ class Prefix:
             self.state = voice.after(self.before.place(voice), self.token) if self.before else voice.start
         return self.state
 
+    def vote_with(self, token: int, voice: Voice) -> float:
+        """What language says of the tokens and this one."""
+        vote = self.votes.get(token)
+        if vote is None:
+            vote = self.votes[token] = self.vote + voice.vote(self.place(voice), token)
+        return vote
+
     def text(self, voice: Voice) -> CTCText:
         """The text, if it ends here."""
-        end = voice.vote(self.place(voice), EOS)
+        end = self.vote_with(EOS, voice)
         tokens, prefix = [], self
         while prefix.before is not None:
             tokens.append(prefix.token)
             prefix = prefix.before
-        return CTCText(tuple(reversed(tokens)), self.total, self.score + end)
+        return CTCText(tuple(reversed(tokens)), self.total, self.total + end)
 
 
 def prefix_search(
@@ -121,22 +133,32 @@ def prefix_search(
         log_probs: (S, V), without padding.
         beams: Prefixes kept at every step, and so the most texts that come back.
         tokens_per_step: Likeliest tokens by which prefixes may grow at a step.
-        margin: A prefix whose score is so much below the best one's is given up.
+        margin: A prefix whose score is so much below the best one's is given up. Steps with `nothing_new` are passed
+            over, too, by which log-probabilities get some hundredths lower.
         voice: What language has to say.
     """
     rows = log_probs.cpu().double()
+    idle = nothing_new(rows[:, blank]) & (margin < inf)
+    skipped, rows = rows[idle, blank].sum().item(), rows[~idle]
     growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
     root = Prefix(token=blank, before=None)
-    root.in_blank = root.total = 0.0
+    root.in_blank = root.total = skipped
     kept = [root]
-    for row, gains, tokens in zip(rows.tolist(), growth.values.tolist(), growth.indices.tolist(), strict=True):
+    rest = [row.data for row in rows.numpy()]  # of which few numbers are asked for
+    for row, gains, tokens in zip(rest, growth.values.tolist(), growth.indices.tolist(), strict=True):
         kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams, margin, voice)
     return sorted((prefix.text(voice) for prefix in kept), key=attrgetter("score"), reverse=True)
 
 
+def nothing_new(blanks: Tensor) -> Tensor:
+    """The steps (S,) that are blank beyond doubt, as those before them are: all that they change is the sum."""
+    sure = blanks > SURE
+    return sure & F.pad(sure[:-1], (1, 0), value=True)
+
+
 def advance(
     kept: list[Prefix],
-    row: list[float],
+    row: memoryview,
     growth: list[tuple[int, float]],
     blank: int,
     beams: int,
@@ -159,7 +181,7 @@ def advance(
             # A longer prefix that is in the race already has got this from `stay`.
             if token in prefix.after and prefix.after[token].total > -inf:
                 continue
-            score = made + prefix.vote + voice.vote(prefix.place(voice), token)
+            score = made + prefix.vote_with(token, voice)
             if score > leaders[0]:
                 grown.append((score, made, prefix, token))
                 heapreplace(leaders, score)
@@ -173,7 +195,7 @@ def advance(
     return survivors
 
 
-def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float, float]:
+def stay(prefix: Prefix, row: memoryview, blank: int) -> tuple[float, float, float]:
     """`in_blank`, `in_token` and `total` of a prefix after a step that leaves it, or makes it from the one before."""
     in_blank = prefix.total + row[blank]
     in_token = prefix.in_token + row[prefix.token]
@@ -188,7 +210,7 @@ def stay(prefix: Prefix, row: list[float], blank: int) -> tuple[float, float, fl
 def begin(before: Prefix, token: int, made: float, voice: Voice) -> Prefix:
     """The prefix one token longer, (again) in the race."""
     if token not in before.after:
-        before.after[token] = Prefix(token, before, before.vote + voice.vote(before.place(voice), token))
+        before.after[token] = Prefix(token, before, before.vote_with(token, voice))
     prefix = before.after[token]
     prefix.in_token = prefix.total = made
     return prefix
