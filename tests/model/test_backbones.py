@@ -13,6 +13,7 @@ from drethtr.model.folding import fold_norms
 
 BACKBONES = [
     PPOCR(),
+    PPOCR(height=64),
     EfficientNetV2S(),
     EfficientNetV2S(canvas=160),
     Light(),

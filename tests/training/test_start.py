@@ -6,13 +6,14 @@ import pytest
 import torch
 from conftest import TINY, written
 
-from drethtr.checkpoint import load_model, save_model
+from drethtr.checkpoint import build_model, load_model, save_model
 from drethtr.config import from_dict
 from drethtr.data.sample import Sample
 from drethtr.data.write_parquet import store_parquet
 from drethtr.errors import ConfigError
+from drethtr.images.prepare import Preparation
 from drethtr.language.learn import learn
-from drethtr.model.backbones import ResNet50
+from drethtr.model.backbones import PPOCR, ResNet50
 from drethtr.model.network import DRetHTR
 from drethtr.recognizer import Recognizer
 from drethtr.text.tokenizer import Characters
@@ -102,6 +103,19 @@ def test_a_network_of_other_settings_is_refused(tiny_path):
 def test_how_much_is_dropped_out_may_differ(tiny_path):
     before, _, network = start_and_result(tiny_path, None, replace(TINY, dropout=0.5, embedding_dropout=0.0))
     assert network.to_logits.weight.equal(before.network.to_logits.weight)
+
+
+def test_lines_may_become_higher_for_the_backbone_of_pp_ocr(tmp_path):
+    """Its weights fit lines of any height; those of others do not."""
+    path = tmp_path / "low.safetensors"
+    low = replace(TINY, backbone=PPOCR())
+    save_model(build_model(low, Characters("ab"), Preparation(height=48)), path)
+    before, _, network = start_and_result(path, None, replace(low, backbone=PPOCR(height=64)))
+    theirs = before.network.backbone.state_dict()
+    assert network.backbone.height == 64
+    assert all(weight.equal(theirs[name]) for name, weight in network.backbone.state_dict().items())
+    with pytest.raises(ConfigError, match=r"other settings than this run's: network\.backbone$"):
+        start_and_result(path, None, TINY)
 
 
 def test_pieces_of_words_are_learned_from_lines_and_the_rest_is_as_it_would_be(tmp_path):

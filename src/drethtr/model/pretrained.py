@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from drethtr.errors import CheckpointError, MissingExtraError
-from drethtr.model.backbones.ppocr import PPOCRBackbone
+from drethtr.model.backbones.ppocr import PPOCR
 from drethtr.rapidocr_network import REMEDY, network_in_rapidocr
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
     """The arrays under the names of `PPOCRBackbone`, for one channel of ink +1 instead of three of paper +1."""
     arrays = [-arrays[0].sum(1, keepdim=True), *arrays[1:]]
     with torch.device("meta"):
-        expected = PPOCRBackbone().state_dict()
+        expected = PPOCR().build().state_dict()
     if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
         raise CheckpointError(f"{path}: the layers are not those of PP-OCRv6 small; {REMEDY}")
     return dict(zip(expected, arrays, strict=True))

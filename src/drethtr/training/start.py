@@ -124,8 +124,11 @@ class FromModel(Start):
 
 def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:
     """The settings by which weights of one network do not fit the other; how much is dropped out does not matter."""
-    names = (field.name for field in fields(ours) if field.name not in DROPOUTS)
-    return ", ".join(f"network.{name}" for name in names if getattr(theirs, name) != getattr(ours, name))
+    names = [field.name for field in fields(ours) if field.name not in (*DROPOUTS, "backbone")]
+    others = [name for name in names if getattr(theirs, name) != getattr(ours, name)]
+    if not ours.backbone.takes_weights_of(theirs.backbone):
+        others.append("backbone")
+    return ", ".join(f"network.{name}" for name in others)
 
 
 @dataclass(frozen=True)

@@ -74,3 +74,7 @@ class BackboneConfig(ABC):
     @abstractmethod
     def build(self) -> Backbone:
         """A backbone with fresh weights."""
+
+    def takes_weights_of(self, other: "BackboneConfig") -> bool:
+        """Whether a backbone of other settings has weights of the same shapes and meaning."""
+        return self == other

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from drethtr.errors import ConfigError
 from drethtr.model.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
 from drethtr.model.padded import MaskedConv, Padded, SqueezeExcitation, valid
 from drethtr.model.softmax import softmax_attention
@@ -33,6 +34,9 @@ STAGES = (
     Stage(384, (True, False)),
 )
 STEM_WIDTH = 48
+DESCENT = 16
+"""How many rows of a line become one."""
+
 NECK_WIDTH = 120
 NECK_HEADS = 8
 
@@ -161,13 +165,13 @@ class Neck(nn.Module):
 class PPOCRBackbone(Backbone):
     """Tokens of the pooled features of the convolutions and, last, the `draft_width` features PP-OCR reads from."""
 
-    height = 48
     columns_per_token = 8
     draft_width = NECK_WIDTH
     width = STAGES[-1].channels + NECK_WIDTH
 
-    def __init__(self) -> None:
+    def __init__(self, config: "PPOCR") -> None:
         super().__init__()
+        self.height = config.height
         self.stem = Stem(STEM_WIDTH, STAGES[0].channels)
         self.blocks = nn.Sequential()
         channels = STAGES[0].channels
@@ -179,9 +183,9 @@ class PPOCRBackbone(Backbone):
         self.neck = Neck(channels, NECK_WIDTH, NECK_HEADS)
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
-        """See `Backbone`: (B, 1, 48, W) to (B, ceil(W / 4) // 2, 504), one token at least."""
+        """See `Backbone`: (B, 1, height, W) to (B, ceil(W / 4) // 2, 504), one token at least."""
         x = self.blocks(self.stem(self.padded(images, widths)))
-        pooled = Padded(F.avg_pool2d(x.pixels, (3, 2)), x.widths // 2, x.full)
+        pooled = Padded(F.avg_pool2d(x.pixels, (self.height // DESCENT, 2)), x.widths // 2, x.full)
         convolved = pooled.pixels.flatten(2).transpose(1, 2)
         tokens = torch.cat((convolved, self.neck(pooled)), dim=-1)
         if not pooled.full:
@@ -189,10 +193,24 @@ class PPOCRBackbone(Backbone):
         return ImageFeatures(tokens, pooled.widths)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PPOCR(BackboneConfig):
-    """PP-OCRv6 small: 48 rows, a token of 504 channels for every 8 columns; nothing to set."""
+    """PP-OCRv6 small: a token of 504 channels for every 8 columns.
+
+    Attributes:
+        height: Rows of a line; PP-OCR takes 48. Its weights also read higher lines, as all rows are pooled.
+    """
+
+    height: int = 48
+
+    def __post_init__(self) -> None:
+        if self.height < DESCENT or self.height % DESCENT:
+            raise ConfigError(f"height {self.height}: must be a multiple of {DESCENT}")
 
     def build(self) -> PPOCRBackbone:
         """The network with fresh weights; `pretrained.ppocr_weights` has trained ones."""
-        return PPOCRBackbone()
+        return PPOCRBackbone(self)
+
+    def takes_weights_of(self, other: BackboneConfig) -> bool:
+        """Those for lines of any height."""
+        return isinstance(other, PPOCR)
