@@ -29,3 +29,10 @@ class MissingExtraError(DrethtrError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; run: pip install 'drethtr[{extra}]'")
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text, without the number of the system; its kind when it has none."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from PIL import Image
 from PIL.TiffImagePlugin import AppendingTiffWriter
 
-from drethtr.errors import DataError
-from drethtr.images.line import MAX_PIXELS, first_line, load_line
+from drethtr.errors import DataError, first_line
+from drethtr.images.line import MAX_PIXELS, load_line
 
 
 def written(height=20, width=60, ink=0, paper=255):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from drethtr.atomic import UNFINISHED, atomic_write, unfinished_name
 from drethtr.data.urls import Location, locate
-from drethtr.errors import DataError
+from drethtr.errors import DataError, first_line
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table
@@ -108,7 +108,7 @@ class Output:
             system.pipe_file(unfinished, content)
             system.mv(unfinished, path)
         except OSError as error:
-            raise DataError(f"cannot write {path}: {error}") from error
+            raise DataError(f"cannot write {path}: {first_line(error)}") from error
 
     def remove(self, *names: str) -> None:
         """Remove a file, if it is there."""
@@ -119,7 +119,7 @@ class Output:
         except FileNotFoundError:
             return  # somebody else was faster
         except OSError as error:
-            raise DataError(f"cannot remove {path}: {error}") from error
+            raise DataError(f"cannot remove {path}: {first_line(error)}") from error
 
     def names(self, *below: str) -> list[str]:
         """The names of the files in the folder, or in one of its own."""
@@ -130,7 +130,7 @@ class Output:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise DataError(f"{path}: cannot be listed: {error}") from error
+            raise DataError(f"{path}: cannot be listed: {first_line(error)}") from error
 
     def parts(self) -> set[str]:
         """The names of the parts that are there."""
@@ -148,7 +148,7 @@ class Output:
         try:
             found: dict[str, Any] = json.loads(system.cat_file(path))
         except (OSError, ValueError) as error:
-            raise DataError(f"{path}: cannot be read: {error}") from error
+            raise DataError(f"{path}: cannot be read: {first_line(error)}") from error
         return found
 
     def quarantined(self) -> int:

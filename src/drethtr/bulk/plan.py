@@ -11,7 +11,7 @@ from drethtr.config import hint
 from drethtr.data.sources.parquet import open_parquet
 from drethtr.data.urls import beside, find_files, identity, locate, reaching
 from drethtr.documents.beside import IMAGES
-from drethtr.errors import ConfigError, DataError
+from drethtr.errors import ConfigError, DataError, first_line
 
 if TYPE_CHECKING:
     from pyarrow import DataType, Schema
@@ -139,7 +139,7 @@ def is_there(file: str) -> bool:
         with reaching(file):
             return bool(system.exists(path))
     except OSError as error:
-        raise DataError(f"{file}: cannot be looked for: {error}") from error
+        raise DataError(f"{file}: cannot be looked for: {first_line(error)}") from error
 
 
 def is_image(file: str) -> bool:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-from drethtr.errors import DataError
+from drethtr.errors import DataError, first_line
 from drethtr.image_file import DECODING_ERRORS, upright_size
-from drethtr.images.line import FORMATS, Line, first_line, load_line
+from drethtr.images.line import FORMATS, Line, load_line
 
 
 @dataclass(frozen=True, slots=True, eq=False)

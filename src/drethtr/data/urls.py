@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from drethtr.errors import DataError, DrethtrError, MissingExtraError
+from drethtr.errors import DataError, DrethtrError, MissingExtraError, first_line
 
 WEB = ("http://", "https://")
 NOT_THERE = (404, 410)
@@ -104,7 +104,7 @@ def digest_of(files: Iterable[str | Path]) -> str:
                 while piece := stream.read(PIECE):
                     digest.update(piece)
         except OSError as error:
-            raise DataError(f"{file}: cannot be read: {error}") from error
+            raise DataError(f"{file}: cannot be read: {first_line(error)}") from error
     return digest.hexdigest()
 
 
@@ -152,4 +152,4 @@ def remote_files(name: str) -> list[str]:
             # Of a file, `find` gives the file itself; of a web page, nothing.
             return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
     except OSError as error:
-        raise DataError(f"{name}: cannot be listed: {error}") from error
+        raise DataError(f"{name}: cannot be listed: {first_line(error)}") from error

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from drethtr.errors import DataError
+from drethtr.errors import DataError, first_line
 from drethtr.image_file import COPIES, DECODING_ERRORS, frames
 
 Line: TypeAlias = NDArray[np.uint8]
@@ -114,13 +114,6 @@ def name_of(source: ImageSource) -> str:
     if isinstance(source, np.ndarray):
         return f"array of shape {source.shape} and type {source.dtype}"
     raise DataError(f"cannot load a line from {type(source).__name__}; give a path, bytes, a Pillow image or an array")
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's text, without the number of the system; its kind when it has none."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def refuse_size(width: int, height: int, name: str) -> None:
