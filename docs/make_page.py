@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from drethtr.data.fonts import Face
-from drethtr.data.paper import FINE, FLOW, SLOW, texture
-from drethtr.data.writing import Pen, write
-from drethtr.images.fields import blur
+from drethtr.synthesis.fields import blur
+from drethtr.synthesis.fonts import Face
+from drethtr.synthesis.sheet import FINE, FLOW, SLOW, texture
+from drethtr.synthesis.writing import Pen, write
 
 ROOT = Path(__file__).parents[1]
 FACE = ROOT / "tests" / "fonts" / "cedarville-cursive.ttf"

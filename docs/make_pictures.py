@@ -6,13 +6,13 @@ import numpy as np
 from PIL import Image
 
 from drethtr import Recognizer
-from drethtr.images.degrade import DropInk
 from drethtr.images.line import load_line
+from drethtr.pages import transcribe_page
 from drethtr.pictures.explained_line import explained_line
 from drethtr.pictures.explained_page import explained_page
 from drethtr.pictures.explanation import draw, explain
 from drethtr.pictures.reliability import reliability_chart
-from drethtr.transcription import transcribe_page
+from drethtr.synthesis.degrade import DropInk
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "samples" / "000005.png"

@@ -15,14 +15,14 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from drethtr.atomic import atomic_write
-from drethtr.data.selection import clean_lines
-from drethtr.data.sources import open_all
-from drethtr.data.urls import digest_of
-from drethtr.data.write_parquet import store_parquet
-from drethtr.errors import DataError
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import DataError
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.recognizer import Recognizer
+from drethtr.lines.selection import clean_lines
+from drethtr.lines.sources import open_all
+from drethtr.lines.urls import digest_of
+from drethtr.lines.write_parquet import store_parquet
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
 from drethtr.training.finetuning.parts import joined, shuffled_pages
 

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from finetune_curve import Row, kept, table
 
-from drethtr.data.sample import Sample, page_of
-from drethtr.data.selection import clean_lines
-from drethtr.data.sources import open_all
-from drethtr.data.write_folder import store_folder
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import Rates, bootstrap, score
+from drethtr.lines.sample import Sample, page_of
+from drethtr.lines.selection import clean_lines
+from drethtr.lines.sources import open_all
+from drethtr.lines.write_folder import store_folder
 from drethtr.training.finetuning.plan import Pace
 
 SPEC = (

@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from drethtr.checkpoint import SHIPPED, load_model, save_model
+from drethtr.recognition.model_file import SHIPPED, load_model, save_model
 
 
 def ship(model_path: Path) -> None:

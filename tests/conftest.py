@@ -1,6 +1,7 @@
 """Small models and lines that many tests share."""
 
 import os
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,15 @@ from box_font import make_font  # noqa: F401
 from hypothesis import HealthCheck, settings
 from PIL import Image, ImageDraw
 
-from drethtr.checkpoint import Model, build_model, save_model
 from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
-from drethtr.model.attention import Added
-from drethtr.model.backbones import Light
-from drethtr.model.ctc import CTCConfig
-from drethtr.model.embedding import Sinusoidal
-from drethtr.model.network import NetworkConfig
+from drethtr.lines.sample import Sample
+from drethtr.network.attention import Added
+from drethtr.network.backbones import Light
+from drethtr.network.ctc import CTCConfig
+from drethtr.network.embedding import Sinusoidal
+from drethtr.network.network import NetworkConfig
+from drethtr.recognition.model_file import Model, build_model, save_model
 from drethtr.text.tokenizer import UNK, Characters
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -70,3 +72,28 @@ def tiny_path(tiny_model: Model, tmp_path: Path) -> Path:
     path = tmp_path / "tiny.safetensors"
     save_model(tiny_model, path)
     return path
+
+
+@pytest.fixture
+def draw():
+    """Encode a small picture of some text, 16 pixels high."""
+
+    def encode(text, form="PNG", width=None, **options):
+        image = Image.new("L", (width or 8 * len(text) + 8, 16), 255)
+        ImageDraw.Draw(image).text((4, 2), text, fill=0)
+        file = BytesIO()
+        image.save(file, form, **options)
+        return file.getvalue()
+
+    return encode
+
+
+@pytest.fixture
+def make_samples(draw):
+    """Samples of some set, `a0`, `a1`, ... longer and longer."""
+
+    def make(name, count):
+        texts = [name + str(number) + "x" * (number % 7) for number in range(count)]
+        return tuple(Sample(draw(text), text, set=name, key=text) for text in texts)
+
+    return make

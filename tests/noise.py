@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 from conftest import TINY
 
-from drethtr.model.network import DRetHTR, ImageMemory
+from drethtr.network.network import DRetHTR, ImageMemory
 
 VOCABULARY = 12
 

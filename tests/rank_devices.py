@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.training.devices import Devices
 
 

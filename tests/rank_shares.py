@@ -10,12 +10,12 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from drethtr import config
-from drethtr.data.batch import Batches
-from drethtr.data.mixture import Mixture
-from drethtr.data.stream import beginnings
+from drethtr.base import config
 from drethtr.text.tokenizer import Characters
 from drethtr.training.devices import Devices
+from drethtr.training.feed.batch import Batches
+from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.stream import beginnings
 from drethtr.training.loop import open_streams
 from drethtr.training.run import RunConfig
 

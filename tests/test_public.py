@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import drethtr
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 
 PROMISES = [
     "CTC",
@@ -81,11 +81,13 @@ def test_a_device_that_cannot_compute_here_is_refused(tiny_path, device):
 
 
 def test_a_process_that_is_made_ready_rounds_denormal_numbers_to_zero():
-    code = "import torch; from drethtr.model.device import prepare_process; prepare_process()"
+    code = "import torch; from drethtr.network.device import prepare_process; prepare_process()"
     subprocess.run([sys.executable, "-c", f"{code}; assert (torch.tensor([1e-38]) / 100).item() == 0"], check=True)
 
 
-@pytest.mark.parametrize("statement", ["import drethtr", "import drethtr.decoding", "import drethtr.errors"])
+@pytest.mark.parametrize(
+    "statement", ["import drethtr", "import drethtr.recognition.search", "import drethtr.base.errors"]
+)
 def test_import_is_light(statement):
     code = f"{statement}; import sys; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -93,5 +95,5 @@ def test_import_is_light(statement):
 
 def test_search_stands_alone():
     """Who brings a step function needs no network."""
-    code = "import drethtr.decoding.search, sys; assert not [m for m in sys.modules if m.startswith('drethtr.model')]"
+    code = "import drethtr.recognition.search.search, sys; assert not any('drethtr.network' in m for m in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from drethtr import config
-from drethtr.conversion import PRESETS
-from drethtr.errors import DataError
-from drethtr.images.augment import PAPER
+from drethtr.base import config
+from drethtr.base.errors import DataError
+from drethtr.research.conversion import PRESETS
+from drethtr.synthesis.augment import PAPER
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
 

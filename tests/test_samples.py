@@ -7,10 +7,10 @@ import pytest
 from real_data import LINES, needs_lines
 
 from drethtr import Recognizer
-from drethtr.checkpoint import SHIPPED
-from drethtr.data.sources import open_samples
-from drethtr.data.synthetic import Synthetic
 from drethtr.evaluation.evaluate import evaluate
+from drethtr.lines.sources import open_samples
+from drethtr.recognition.model_file import SHIPPED
+from drethtr.synthesis.synthetic import Synthetic
 
 ROOT = Path(__file__).parents[1]
 

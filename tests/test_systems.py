@@ -6,21 +6,21 @@ import pytest
 import torch
 from conftest import written
 
-from drethtr.checkpoint import build_model, load_model, save_model
-from drethtr.data.batch import collate
-from drethtr.decoding.published import PublishedBeam
-from drethtr.decoding.strategies import Beam, Greedy
 from drethtr.images.prepare import Preparation
-from drethtr.model.architecture import EncoderDecoder
-from drethtr.model.attention import Multiplied, NoPrior
-from drethtr.model.backbones import Patches, ShallowCNN
-from drethtr.model.decay import Gated, Scheduled
-from drethtr.model.embedding import Learned, Sinusoidal
-from drethtr.model.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.model.network import NetworkConfig
-from drethtr.model.output import HeadNorm, SwishGate
-from drethtr.recognizer import Recognizer
+from drethtr.network.architecture import EncoderDecoder
+from drethtr.network.attention import Multiplied, NoPrior
+from drethtr.network.backbones import Patches, ShallowCNN
+from drethtr.network.decay import Gated, Scheduled
+from drethtr.network.embedding import Learned, Sinusoidal
+from drethtr.network.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.network.network import NetworkConfig
+from drethtr.network.output import HeadNorm, SwishGate
+from drethtr.recognition.model_file import build_model, load_model, save_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategies import Beam, Greedy
+from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import Characters
+from drethtr.training.feed.batch import collate
 from drethtr.training.objective import Counts, LossConfig, Objective
 from drethtr.training.optimize import OptimizerConfig, make_optimizer
 

@@ -15,16 +15,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
+    from drethtr.base.errors import CheckpointError, ConfigError, DataError, DrethtrError, MissingExtraError
     from drethtr.documents.page import Page
     from drethtr.documents.read import read_page
-    from drethtr.errors import CheckpointError, ConfigError, DataError, DrethtrError, MissingExtraError
     from drethtr.layout.rapid import RapidDetector
-    from drethtr.model.precision import Precision
-    from drethtr.reading import Alternative, Character, Evidence, Flag, Reading, Word
-    from drethtr.recognizer import Recognizer
-    from drethtr.transcription.source import open_originals
-    from drethtr.transcription.transcribe import transcribe, transcribe_page
+    from drethtr.network.precision import Precision
+    from drethtr.pages.source import open_originals
+    from drethtr.pages.transcribe import transcribe, transcribe_page
+    from drethtr.recognition.reading import Alternative, Character, Evidence, Flag, Reading, Word
+    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 
 __version__ = "0.1.0"
 __all__ = [
@@ -56,30 +56,30 @@ __all__ = [
 ]
 
 HOMES = {
-    "CTC": "drethtr.decoding.strategies",
-    "Alternative": "drethtr.reading",
-    "Beam": "drethtr.decoding.strategies",
-    "Character": "drethtr.reading",
-    "CheckpointError": "drethtr.errors",
-    "ConfigError": "drethtr.errors",
-    "DataError": "drethtr.errors",
-    "DrethtrError": "drethtr.errors",
-    "Evidence": "drethtr.reading",
-    "Flag": "drethtr.reading",
-    "Greedy": "drethtr.decoding.strategies",
-    "Joint": "drethtr.decoding.strategies",
-    "MissingExtraError": "drethtr.errors",
+    "CTC": "drethtr.recognition.search.strategies",
+    "Alternative": "drethtr.recognition.reading",
+    "Beam": "drethtr.recognition.search.strategies",
+    "Character": "drethtr.recognition.reading",
+    "CheckpointError": "drethtr.base.errors",
+    "ConfigError": "drethtr.base.errors",
+    "DataError": "drethtr.base.errors",
+    "DrethtrError": "drethtr.base.errors",
+    "Evidence": "drethtr.recognition.reading",
+    "Flag": "drethtr.recognition.reading",
+    "Greedy": "drethtr.recognition.search.strategies",
+    "Joint": "drethtr.recognition.search.strategies",
+    "MissingExtraError": "drethtr.base.errors",
     "Page": "drethtr.documents.page",
-    "Precision": "drethtr.model.precision",
+    "Precision": "drethtr.network.precision",
     "RapidDetector": "drethtr.layout.rapid",
-    "Reading": "drethtr.reading",
-    "Recognizer": "drethtr.recognizer",
-    "VerifiedDrafts": "drethtr.decoding.strategies",
-    "Word": "drethtr.reading",
-    "open_originals": "drethtr.transcription.source",
+    "Reading": "drethtr.recognition.reading",
+    "Recognizer": "drethtr.recognition.recognizer",
+    "VerifiedDrafts": "drethtr.recognition.search.strategies",
+    "Word": "drethtr.recognition.reading",
+    "open_originals": "drethtr.pages.source",
     "read_page": "drethtr.documents.read",
-    "transcribe": "drethtr.transcription.transcribe",
-    "transcribe_page": "drethtr.transcription.transcribe",
+    "transcribe": "drethtr.pages.transcribe",
+    "transcribe_page": "drethtr.pages.transcribe",
 }
 
 

@@ -10,13 +10,13 @@ from bulk_runs import die, load_fragile, table, write_shard
 from PIL import Image
 
 from drethtr import Recognizer
+from drethtr.base.errors import ConfigError, DrethtrError
 from drethtr.bulk import local
 from drethtr.bulk.job import open_job
 from drethtr.bulk.local import Killed, Local
 from drethtr.bulk.on_ray import Ray, outcomes
 from drethtr.bulk.plan import Columns
 from drethtr.bulk.reader import Outcome
-from drethtr.errors import ConfigError, DrethtrError
 
 
 @pytest.fixture

@@ -16,13 +16,13 @@ from conftest import written
 from PIL import Image
 
 from drethtr import Recognizer, __version__
+from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.bulk import rows
 from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB, Output
 from drethtr.bulk.plan import Columns, make_plan
 from drethtr.bulk.reader import PartReader
-from drethtr.decoding.strategies import Greedy
-from drethtr.errors import ConfigError, DataError, DrethtrError
+from drethtr.recognition.search.strategies import Greedy
 
 
 @pytest.fixture

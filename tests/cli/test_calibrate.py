@@ -3,8 +3,8 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.checkpoint import load_model, read_tensors
-from drethtr.recognizer import Recognizer
+from drethtr.recognition.model_file import load_model, read_tensors
+from drethtr.recognition.recognizer import Recognizer
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from drethtr.checkpoint import load_model
+from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.cli.compare import system
 from drethtr.cli.trust_table import NOT_CALIBRATED
-from drethtr.decoding.strategies import CTC, Beam
-from drethtr.errors import CheckpointError, ConfigError
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.search.strategies import CTC, Beam
 
 
 class Page(HTMLParser):

@@ -4,8 +4,8 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.data.sample import Sample
-from drethtr.data.write_parquet import store_parquet
+from drethtr.lines.sample import Sample
+from drethtr.lines.write_parquet import store_parquet
 
 
 @pytest.fixture

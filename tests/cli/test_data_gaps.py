@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from drethtr.data.recombination import read_gaps
+from drethtr.synthesis.recombination import read_gaps
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 

@@ -4,7 +4,7 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.data.sources import open_samples
+from drethtr.lines.sources import open_samples
 
 
 @pytest.fixture

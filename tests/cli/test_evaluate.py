@@ -5,8 +5,8 @@ from conftest import written
 from PIL import Image
 
 from drethtr import __version__
-from drethtr.checkpoint import load_model
-from drethtr.reading import Character, Reading
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.reading import Character, Reading
 
 RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]
 CUSTOMS = [f"{custom}{end}" for custom in ("wer_punctuation", "wer_unicode") for end in ("", "_low", "_high")]

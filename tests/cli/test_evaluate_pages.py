@@ -5,7 +5,7 @@ import pytest
 from printed_pages import put_page
 
 from drethtr import __version__
-from drethtr.decoding.strategies import CTC
+from drethtr.recognition.search.strategies import CTC
 
 TEXTS = ["abc def", "a cabbage"]
 

@@ -17,16 +17,16 @@ from conftest import written
 from PIL import Image
 from sharing_examples import TRUST
 
-from drethtr.checkpoint import load_model, read_tensors, save_model, save_trust
 from drethtr.cli.finetune import summary
-from drethtr.decoding.strategies import Joint
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates
 from drethtr.language.learn import learn
-from drethtr.recognizer import Recognizer
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import load_model, read_tensors, save_model, save_trust
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategies import Joint
 from drethtr.training.finetuning import Outcome, Plan, gather
 from drethtr.training.finetuning.finetune import trusted
-from drethtr.trust.trust import Trust
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from sharing_examples import CARD, complete
 
-from drethtr.checkpoint import save_model
-from drethtr.trust.checks import UnlikeTraining
-from drethtr.trust.logistic import Logistic
-from drethtr.trust.trust import Trust
+from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import save_model
 
 TRAINED = {"samples": 16009, "hours": 0.519, "validation_cer": {"all": 0.1407, "letters": 0.0933}}
 

@@ -5,9 +5,9 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.checkpoint import build_model, load_model, read_tensors, save_model
-from drethtr.decoding.strategies import CTC
-from drethtr.recognizer import Recognizer
+from drethtr.recognition.model_file import build_model, load_model, read_tensors, save_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategies import CTC
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from page_examples import PROVENANCE
 
 from drethtr.cli.doubts import Doubts
 from drethtr.cli.line_formats import LINE_FORMATS, TEXT_WITH_DOUBTS, Entry, with_doubts
-from drethtr.reading import Alternative, Character, Flag, Reading
+from drethtr.recognition.reading import Alternative, Character, Flag, Reading
 
 CHARACTERS = tuple(Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("an old ox"))
 READING = Reading(

@@ -5,8 +5,8 @@ import json
 import pytest
 from PIL import Image
 
+from drethtr.base.errors import DataError
 from drethtr.cli.outputs import refuse_existing, refuse_others, write_json, write_markup, write_png
-from drethtr.errors import DataError
 from drethtr.pictures.chart import Panel, curves
 
 

@@ -5,10 +5,10 @@ from conftest import written
 from PIL import Image
 from printed_pages import put_page
 
-from drethtr.checkpoint import load_model
-from drethtr.data.sample import Sample
-from drethtr.data.write_parquet import store_parquet
-from drethtr.stitching import reading_of
+from drethtr.lines.sample import Sample
+from drethtr.lines.write_parquet import store_parquet
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.stitching import reading_of
 
 
 @pytest.fixture
@@ -85,7 +85,9 @@ def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
 
 
 def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monkeypatch):
-    monkeypatch.setattr("drethtr.recognizer.Recognizer.read_lines", lambda _, lines: [reading_of([])] * len(lines))
+    monkeypatch.setattr(
+        "drethtr.recognition.recognizer.Recognizer.read_lines", lambda _, lines: [reading_of([])] * len(lines)
+    )
     (tmp_path / "blank").mkdir()
     for name in "ab":
         Image.new("L", (600, 64), 255).save(tmp_path / "blank" / f"{name}.png")
@@ -137,7 +139,7 @@ def test_a_set_without_text_has_no_truth(drethtr, taught, sets, tmp_path):
 
 def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     """All of them before a line is read."""
-    monkeypatch.setattr("drethtr.recognizer.Recognizer.read_lines", None)
+    monkeypatch.setattr("drethtr.recognition.recognizer.Recognizer.read_lines", None)
     (tmp_path / "empty").mkdir()
     for more in ((), ("--truth",)):
         assert "not learned" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, *more).err

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from drethtr import Recognizer
+from drethtr.base.errors import ConfigError
 from drethtr.cli.choices import decoder_name, decoder_named, precision_named
-from drethtr.decoding.decoders import PublishedBeam, PublishedGreedy
-from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
-from drethtr.errors import ConfigError
-from drethtr.model.precision import Precision
+from drethtr.network.precision import Precision
+from drethtr.recognition.search.decoders import PublishedBeam, PublishedGreedy
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_drift_is_told(drethtr, lines, tiny_path):
 
 
 def test_too_much_drift_is_a_warning(drethtr, lines, tiny_path, monkeypatch):
-    monkeypatch.setattr("drethtr.decoding.drift.TOLERANCE", -1.0)
+    monkeypatch.setattr("drethtr.research.drift.TOLERANCE", -1.0)
     outcome = drethtr("transcribe", lines, "--model", tiny_path, "--decoder", "greedy", "--check-drift")
     assert outcome.code == 0 and "warning" in outcome.err
 

@@ -3,8 +3,8 @@ from functools import partial
 import pytest
 from PIL import Image
 
-from drethtr.data.sources import open_samples
-from drethtr.data.sources.parquet import read_parquet
+from drethtr.lines.sources import open_samples
+from drethtr.lines.sources.parquet import read_parquet
 
 
 @pytest.fixture

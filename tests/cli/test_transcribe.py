@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 
 from drethtr import Recognizer, __version__
-from drethtr.checkpoint import load_model
 from drethtr.cli.main import main
 from drethtr.cli.trust_table import NOT_CALIBRATED
-from drethtr.data.sources import open_samples
-from drethtr.reading import DOUBTFUL
+from drethtr.lines.sources import open_samples
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.reading import DOUBTFUL
 
 
 def png_header(width, height):

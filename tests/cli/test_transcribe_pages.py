@@ -18,7 +18,7 @@ from drethtr.cli.inputs import find_images
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
-from drethtr.transcription.source import open_originals
+from drethtr.pages.source import open_originals
 
 ALL = ",".join(FORMATS)
 LINES = ("--lines", "projection")
@@ -193,7 +193,7 @@ def test_a_pdf_is_no_line_whatever_is_said(drethtr, tiny_path, tmp_path):
 
 def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeypatch):
     """Ctrl-C leaves nothing half written; what was read is not read again."""
-    import drethtr.transcription.transcribe as room
+    import drethtr.pages.transcribe as room
 
     read, out = [], tmp_path / "out"
     real = room.read_found
@@ -217,7 +217,7 @@ def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeyp
 @pytest.mark.parametrize("change", [("--force",), ("--decoder", "greedy"), None], ids=["force", "decoder", "file"])
 def test_a_stopped_book_begins_anew_if_it_must(transcribe, book, tmp_path, monkeypatch, change):
     """Where a person says so, where pages would be read in another way, and where the book is another one."""
-    import drethtr.transcription.transcribe as room
+    import drethtr.pages.transcribe as room
 
     read, out = [], tmp_path / "out"
     real = room.read_found
@@ -278,7 +278,7 @@ def test_an_encrypted_pdf_is_one_clear_line(transcribe, scans):
 
 
 def test_a_bad_page_of_a_book_is_named_and_the_others_are_written(transcribe, book, tmp_path, monkeypatch):
-    from drethtr.errors import DataError
+    from drethtr.base.errors import DataError
     from drethtr.images.page import PageSource
 
     real = PageSource.grey
@@ -297,8 +297,8 @@ def test_a_bad_page_of_a_book_is_named_and_the_others_are_written(transcribe, bo
 
 def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypatch):
     """Pages keep their numbers; the bad one is tried again, and the others are not; then what lacks it is written."""
-    import drethtr.transcription.transcribe as room
-    from drethtr.errors import DataError
+    import drethtr.pages.transcribe as room
+    from drethtr.base.errors import DataError
     from drethtr.images.page import PageSource
 
     read, out, grey, real = [], tmp_path / "out", PageSource.grey, room.read_found

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from page_examples import letter_page, line_of, with_texts
 
+from drethtr.base.errors import DataError
 from drethtr.documents import Box, Page, Region, TextLine, Transcription, Word
-from drethtr.errors import DataError
 
 
 def test_lines_are_changed_and_nothing_else():

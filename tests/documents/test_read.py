@@ -6,8 +6,8 @@ from page_examples import document_of, letter_page
 from PIL import Image, ImageFile
 from real_data import PAGES, needs_pages
 
+from drethtr.base.errors import DataError
 from drethtr.documents import FORMATS, Page, image_beside, read_page
-from drethtr.errors import DataError
 from drethtr.images.line import load_line
 from drethtr.images.page import open_pages
 

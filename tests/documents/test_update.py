@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from page_examples import PROVENANCE, document_of, letter_page, pages, with_texts
 from real_data import PAGES, needs_pages
 
+from drethtr.base.errors import DataError
 from drethtr.documents import FORMATS, Box, Transcription, Word, read_page
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
-from drethtr.errors import DataError
 
 PAGE = """<?xml version="1.0" encoding="ENCODING"  standalone='yes'?>
 <!-- é -->

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from conftest import written
 
-from drethtr.checkpoint import load_model, save_model
-from drethtr.data.sample import Sample
-from drethtr.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_decoders
 from drethtr.evaluation.confidence import measure_trust, right_characters
-from drethtr.recognizer import Recognizer
-from drethtr.trust.checks import UnlikeTraining
-from drethtr.trust.error_rate import ErrorRate
-from drethtr.trust.logistic import Logistic
-from drethtr.trust.trust import Trust
+from drethtr.lines.sample import Sample
+from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.error_rate import ErrorRate
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 
 JOINT = Joint(ctc_weight=1.0, language_weight=0.0)
 

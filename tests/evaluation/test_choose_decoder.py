@@ -5,9 +5,6 @@ import torch
 import torch.nn.functional as F
 from conftest import written
 
-from drethtr.checkpoint import load_model, save_model
-from drethtr.data.sample import Sample
-from drethtr.decoding.strategies import CTC, Greedy, Joint
 from drethtr.evaluation.calibrate import calibrate
 from drethtr.evaluation.choose_decoder import (
     LANGUAGE_WEIGHTS,
@@ -19,10 +16,13 @@ from drethtr.evaluation.choose_decoder import (
 )
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.language.learn import learn
-from drethtr.recognizer import Recognizer
+from drethtr.lines.sample import Sample
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
-from drethtr.trust.trust import Trust
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_who_has_one_reader_has_no_choice(tiny_model, samples):
 
 
 def test_lines_read_in_pieces_tell_nothing_of_decoders(tiny_model, samples, monkeypatch):
-    monkeypatch.setattr("drethtr.piece_reader.MAX_COLUMNS", 40)
+    monkeypatch.setattr("drethtr.recognition.piece_reader.MAX_COLUMNS", 40)
     assert best_decoders(tiny_model, samples) == Best()
     monkeypatch.undo()
     assert best_decoders(tiny_model, samples).decoder is not None

@@ -3,11 +3,11 @@ import random
 import pytest
 from conftest import written
 
-from drethtr.data.sample import Sample
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.compare import compare_readings, edits_of, paired
 from drethtr.evaluation.metrics import Counts
-from drethtr.reading import Reading
+from drethtr.lines.sample import Sample
+from drethtr.recognition.reading import Reading
 
 
 def lines(pages, better=0, seed=0):

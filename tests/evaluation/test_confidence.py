@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drethtr.evaluation.confidence import auroc, measure_trust, reliability, right_characters, right_words
-from drethtr.reading import Character, Flag, Reading
+from drethtr.recognition.reading import Character, Flag, Reading
 
 
 def reading(text, confidence=0.9, **more):

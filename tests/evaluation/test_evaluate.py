@@ -6,11 +6,11 @@ import pytest
 from conftest import written
 
 from drethtr import Recognizer
-from drethtr.data.sample import Sample
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.evaluate import evaluate, read_each, read_lines
 from drethtr.evaluation.metrics import Counts, bootstrap, score
 from drethtr.evaluation.words import CUSTOMS
+from drethtr.lines.sample import Sample
 
 TEXTS = ("abc", "deaf cab", "ge", "bad hack", "jail ", "n", "ode", "pine", "a a a", "log")
 
@@ -85,7 +85,7 @@ def test_progress_is_told_for_every_line(recognizer, samples, monkeypatch):
 
 def test_large_images_are_not_all_in_memory_together(recognizer, samples, monkeypatch):
     expected, steps = evaluate(recognizer, samples), []
-    monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", 0)
+    monkeypatch.setattr("drethtr.recognition.batching.PIXELS_TOGETHER", 0)
     assert evaluate(recognizer, samples, advance=steps.append).sets == expected.sets and steps == [1] * 10
 
 
@@ -127,7 +127,7 @@ def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
 def test_each_line_is_opened_once(recognizer, samples, monkeypatch):
     """By its sample, which names what is wrong with it; what is opened is not opened again."""
     expected = read_lines(recognizer, samples)
-    monkeypatch.delattr("drethtr.recognizer.load_line")
+    monkeypatch.delattr("drethtr.recognition.recognizer.load_line")
     broken = replace(samples[0], image=b"\x89PNG")
     [(sample, error), *found] = read_each(recognizer, [broken, *samples])
     assert sample is broken and str(error).startswith("line 0: ")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation import metrics
 from drethtr.evaluation.metrics import Counts, bootstrap, compare, score
 from drethtr.text.normalize import for_scoring

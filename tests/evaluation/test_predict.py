@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drethtr.data.sample import Sample
-from drethtr.decoding.strategies import CTC
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, tell
-from drethtr.reading import Character, Reading
+from drethtr.lines.sample import Sample
+from drethtr.recognition.reading import Character, Reading
+from drethtr.recognition.search.strategies import CTC
 
 
 def lines_of(name, doubt, factor, rng, pages=12):

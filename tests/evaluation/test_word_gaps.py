@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drethtr.data.sample import fingerprint
-from drethtr.data.sources import open_samples
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.evaluation.word_gaps import word_gaps
-from drethtr.recognizer import Recognizer
+from drethtr.lines.sample import fingerprint
+from drethtr.lines.sources import open_samples
+from drethtr.recognition.recognizer import Recognizer
 
 SAMPLES = open_samples(Path(__file__).parents[2] / "samples")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as any_array
 from PIL import Image
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.deslant import (
     SLANTS,
     binarize,

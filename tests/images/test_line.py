@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from PIL.TiffImagePlugin import AppendingTiffWriter
 
-from drethtr.errors import DataError, first_line
+from drethtr.base.errors import DataError, first_line
 from drethtr.images.line import MAX_PIXELS, load_line
 
 

@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import AppendingTiffWriter, TiffImageFile
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.page import PageSource, open_pages
 
 

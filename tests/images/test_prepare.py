@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drethtr.config import from_dict, to_dict
-from drethtr.errors import ConfigError, DataError
+from drethtr.base.config import from_dict, to_dict
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import (
     MAX_COLUMNS,
     Preparation,

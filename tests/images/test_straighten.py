@@ -3,7 +3,7 @@ import pytest
 from made_pages import blank, write
 from PIL import Image, ImageFilter
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.straighten import straighten
 
 TEXT = "a line of writing"

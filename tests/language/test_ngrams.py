@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drethtr.checkpoint import load_model, save_model
-from drethtr.errors import CheckpointError, ConfigError, DataError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.language.learn import learn
 from drethtr.language.levels import renamed
 from drethtr.language.ngrams import NGrams
+from drethtr.recognition.model_file import load_model, save_model
 from drethtr.text.tokenizer import EOS, Characters
 
 TOKENIZER = Characters(" abcdefgh")

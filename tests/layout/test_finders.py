@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_pages import blank
 
-from drethtr.errors import CheckpointError, ConfigError, MissingExtraError
+from drethtr.base.errors import CheckpointError, ConfigError, MissingExtraError
 from drethtr.layout.finder import Finder
 from drethtr.layout.finders import FINDERS, finder_named
 from drethtr.layout.kraken import Kraken
@@ -65,7 +65,7 @@ def test_kraken_that_is_not_installed(monkeypatch):
 
 
 def test_rapidocr_that_is_not_installed(monkeypatch):
-    monkeypatch.setattr("drethtr.rapidocr_network.find_spec", lambda name: None)
+    monkeypatch.setattr("drethtr.base.rapidocr.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"drethtr\[page\]"):
         RapidDetector().find(blank().grey)
 

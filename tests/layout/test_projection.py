@@ -3,7 +3,7 @@ import pytest
 from made_pages import TEXTS, blank, letter, matched, write
 from PIL import Image
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.layout.order import arrange
 from drethtr.layout.projection import Projection, smoothed
 

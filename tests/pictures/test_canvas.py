@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.pictures.canvas import Canvas, Photo, Rectangle, Words
 
 PHOTO = Image.new("RGB", (10, 5), (0, 0, 255))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.pictures.contact_sheet import WIDEST, contact_sheet
 
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from drethtr.evaluation.confidence import measure_trust
 from drethtr.pictures.reliability import BAR, SIDE, reliability_chart
-from drethtr.reading import Character, Reading
+from drethtr.recognition.reading import Character, Reading
 
 
 def test_bars_are_as_high_as_the_share_that_is_right():

@@ -20,12 +20,12 @@ from made_pages import TEXTS, blank, write
 from PIL import Image
 
 from drethtr import Recognizer
+from drethtr.base.errors import CheckpointError
 from drethtr.documents.formats import FORMATS
-from drethtr.errors import CheckpointError
 from drethtr.layout.projection import Projection
+from drethtr.pages.transcribe import transcribe_page
 from drethtr.server import app
 from drethtr.server.desk import Desk
-from drethtr.transcription.transcribe import transcribe_page
 
 
 @contextmanager
@@ -181,7 +181,7 @@ def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, m
         go_on.set()
         return await asyncio.gather(first, *others)
 
-    monkeypatch.setattr("drethtr.batching.PIXELS_TOGETHER", written("abc").size)
+    monkeypatch.setattr("drethtr.recognition.batching.PIXELS_TOGETHER", written("abc").size)
     assert len(asyncio.run(ask_five())) == 5 and turns == [1, 2, 2]
 
 

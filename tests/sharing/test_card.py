@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from sharing_examples import CARD, RATES, complete
 
-from drethtr.checkpoint import SHIPPED, load_model
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import FEWEST
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import SHIPPED, load_model
 from drethtr.sharing.additions import read_additions, refuse_foreign, with_entries
 from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own
-from drethtr.trust.trust import Trust
 
 
 def without(*keys):

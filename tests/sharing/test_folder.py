@@ -7,10 +7,10 @@ from huggingface_hub import constants
 from sharing_examples import complete
 
 from drethtr import Recognizer
-from drethtr.checkpoint import load_model, save_model
-from drethtr.decoding.strategies import Greedy
-from drethtr.errors import CheckpointError, DataError
-from drethtr.model.rounding import restored, rounded
+from drethtr.base.errors import CheckpointError, DataError
+from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.rounding import restored, rounded
+from drethtr.recognition.search.strategies import Greedy
 from drethtr.sharing.folder import MODEL, README, locate, write_folder
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

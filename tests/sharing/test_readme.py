@@ -5,7 +5,7 @@ from dataclasses import replace
 from huggingface_hub import ModelCard
 from sharing_examples import CARD, RATES, complete
 
-from drethtr.decoding.strategies import CTC
+from drethtr.recognition.search.strategies import CTC
 from drethtr.sharing.readme import readme
 
 

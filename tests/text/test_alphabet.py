@@ -1,6 +1,6 @@
 import pytest
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.text.alphabet import AlphabetChange, relative
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import Characters

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drethtr.checkpoint import build_model, save_model
-from drethtr.config import from_dict, to_dict
-from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.base.config import from_dict, to_dict
+from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.recognition.model_file import build_model, save_model
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import EOS, PAD, UNK, Tokenizer

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drethtr.config import from_dict, to_dict
-from drethtr.errors import ConfigError
+from drethtr.base.config import from_dict, to_dict
+from drethtr.base.errors import ConfigError
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import BOS, EOS, PAD, UNK, Characters, Tokenizer
 

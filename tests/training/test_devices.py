@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 from training_runs import finish, launch, saved_at, start, write_data
 
-from drethtr import config
+from drethtr.base import config
 from drethtr.training.devices import Devices
 from drethtr.training.loop import train
 from drethtr.training.run import RunConfig

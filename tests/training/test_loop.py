@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from drethtr import config
-from drethtr.checkpoint import load_model, read_tensors, write_tensors
-from drethtr.errors import CheckpointError, ConfigError
+from drethtr.base import config
+from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.recognition.model_file import load_model, read_tensors, write_tensors
 from drethtr.training.journal import Diary
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig, ValidationConfig

@@ -5,7 +5,7 @@ import torch
 from conftest import TINY
 from torch import nn
 
-from drethtr.model.network import DRetHTR
+from drethtr.network.network import DRetHTR
 from drethtr.training import optimize
 from drethtr.training.muon import STEP, Muon, orthogonal
 from drethtr.training.optimize import AdamW, OptimizerConfig, make_optimizer

@@ -4,10 +4,10 @@ import pytest
 import torch
 from conftest import TINY
 
-from drethtr.data.batch import Batch
-from drethtr.errors import ConfigError
-from drethtr.model.network import DRetHTR
+from drethtr.base.errors import ConfigError
+from drethtr.network.network import DRetHTR
 from drethtr.text.tokenizer import BOS, EOS, PAD
+from drethtr.training.feed.batch import Batch
 from drethtr.training.objective import Counts, LossConfig, Objective, teacher_forcing
 
 

@@ -5,8 +5,8 @@ import torch
 from conftest import TINY
 from torch import nn
 
-from drethtr.errors import ConfigError
-from drethtr.model.network import DRetHTR
+from drethtr.base.errors import ConfigError
+from drethtr.network.network import DRetHTR
 from drethtr.training.optimize import (
     Constant,
     Cosine,

@@ -6,16 +6,16 @@ import pytest
 import torch
 from conftest import TINY, written
 
-from drethtr.checkpoint import build_model, load_model, save_model
-from drethtr.config import from_dict
-from drethtr.data.sample import Sample
-from drethtr.data.write_parquet import store_parquet
-from drethtr.errors import ConfigError
+from drethtr.base.config import from_dict
+from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.language.learn import learn
-from drethtr.model.backbones import PPOCR, ResNet50
-from drethtr.model.network import DRetHTR
-from drethtr.recognizer import Recognizer
+from drethtr.lines.sample import Sample
+from drethtr.lines.write_parquet import store_parquet
+from drethtr.network.backbones import PPOCR, ResNet50
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.model_file import build_model, load_model, save_model
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import Characters
 from drethtr.training.start import Fresh, FromImageNet, FromModel, InPieces, Start
 

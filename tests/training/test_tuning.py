@@ -4,9 +4,9 @@ import pytest
 import torch
 from conftest import TINY
 
-from drethtr.errors import ConfigError
-from drethtr.model.backbones import EfficientNetV2S
-from drethtr.model.network import DRetHTR
+from drethtr.base.errors import ConfigError
+from drethtr.network.backbones import EfficientNetV2S
+from drethtr.network.network import DRetHTR
 from drethtr.training.optimize import OptimizerConfig, make_optimizer
 from drethtr.training.tuning import LowRank, Whole, in_training
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import drethtr
-from drethtr import config
+from drethtr.base import config
+from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
 from drethtr.bulk.plan import Columns, Part, Plan, files_of, make_plan
 from drethtr.bulk.reader import Outcome, Work
-from drethtr.data.urls import beside, locate
-from drethtr.errors import ConfigError, MissingExtraError
-from drethtr.recognizer import Recognizer
+from drethtr.lines.urls import beside, locate
+from drethtr.recognition.recognizer import Recognizer
 
 ROWS_PER_PART = 1000
 

@@ -9,11 +9,11 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
+from drethtr.base.errors import ConfigError, DrethtrError
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, Work, lost
-from drethtr.data.stream import begin_worker
-from drethtr.errors import ConfigError, DrethtrError
+from drethtr.training.feed.stream import begin_worker
 
 
 class Attempt(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drethtr.base.errors import ConfigError, DrethtrError, MissingExtraError
 from drethtr.bulk.engine import TRIES, Engine, processors
 from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, PartReader, Work, lost
-from drethtr.errors import ConfigError, DrethtrError, MissingExtraError
 
 
 class Actor:

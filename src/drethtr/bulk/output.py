@@ -11,9 +11,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drethtr.atomic import UNFINISHED, atomic_write, unfinished_name
-from drethtr.data.urls import Location, locate
-from drethtr.errors import DataError, first_line
+from drethtr.base.atomic import UNFINISHED, atomic_write, unfinished_name
+from drethtr.base.errors import DataError, first_line
+from drethtr.lines.urls import Location, locate
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table

@@ -5,13 +5,13 @@ from itertools import groupby
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from drethtr.base.config import hint
+from drethtr.base.errors import ConfigError, DataError, first_line
 from drethtr.bulk.output import JOB, WRITTEN
 from drethtr.bulk.rows import ImageRows, ParquetRows, Rows, printable
-from drethtr.config import hint
-from drethtr.data.sources.parquet import open_parquet
-from drethtr.data.urls import beside, find_files, identity, locate, reaching
 from drethtr.documents.beside import IMAGES
-from drethtr.errors import ConfigError, DataError, first_line
+from drethtr.lines.sources.parquet import open_parquet
+from drethtr.lines.urls import beside, find_files, identity, locate, reaching
 
 if TYPE_CHECKING:
     from pyarrow import DataType, Schema

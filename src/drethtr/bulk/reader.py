@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import drethtr
+from drethtr.base.errors import DataError, DrethtrError
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import Row, printable
-from drethtr.errors import DataError, DrethtrError
 from drethtr.images.line import Line, is_line_shaped, name_of, page_for_line
-from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
 
 
 class Outcome(NamedTuple):

@@ -7,8 +7,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from drethtr.data.sources.parquet import image_at, image_of, open_parquet
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
+from drethtr.lines.sources.parquet import image_at, image_of, open_parquet
 
 if TYPE_CHECKING:
     from pyarrow import Array, RecordBatch

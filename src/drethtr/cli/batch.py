@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.config import named
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, device_named, load_recognizer
 from drethtr.cli.outputs import refuse_file
-from drethtr.config import named
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
@@ -59,7 +59,7 @@ def batch(
 
     from drethtr.bulk.job import ROWS_PER_PART, open_job
     from drethtr.bulk.plan import Columns
-    from drethtr.data.urls import is_url
+    from drethtr.lines.urls import is_url
 
     if not is_url(output):
         refuse_file(Path(output))

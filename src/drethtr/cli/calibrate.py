@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_name, decoder_named, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.tables import figure
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.evaluation.calibrate import Fit
@@ -37,10 +37,10 @@ def calibrate(
     """
     from tqdm import tqdm
 
-    from drethtr.checkpoint import load_model, save_trust
-    from drethtr.data.sources import open_all
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
+    from drethtr.lines.sources import open_all
+    from drethtr.recognition.model_file import load_model, save_trust
 
     target = output or model
     refuse_places(target)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.choices import device_named
 from drethtr.cli.outputs import write_png
-from drethtr.data.checks import Report
-from drethtr.data.checks.finding import Finding, Row, Severity, Splits, finding_if
-from drethtr.data.selection import choose
-from drethtr.errors import DataError
+from drethtr.lines.checks import Report
+from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding_if
+from drethtr.lines.selection import choose
 
 if TYPE_CHECKING:
-    from drethtr.data.sample import Sample
     from drethtr.evaluation.misaligned import Suspect
+    from drethtr.lines.sample import Sample
 
 SHOWN = 5  # lines named under each finding; --json has them all
 DRAWN = 40  # lines on the picture
@@ -29,10 +29,10 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
     """Lines whose text the model contradicts, of so many of each set; none where it cannot write the texts."""
     from tqdm import tqdm
 
-    from drethtr.data.selection import clean_lines
     from drethtr.evaluation.evaluate import count_unknown
     from drethtr.evaluation.misaligned import misaligned
-    from drethtr.recognizer import Recognizer
+    from drethtr.lines.selection import clean_lines
+    from drethtr.recognition.recognizer import Recognizer
 
     recognizer = Recognizer.load(model, device=device_named(device))
     every = [sample for samples in splits.values() for sample in samples]

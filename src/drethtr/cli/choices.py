@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.config import hint, named
-from drethtr.errors import ConfigError
+from drethtr.base.config import hint, named
+from drethtr.base.errors import ConfigError
 
 if TYPE_CHECKING:
     import torch
 
-    from drethtr.decoding.decoder import Decoder
-    from drethtr.model.precision import Precision
-    from drethtr.recognizer import Recognizer
+    from drethtr.network.precision import Precision
+    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.recognition.search.decoder import Decoder
 
 DecoderName = Annotated[
     str | None,
@@ -61,7 +61,7 @@ def decoder_named(text: str) -> "Decoder":
     Raises:
         ConfigError: for any other name or number.
     """
-    from drethtr.decoding.decoders import Beam, PublishedBeam
+    from drethtr.recognition.search.decoders import Beam, PublishedBeam
 
     known = known_decoders()
     numbered: dict[str, Callable[[int], Decoder]] = {"beam": Beam, "published": PublishedBeam}
@@ -77,8 +77,8 @@ def decoder_named(text: str) -> "Decoder":
 
 def known_decoders() -> "dict[str, Callable[[], Decoder]]":
     """All decoders that have a name."""
-    from drethtr.decoding.decoders import CTC, Beam, Greedy, Joint, PublishedGreedy, VerifiedDrafts
-    from drethtr.decoding.strategies import THREE_WIDTHS
+    from drethtr.recognition.search.decoders import CTC, Beam, Greedy, Joint, PublishedGreedy, VerifiedDrafts
+    from drethtr.recognition.search.strategies import THREE_WIDTHS
 
     return {
         "ctc": CTC,
@@ -93,7 +93,7 @@ def known_decoders() -> "dict[str, Callable[[], Decoder]]":
 
 def decoder_name(decoder: "Decoder") -> str:
     """What a person types for a decoder, whatever weights a model gives it; one without a name as Python shows it."""
-    from drethtr.decoding.decoders import Beam, PublishedBeam
+    from drethtr.recognition.search.decoders import Beam, PublishedBeam
 
     numbered = [
         f"{name}:{decoder.beams}" for name in ("beam", "published") if isinstance(decoder, Beam | PublishedBeam)
@@ -110,7 +110,7 @@ def precision_named(text: str) -> "Precision":
     Raises:
         ConfigError: if there is none.
     """
-    from drethtr.model.precision import Precision
+    from drethtr.network.precision import Precision
 
     known = {precision.label: precision for precision in Precision}
     return named("precision", text, known)
@@ -125,7 +125,7 @@ def load_recognizer(
         ConfigError: for an unknown decoder, device or precision.
         CheckpointError: if the model cannot be used.
     """
-    from drethtr.recognizer import Recognizer
+    from drethtr.recognition.recognizer import Recognizer
 
     chosen = decoder_named(decoder) if decoder is not None else None
     exactness, where = precision_named(precision), device_named(device)
@@ -140,7 +140,7 @@ def device_named(name: str) -> "torch.device":
     """
     import torch
 
-    from drethtr.model.device import device_called, prepare_process
+    from drethtr.network.device import device_called, prepare_process
 
     prepare_process()
     if name == "auto":

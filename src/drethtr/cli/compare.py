@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.cli.choices import (
     DeviceName,
     JSONFile,
@@ -19,15 +20,14 @@ from drethtr.cli.outputs import refuse_others, write_json, write_markup
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.trust_table import NOT_CALIBRATED
-from drethtr.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drethtr.cli.compare_report import Side
-    from drethtr.data.sample import Sample
-    from drethtr.decoding.decoder import Decoder
-    from drethtr.recognizer import Recognizer
+    from drethtr.lines.sample import Sample
+    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.recognition.search.decoder import Decoder
 
 
 LINES_SHOWN = 60
@@ -63,10 +63,10 @@ def compare(
     """Say which of two reads the same lines better, where, and how sure that is."""
     from drethtr.cli.compare_page import comparison_page
     from drethtr.cli.compare_report import plain, summary
-    from drethtr.data.sources import open_all
     from drethtr.evaluation.compare import compare_readings
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.recognizer import Recognizer
+    from drethtr.lines.sources import open_all
+    from drethtr.recognition.recognizer import Recognizer
 
     if shown is not None and html_file is None:
         raise ConfigError("--shown says how many lines the report of --html shows; add --html, or leave it out")

@@ -11,8 +11,8 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.cli.compare_report import Side, confidence_rows, shown, without_text
-from drethtr.data.sample import Sample
 from drethtr.evaluation.compare import CONVENTION, ComparedLine, Comparison, Difference
+from drethtr.lines.sample import Sample
 from drethtr.text.normalize import for_scoring
 
 HEIGHT = 64  # pixels of a line's picture

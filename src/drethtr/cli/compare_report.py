@@ -15,7 +15,7 @@ from drethtr.evaluation.compare import (
     Difference,
     OfConfidence,
 )
-from drethtr.reading import Reading
+from drethtr.recognition.reading import Reading
 
 CONFUSIONS_SHOWN = 12
 

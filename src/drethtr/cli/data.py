@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.choices import DeviceName, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from drethtr.data.importers.importer import Entry, Importer, Tally
+    from drethtr.lines.importers.importer import Entry, Importer, Tally
 
 app = typer.Typer(no_args_is_help=True, help="Import lines, check them, and find the gaps between their words.")
 
@@ -49,10 +49,10 @@ def import_lines(
     force: Annotated[bool, typer.Option("--force", help="Replace the files of all splits that exist.")] = False,
 ) -> None:
     """Bring line images and texts of a known layout into Parquet files; images keep their bytes where they can."""
-    from drethtr.data.importers import importer_for
-    from drethtr.data.importers.hugging_face import HuggingFace
-    from drethtr.data.importers.importer import Tally
-    from drethtr.data.importers.splits import by_lists, read_lists
+    from drethtr.lines.importers import importer_for
+    from drethtr.lines.importers.hugging_face import HuggingFace
+    from drethtr.lines.importers.importer import Tally
+    from drethtr.lines.importers.splits import by_lists, read_lists
 
     refuse_name(output)
     refuse_others(json=json_file)
@@ -94,9 +94,9 @@ def write_lines(
 
     from tqdm import tqdm
 
-    from drethtr.data.importers.importer import checked
-    from drethtr.data.sample import LeftOut
-    from drethtr.data.write_parquet import ParquetStore
+    from drethtr.lines.importers.importer import checked
+    from drethtr.lines.sample import LeftOut
+    from drethtr.lines.write_parquet import ParquetStore
 
     stores: dict[str, ParquetStore] = {}
     with ExitStack() as stack:
@@ -159,8 +159,8 @@ def check(
     Files named for train, val or test are those splits; all others are one more.
     """
     from drethtr.cli.check_report import draw_suspects, findings_of, read_suspects, report_json, report_text
-    from drethtr.data import checks
-    from drethtr.data.checks.open import open_splits
+    from drethtr.lines import checks
+    from drethtr.lines.checks.open import open_splits
 
     refuse_others(png=picture, json=json_file)
     splits, unusable = open_splits(files)
@@ -188,11 +188,11 @@ def gaps(
     """Find the gaps between words, so that training can put lines together anew of words of their pages."""
     from tqdm import tqdm
 
-    from drethtr.data.recombination import write_gaps
-    from drethtr.data.sources import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.word_gaps import word_gaps
-    from drethtr.recognizer import Recognizer
+    from drethtr.lines.sources import open_all
+    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.synthesis.recombination import write_gaps
 
     refuse_name(output)
     refuse_places(output)

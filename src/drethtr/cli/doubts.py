@@ -5,12 +5,12 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from drethtr.reading import is_doubtful
+from drethtr.recognition.reading import is_doubtful
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Document
     from drethtr.documents.page import Page, TextLine
-    from drethtr.reading import Reading
+    from drethtr.recognition.reading import Reading
 
 
 def marked(words: Iterable[tuple[str, bool]], flags: Iterable[object]) -> str:

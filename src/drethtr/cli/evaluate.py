@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from drethtr.base.errors import ConfigError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -23,11 +24,10 @@ from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
 from drethtr.cli.where_lines import lines_named
-from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
     from drethtr.evaluation.evaluate import Scores
-    from drethtr.recognizer import Recognizer
+    from drethtr.recognition.recognizer import Recognizer
 
 
 def evaluate(
@@ -55,9 +55,9 @@ def evaluate(
     """Measure character and word error rates on lines with known text, per set and overall."""
     from tqdm import tqdm
 
-    from drethtr.data.sources import open_all
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
+    from drethtr.lines.sources import open_all
 
     refuse_others(json=json_file)
     if end_to_end:

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drethtr.base.errors import DataError
 from drethtr.cli.inputs import images_of
 from drethtr.cli.pages import lines_unread
 from drethtr.cli.tables import interval
 from drethtr.cli.where_lines import Given, Lines
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.evaluation.end_to_end import PageCounts
-    from drethtr.recognizer import Recognizer
-    from drethtr.transcription.source import Original
+    from drethtr.pages.source import Original
+    from drethtr.recognition.recognizer import Recognizer
 
 TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
 
@@ -26,7 +26,7 @@ def open_references(data: Sequence[str]) -> "list[Original]":
     Raises:
         DataError: if one of them is no PAGE, ALTO or JSON file with texts, or there is none.
     """
-    from drethtr.transcription.source import open_originals
+    from drethtr.pages.source import open_originals
 
     files = [file for name in data for file in images_of(name)]
     described = [original for file in files for original in open_originals(file) if original.description is not None]
@@ -49,7 +49,7 @@ def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", line
     from tqdm import tqdm
 
     from drethtr.evaluation.end_to_end import compare_pages
-    from drethtr.transcription.transcribe import transcribe
+    from drethtr.pages.transcribe import transcribe
 
     counts = {}
     for original in tqdm(pages, unit="page", disable=None):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drethtr.evaluation.predict import Pair, Told
-    from drethtr.trust.error_rate import Doubt, ErrorRate, Expected
+    from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, Expected
 
 Report: TypeAlias = tuple[str, dict[str, Any]]
 """What was found, for people and for programs."""
@@ -20,9 +20,9 @@ PAGE = 100  # characters of a page whose error rate says something
 
 def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report:
     """Each page and all lines together; so many more `failed` to be read."""
-    from drethtr.data.sample import page_of
     from drethtr.evaluation.predict import grouped
-    from drethtr.trust.error_rate import doubt_of
+    from drethtr.lines.sample import page_of
+    from drethtr.recognition.confidence.error_rate import doubt_of
 
     groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
     pages = {name: doubt_of(reading for _, reading in of_page) for name, of_page in groups.items()}

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_places
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
-    from drethtr.checkpoint import Model
     from drethtr.evaluation.metrics import Rates
+    from drethtr.recognition.model_file import Model
     from drethtr.training.finetuning import Material, Outcome
     from drethtr.training.finetuning.learning_curve import LearningCurve
 
@@ -55,7 +55,7 @@ def finetune(
     device: DeviceName = "auto",
 ) -> None:
     """Fine-tune a model on your lines: 50 are enough to start, thousands are fine."""
-    from drethtr.checkpoint import SHIPPED
+    from drethtr.recognition.model_file import SHIPPED
     from drethtr.training import finetuning
 
     refuse(output, model, force=force)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.tables import table_of
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
-    from drethtr.checkpoint import Model
+    from drethtr.recognition.model_file import Model
 
 VALIDATION = "validation_cer"
 LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
@@ -41,8 +41,8 @@ def info(
 
     With --check the exit code is 1 if the card lacks something.
     """
-    from drethtr.adapter_file import load_named
-    from drethtr.checkpoint import SHIPPED
+    from drethtr.recognition.adapter_file import load_named
+    from drethtr.recognition.model_file import SHIPPED
 
     if add and model is None:
         raise DataError("--add changes a model: name the one that is meant, as in drethtr info MODEL --add card.toml")
@@ -65,7 +65,7 @@ def extend_card(model: "Model", path: Path, files: Sequence[Path], *, force: boo
 
     Figures on fewer lines than those that they replace have to be forced.
     """
-    from drethtr.checkpoint import save_card
+    from drethtr.recognition.model_file import save_card
     from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
 
     card = model.card

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 
 PDF = ".pdf"
 UNREADABLE = (".heic", ".heif")

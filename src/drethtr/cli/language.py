@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.errors import ConfigError
 from drethtr.cli.choices import Seed
 from drethtr.cli.outputs import refuse_existing, refuse_places
-from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from drethtr.data.corpus import Corpus
     from drethtr.language.ngrams import NGrams
+    from drethtr.synthesis.corpus import Corpus
 
 ORDER = 6
 
@@ -56,10 +56,10 @@ def language(
     """
     import numpy as np
 
-    from drethtr.checkpoint import load_model, save_ngrams
-    from drethtr.data.corpus import Corpus
-    from drethtr.data.sources import open_all
     from drethtr.language.learn import learn
+    from drethtr.lines.sources import open_all
+    from drethtr.recognition.model_file import load_model, save_ngrams
+    from drethtr.synthesis.corpus import Corpus
 
     target = output or model
     refuse_places(target)

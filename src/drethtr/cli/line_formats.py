@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drethtr.cli.doubts import marked
-from drethtr.reading import is_doubtful
+from drethtr.recognition.reading import is_doubtful
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance
-    from drethtr.reading import Reading
+    from drethtr.recognition.reading import Reading
 
 
 class Entry(NamedTuple):

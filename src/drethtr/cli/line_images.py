@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.doubts import Doubts
 from drethtr.cli.line_formats import LINE_FORMATS, TEXT_WITH_DOUBTS, Entry, LineFormat
 from drethtr.cli.outputs import stem_of, write_text
 from drethtr.cli.provenance import provenance_of
 from drethtr.cli.where_lines import Lines
 from drethtr.cli.work import Count, Work, as_one_line, left_to_do, refuse_overwriting, report
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
-    from drethtr.recognizer import Recognizer
-    from drethtr.transcription.source import Original
+    from drethtr.pages.source import Original
+    from drethtr.recognition.recognizer import Recognizer
 
 Show: TypeAlias = Callable[[Entry], None]
 
@@ -47,7 +47,7 @@ def only_lines(
     files: Sequence[Path], lines: Lines
 ) -> "tuple[dict[Path, tuple[Original, ...]], list[DataError]] | None":
     """The images of single lines, and why other files cannot be opened; None if one is something else."""
-    from drethtr.transcription.source import open_originals
+    from drethtr.pages.source import open_originals
 
     images, errors = {}, []
     for file in files:

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 import drethtr
+from drethtr.base.errors import DrethtrError
 from drethtr.cli.batch import batch
-from drethtr.cli.bench import app as bench
 from drethtr.cli.calibrate import calibrate
 from drethtr.cli.compare import compare
-from drethtr.cli.convert import convert
 from drethtr.cli.data import app as data
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
@@ -20,12 +19,13 @@ from drethtr.cli.finetune import finetune
 from drethtr.cli.info import info
 from drethtr.cli.language import language
 from drethtr.cli.predict_cer import predict_cer
-from drethtr.cli.reproduce import reproduce
 from drethtr.cli.serve import serve
 from drethtr.cli.synth import synth
 from drethtr.cli.train import train
 from drethtr.cli.transcribe import transcribe
-from drethtr.errors import DrethtrError
+from drethtr.research.commands.bench import app as bench
+from drethtr.research.commands.convert import convert
+from drethtr.research.commands.reproduce import reproduce
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (

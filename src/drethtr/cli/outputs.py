@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import drethtr
-from drethtr.atomic import atomic_write
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.inputs import is_input
-from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.doubts import Doubts, write_with_doubts
 from drethtr.cli.outputs import is_there, write_bytes
 from drethtr.cli.provenance import provenance_of
@@ -15,14 +16,13 @@ from drethtr.cli.sheets import on_screen, read_sheets, write_all
 from drethtr.cli.shelf import ReadPage
 from drethtr.cli.where_lines import Lines, Named
 from drethtr.cli.work import Count, Work, as_one_line, left_to_do, plan, refuse_overwriting, report
-from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance, Sheet
     from drethtr.documents.formats import Format
     from drethtr.documents.page import Page
-    from drethtr.recognizer import Recognizer
-    from drethtr.transcription.source import Original
+    from drethtr.pages.source import Original
+    from drethtr.recognition.recognizer import Recognizer
 
 NOT_ON_SCREEN = frozenset({"pdf", "html"})
 
@@ -120,7 +120,7 @@ def refuse_joined(works: Sequence[Work], formats: "Mapping[str, Format]") -> Non
 
 def open_work(file: Path, options: PageOptions) -> Work | None:
     """The work on a file; None if it cannot be done, after saying why."""
-    from drethtr.transcription.source import open_originals
+    from drethtr.pages.source import open_originals
 
     try:
         originals = open_originals(file)
@@ -141,7 +141,7 @@ def reader(recognizer: "Recognizer", options: PageOptions, advance: Callable[[],
     """What reads a page as a person chose."""
     from tqdm import tqdm
 
-    from drethtr.transcription.transcribe import transcribe
+    from drethtr.pages.transcribe import transcribe
 
     def read(original: "Original") -> "Page":
         finder = options.lines.finder(original)

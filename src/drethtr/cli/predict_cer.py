@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -21,15 +22,14 @@ from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, w
 from drethtr.cli.progress import read_with_bar
 from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.work import report as report_skipped
-from drethtr.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drethtr.data.sample import Sample
     from drethtr.evaluation.predict import Pair
-    from drethtr.recognizer import Recognizer
-    from drethtr.trust.error_rate import ErrorRate
+    from drethtr.lines.sample import Sample
+    from drethtr.recognition.confidence.error_rate import ErrorRate
+    from drethtr.recognition.recognizer import Recognizer
 
 
 def predict_cer(
@@ -56,13 +56,13 @@ def predict_cer(
     An image that cannot be used is named and skipped, and the exit code is 1, as it is if nothing was read on any line;
     it is 2 if no image could be used.
     """
-    from drethtr.adapter_file import holds_adapter
-    from drethtr.checkpoint import SHIPPED
     from drethtr.cli.unlabelled import lines_of
-    from drethtr.data.selection import choose
-    from drethtr.data.sources import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
+    from drethtr.lines.selection import choose
+    from drethtr.lines.sources import open_all
+    from drethtr.recognition.adapter_file import holds_adapter
+    from drethtr.recognition.model_file import SHIPPED
 
     if learn is not None and truth:
         raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
@@ -107,7 +107,7 @@ def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
     Raises:
         ConfigError: saying how to teach that model.
     """
-    from drethtr.checkpoint import load_model, weights_hash
+    from drethtr.recognition.model_file import load_model, weights_hash
 
     if target.exists() and weights_hash(load_model(target)) != weights_hash(recognizer.model):
         raise ConfigError(
@@ -156,8 +156,8 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
 
 def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> Report:
     """Learn from the sets, show how well each is told by the others, and write the model."""
-    from drethtr.checkpoint import save_trust
     from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
+    from drethtr.recognition.model_file import save_trust
 
     decoder = recognizer.decoder
     rate = learn(decoder, pairs)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from drethtr.data.sample import Sample
-    from drethtr.reading import Reading
-    from drethtr.recognizer import Recognizer
+    from drethtr.lines.sample import Sample
+    from drethtr.recognition.reading import Reading
+    from drethtr.recognition.recognizer import Recognizer
 
 
 def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: str | None = None) -> "list[Reading]":

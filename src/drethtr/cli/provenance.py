@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance
-    from drethtr.recognizer import Recognizer
+    from drethtr.recognition.recognizer import Recognizer
 
 
 def provenance_of(recognizer: "Recognizer") -> "Provenance":

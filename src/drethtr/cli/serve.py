@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
 from drethtr.cli.where_lines import lines_named
-from drethtr.errors import ConfigError, MissingExtraError
 
 BACKLOG = 2048
 """So many connections may wait to be taken up, as uvicorn has it."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from drethtr.base.errors import DataError
 from drethtr.cli.line_formats import one_line
 from drethtr.cli.outputs import is_there, write_bytes
 from drethtr.cli.shelf import ReadPage
 from drethtr.cli.work import Work, report
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance, Sheet

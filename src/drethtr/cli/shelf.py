@@ -8,13 +8,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from drethtr.base.errors import DataError
 from drethtr.cli.outputs import is_there, write_bytes
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Provenance
     from drethtr.documents.page import Page
-    from drethtr.transcription.source import Original
+    from drethtr.pages.source import Original
 
 ReadPage: TypeAlias = "Callable[[Original], Page]"
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, write_png
-from drethtr.errors import DataError
 
 SHOWN = 40  # lines on the contact sheet
 
@@ -33,10 +33,10 @@ def synth(
     """Write lines of synthetic handwriting: texts in handwriting fonts, as a scan would show them."""
     from tqdm import tqdm
 
-    from drethtr.data.synthetic import Synthetic
-    from drethtr.data.write_folder import store_folder
-    from drethtr.data.write_parquet import store_parquet
+    from drethtr.lines.write_folder import store_folder
+    from drethtr.lines.write_parquet import store_parquet
     from drethtr.pictures.contact_sheet import contact_sheet
+    from drethtr.synthesis.synthetic import Synthetic
 
     as_parquet = output.suffix == ".parquet"
     if output.suffix and not (as_parquet or output.is_dir()):

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
 from drethtr.cli.outputs import make_folder
-from drethtr.errors import DataError
 
 
 def train(
@@ -22,7 +22,7 @@ def train(
     device: DeviceName = "auto",
 ) -> None:
     """Train a model."""
-    from drethtr import config
+    from drethtr.base import config
     from drethtr.training import loop
     from drethtr.training.run import RunConfig
 

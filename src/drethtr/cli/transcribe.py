@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.config import named
+from drethtr.base.errors import ConfigError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -23,11 +25,9 @@ from drethtr.cli.pages import PageOptions, transcribe_pages
 from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.cli.where_lines import lines_named
 from drethtr.cli.work import report
-from drethtr.config import named
-from drethtr.errors import ConfigError
 
 if TYPE_CHECKING:
-    from drethtr.recognizer import Recognizer
+    from drethtr.recognition.recognizer import Recognizer
 
 
 def transcribe(
@@ -96,7 +96,7 @@ def transcribe(
     alone = len(files) + len(errors) == 1
 
     def load() -> "Recognizer":
-        from drethtr.recognizer import Recognizer
+        from drethtr.recognition.recognizer import Recognizer
 
         if output is not None:
             make_folder(output)
@@ -163,7 +163,7 @@ def endings_of(names: Sequence[str]) -> list[str]:
 
 def report_drift(drift: float) -> None:
     """Say how far the two forms of the decoder are apart, and warn if it is too far."""
-    from drethtr.decoding.drift import TOLERANCE
+    from drethtr.research.drift import TOLERANCE
 
     far = "more than" if drift > TOLERANCE else "within"
     typer.echo(

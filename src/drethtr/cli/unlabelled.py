@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.inputs import images_of
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drethtr.data.sample import Sample
+    from drethtr.lines.sample import Sample
 
 
 def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
@@ -23,9 +23,9 @@ def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
     Raises:
         DataError: if there is nothing, or an image is one of a page, naming where.
     """
-    from drethtr.data.importers.pages import Pages
-    from drethtr.data.sources import READERS, open_all
     from drethtr.documents.beside import DESCRIPTION
+    from drethtr.lines.importers.pages import Pages
+    from drethtr.lines.sources import READERS, open_all
 
     found: list[Sample] = []
     for name in inputs:
@@ -47,9 +47,9 @@ def lines_on_pages(source: Path) -> "list[Sample]":
     """The lines of a page, or of all pages in a folder, transcribed or not; says what could not be used."""
     from dataclasses import replace
 
-    from drethtr.data.importers.pages import Pages
-    from drethtr.data.sample import LeftOut
-    from drethtr.data.write_parquet import png_of
+    from drethtr.lines.importers.pages import Pages
+    from drethtr.lines.sample import LeftOut
+    from drethtr.lines.write_parquet import png_of
 
     found = []
     for entry in Pages().entries(source):
@@ -68,8 +68,8 @@ def line_images(path: Path) -> "list[Sample]":
     Raises:
         DataError: naming the first that is a page, and how pages are read.
     """
-    from drethtr.data.sample import Sample
     from drethtr.documents.beside import IMAGES, is_hidden
+    from drethtr.lines.sample import Sample
 
     files = path.rglob("*") if path.is_dir() else ()
     found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))
@@ -97,7 +97,7 @@ def refuse_page(image: Path, remedy: str) -> None:
         DataError: if it is one.
     """
     from drethtr.images.line import page_for_line
-    from drethtr.transcription.source import open_originals
+    from drethtr.pages.source import open_originals
 
     try:
         lines_alone = all(original.is_line for original in open_originals(image))

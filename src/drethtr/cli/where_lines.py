@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.layout.finder import Finder
-    from drethtr.transcription.source import Original
+    from drethtr.pages.source import Original
 
 
 class Lines:

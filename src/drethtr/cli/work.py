@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from drethtr.base.errors import DataError
 from drethtr.cli.outputs import claim, is_there, refuse_file, stem_of
 from drethtr.cli.shelf import Shelf
-from drethtr.errors import DataError
 
 if TYPE_CHECKING:
     from drethtr.documents.formats import Format
-    from drethtr.transcription.source import Original
+    from drethtr.pages.source import Original
 
 
 @dataclass(frozen=True)

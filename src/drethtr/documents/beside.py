@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 
 DESCRIPTION = ".xml"
 """Ending of PAGE and ALTO files."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from drethtr.base.errors import MissingExtraError
 from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
 from drethtr.documents.writers.hocr import write_hocr
@@ -13,7 +14,6 @@ from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.table import write_table
 from drethtr.documents.writers.text import write_text
 from drethtr.documents.writers.view import write_view
-from drethtr.errors import MissingExtraError
 
 
 class Format(NamedTuple):

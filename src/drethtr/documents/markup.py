@@ -13,7 +13,7 @@ from typing import NamedTuple, NoReturn
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 
 MAX_BYTES = 64 * 2**20
 MAX_ELEMENTS = 1_000_000

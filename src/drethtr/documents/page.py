@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 
 Point: TypeAlias = tuple[int, int]
 Points: TypeAlias = tuple[Point, ...]

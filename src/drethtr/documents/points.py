@@ -4,8 +4,8 @@ import math
 import re
 from typing import NamedTuple
 
+from drethtr.base.errors import DataError
 from drethtr.documents.page import Points, box_around
-from drethtr.errors import DataError
 
 SEPARATORS = re.compile(r"[\s,;]+")
 LARGEST = 1_000_000

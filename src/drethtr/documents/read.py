@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from PIL import Image, UnidentifiedImageError
 
+from drethtr.base.errors import DataError
 from drethtr.documents.beside import image_beside
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
 from drethtr.documents.page import Page
 from drethtr.documents.readers import alto, page_xml
 from drethtr.documents.readers.json import read_json
 from drethtr.documents.readers.parsed import Parsed, SizeOf
-from drethtr.errors import DataError
-from drethtr.image_file import DECODING_ERRORS, upright_size
+from drethtr.images.file import DECODING_ERRORS, upright_size
 
 SPACE = b" \t\r\n"
 

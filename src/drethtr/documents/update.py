@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
+from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import Edit, Element, apply
@@ -18,7 +19,6 @@ from drethtr.documents.readers.alto import NAMESPACES as ALTO_NAMESPACES
 from drethtr.documents.readers.page_xml import read_text
 from drethtr.documents.splice import Splicer
 from drethtr.documents.writers import alto, page_xml
-from drethtr.errors import DataError
 
 Editor: TypeAlias = Callable[[Splicer, Element, TextLine, Transcription, Identifiers], Iterator[Edit]]
 """Puts a transcription of a line into its element."""

@@ -13,22 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.checkpoint import Model
-from drethtr.data.sample import Sample, page_of
-from drethtr.decoding.decoder import Decoder
-from drethtr.decoding.strategies import CTC, Greedy, Joint, VerifiedDrafts, default_decoder
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.choose_decoder import Best, best_decoders
 from drethtr.evaluation.confidence import Reliability, reliability, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.images.line import Line
-from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer
-from drethtr.trust.calibration import Calibration, character_features, weighed, word_features
-from drethtr.trust.checks import UnlikeTraining
-from drethtr.trust.evidence import features_of
-from drethtr.trust.logistic import Floats, Logistic, fit_logistic
-from drethtr.trust.trust import Trust
+from drethtr.lines.sample import Sample, page_of
+from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
+from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.evidence import features_of
+from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts, default_decoder
 
 TO_CALIBRATE = 25
 """Lines without which confidences should not be calibrated: they have about a thousand characters."""

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import torch
 
-from drethtr.checkpoint import Model
-from drethtr.data.sample import Sample
-from drethtr.decoding.decoder import Decoder
-from drethtr.decoding.joint import Scored, read_back
-from drethtr.decoding.scorer import NetworkScorer
-from drethtr.decoding.strategies import CTC, USUAL, Joint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
-from drethtr.recognizer import Recognizer
+from drethtr.lines.sample import Sample
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.joint import Scored, read_back
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.strategies import CTC, USUAL, Joint
 from drethtr.text.tokenizer import EOS
 
 CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))

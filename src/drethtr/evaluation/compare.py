@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.data.sample import Sample, page_of
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import (
     DRAWS,
     FEWEST,
@@ -26,7 +25,8 @@ from drethtr.evaluation.metrics import (
     sum_by_group,
     units,
 )
-from drethtr.reading import Reading
+from drethtr.lines.sample import Sample, page_of
+from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.evaluation.metrics import Counts, score
-from drethtr.reading import Reading
+from drethtr.recognition.confidence.evidence import in_both
+from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
-from drethtr.trust.evidence import in_both
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]

@@ -11,16 +11,16 @@ from dataclasses import asdict, dataclass
 from math import isnan
 from typing import Any, NamedTuple, TypeAlias
 
-from drethtr.batching import in_groups
-from drethtr.data.sample import Sample, page_of
-from drethtr.data.selection import choose, clean_lines
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.confidence import Trustworthiness, measure_trust
 from drethtr.evaluation.metrics import CONVENTION, CUSTOMS_CONVENTION, Rates, bootstrap, score
 from drethtr.evaluation.words import CUSTOMS, Words
 from drethtr.images.line import Line
-from drethtr.reading import Reading
-from drethtr.recognizer import READ_TOGETHER, Recognizer
+from drethtr.lines.sample import Sample, page_of
+from drethtr.lines.selection import choose, clean_lines
+from drethtr.recognition.batching import in_groups
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
 from drethtr.text.normalize import for_scoring
 
 CER = ("cer", "cer_low", "cer_high")

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.words import APART, Words, between_spaces
+from drethtr.recognition.confidence.error_rate import student
 from drethtr.text.normalize import for_scoring
-from drethtr.trust.error_rate import student
 
 CONVENTION = (
     "CER: all edits / all reference characters, over NFC code points; white space folded and stripped, case and "

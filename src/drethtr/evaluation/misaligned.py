@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.data.sample import Sample, page_of
 from drethtr.evaluation.evaluate import Advance, read_lines
-from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer
+from drethtr.lines.sample import Sample, page_of
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
 FAR = 0.6

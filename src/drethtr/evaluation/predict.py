@@ -7,12 +7,12 @@ from math import exp, log
 from statistics import fmean, stdev
 from typing import TypeAlias
 
-from drethtr.data.sample import Sample, page_of
-from drethtr.decoding.decoder import Decoder
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import Counts, compare
-from drethtr.reading import Reading
-from drethtr.trust.error_rate import Doubt, ErrorRate, Expected, doubt_of
+from drethtr.lines.sample import Sample, page_of
+from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, Expected, doubt_of
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.search.decoder import Decoder
 
 FEWEST = 3
 """Sets from which it can be told how sets differ."""

@@ -6,16 +6,16 @@ from itertools import accumulate
 import numpy as np
 from torch import Tensor
 
-from drethtr.data.recombination import Gap
-from drethtr.data.sample import Sample, fingerprint
-from drethtr.decoding.ctc_search import align
-from drethtr.decoding.decoded import CTCScores, on_image
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
 from drethtr.images.pieces import quietest
-from drethtr.piece_reader import Part
-from drethtr.recognizer import Recognizer
+from drethtr.lines.sample import Sample, fingerprint
+from drethtr.recognition.piece_reader import Part
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.ctc_search import align
+from drethtr.recognition.search.decoded import CTCScores, on_image
+from drethtr.synthesis.recombination import Gap
 from drethtr.text.tokenizer import PAD
 
 LIKELY = -1.5

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.line import Line
 
 SLANTS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from drethtr.errors import DataError, first_line
-from drethtr.image_file import COPIES, DECODING_ERRORS, frames
+from drethtr.base.errors import DataError, first_line
+from drethtr.images.file import COPIES, DECODING_ERRORS, frames
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""

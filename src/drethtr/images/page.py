@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageOps
 
-from drethtr.errors import DataError, MissingExtraError
-from drethtr.image_file import COPIES, frames, upright_size
+from drethtr.base.errors import DataError, MissingExtraError
+from drethtr.images.file import COPIES, frames, upright_size
 from drethtr.images.line import (
     MAX_PIXELS,
     Line,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.errors import ConfigError, DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.deslant import deslant
 from drethtr.images.line import Line
 

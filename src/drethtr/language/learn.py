@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.errors import ConfigError, DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.language.levels import Keys, Levels, Shares, check_order, found
 from drethtr.language.ngrams import FAINTEST, STEP, NGrams
 from drethtr.text.tokenizer import BOS, EOS, Tokenizer

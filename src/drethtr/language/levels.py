@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.language.ngrams import LONGEST, STEP, NGrams, dtypes
 
 Keys = NDArray[np.int64]

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from drethtr.errors import CheckpointError
+from drethtr.base.errors import CheckpointError
 from drethtr.text.tokenizer import BOS, EOS
 
 STEP = 1 / 16

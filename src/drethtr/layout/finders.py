@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
 
-from drethtr.config import hint
-from drethtr.errors import ConfigError
+from drethtr.base.config import hint
+from drethtr.base.errors import ConfigError
 from drethtr.layout.finder import Finder
 from drethtr.layout.kraken import Kraken
 from drethtr.layout.projection import Projection

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
 from drethtr.layout.finder import Finder, FoundLine
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
 from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import ink_of, outline

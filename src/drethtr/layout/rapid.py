@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.rapidocr import network_in_rapidocr
 from drethtr.images.line import Line
 from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import outline
 from drethtr.layout.ridge import Ridge, join, ridge_of, weighted_median
 from drethtr.layout.turn import turn_line
-from drethtr.rapidocr_network import network_in_rapidocr
 
 Map: TypeAlias = NDArray[np.float32]
 

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from PIL import Image, ImageDraw
 
-from drethtr.atomic import atomic_write
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import DataError
 from drethtr.documents.markup import clean
-from drethtr.errors import DataError
 from drethtr.pictures.contact_sheet import caption_font
 
 Color: TypeAlias = tuple[int, int, int]

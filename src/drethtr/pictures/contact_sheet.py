@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PIL import Image, ImageDraw, ImageFont
 from PIL.ImageFont import FreeTypeFont
 
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.line import Line
 
 CAPTION_PIXELS = 15

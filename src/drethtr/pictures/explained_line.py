@@ -4,7 +4,7 @@ from PIL import Image
 
 from drethtr.images.line import Line
 from drethtr.pictures.canvas import Canvas, Color, Photo, Rectangle, Words
-from drethtr.reading import Character, Reading
+from drethtr.recognition.reading import Character, Reading
 
 SURE: Color = (30, 60, 50)
 DOUBTFUL: Color = (225, 120, 0)

@@ -8,16 +8,16 @@ import torch
 from PIL import Image
 
 import drethtr
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.line import Line
-from drethtr.model.looking import Looks, watch
+from drethtr.network.inspection import Looks, watch
 from drethtr.pictures.canvas import GREY, Canvas, Color, Photo, Rectangle, Words
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
-from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer
-from drethtr.stitching import stitch
+from drethtr.recognition.confidence.evidence import in_both
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.stitching import stitch
 from drethtr.text.tokenizer import BOS
-from drethtr.trust.evidence import in_both
 
 LABELS = 190
 """Width of the column at the left, where it says what is shown."""

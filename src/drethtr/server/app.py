@@ -13,17 +13,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from drethtr.config import hint, named
+from drethtr.base.config import hint, named
+from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.errors import ConfigError, DataError, DrethtrError
 from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import is_pdf, open_pages
 from drethtr.layout.finder import Finder
-from drethtr.recognizer import Recognizer
+from drethtr.pages.source import Original
+from drethtr.pages.transcribe import transcribe
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.desk import Desk
-from drethtr.transcription.source import Original
-from drethtr.transcription.transcribe import transcribe
 
 MOST_REQUESTS = 64
 """So many may bring or wait for something; who only asks how things are is always answered."""

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from drethtr.batching import in_groups
 from drethtr.images.line import Line
-from drethtr.reading import Reading
-from drethtr.recognizer import Recognizer
+from drethtr.recognition.batching import in_groups
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
 
 Result = TypeVar("Result")
 

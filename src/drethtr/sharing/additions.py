@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from drethtr.checkpoint import Model
-from drethtr.config import hint
-from drethtr.errors import DataError
+from drethtr.base.config import hint
+from drethtr.base.errors import DataError
+from drethtr.recognition.model_file import Model
 from drethtr.sharing.card import DATA, is_own, maker_of, mappings
 
 

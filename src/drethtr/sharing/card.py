@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from drethtr.checkpoint import Model
+from drethtr.recognition.model_file import Model
 
 NOT_STATED = "not stated"
 """What `drethtr finetune` writes where only a person can know."""

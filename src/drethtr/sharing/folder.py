@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from drethtr.atomic import atomic_write
-from drethtr.checkpoint import Model, save_model
-from drethtr.errors import CheckpointError, DataError, MissingExtraError
-from drethtr.model.rounding import restored, rounded
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
+from drethtr.recognition.model_file import Model, save_model
+from drethtr.recognition.rounding import restored, rounded
 from drethtr.sharing.readme import readme
 
 MODEL, README = "model.safetensors", "README.md"

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import Characters, Tokenizer
 

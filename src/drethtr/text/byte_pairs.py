@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Self
 
-from drethtr.errors import ConfigError, MissingExtraError
+from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer, numbered, spelled
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Self
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.text.normalize import nfc
 
 # Beginning of a text, filling after its end, end of a text, a character never learned.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 import torch
 from torch import Tensor, distributed, nn
 
-from drethtr.errors import ConfigError, MissingExtraError
-from drethtr.model.device import device_called
+from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.network.device import device_called
 from drethtr.training.objective import Objective
 
 if TYPE_CHECKING:

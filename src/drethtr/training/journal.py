@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from drethtr.atomic import atomic_write
+from drethtr.base.atomic import atomic_write
 
 
 class Journal:

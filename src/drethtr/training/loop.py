@@ -12,15 +12,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from drethtr import config
-from drethtr.atomic import remove_unfinished
-from drethtr.checkpoint import Model, build_model, save_model
-from drethtr.data.batch import Batch, Batches
-from drethtr.data.mixture import Mixture
-from drethtr.data.stream import Position, beginnings, stream
-from drethtr.errors import ConfigError
+from drethtr.base import config
+from drethtr.base.atomic import remove_unfinished
+from drethtr.base.errors import ConfigError
+from drethtr.recognition.model_file import Model, build_model, save_model
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
 from drethtr.training.devices import Devices
+from drethtr.training.feed.batch import Batch, Batches
+from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.stream import Position, beginnings, stream
 from drethtr.training.journal import Diary, Journal
 from drethtr.training.objective import Counts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate

@@ -7,11 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.data.batch import Batch
-from drethtr.errors import ConfigError
-from drethtr.model.ctc import ctc_loss
-from drethtr.model.network import DRetHTR
+from drethtr.base.errors import ConfigError
+from drethtr.network.ctc import ctc_loss
+from drethtr.network.network import DRetHTR
 from drethtr.text.tokenizer import BOS, EOS, PAD
+from drethtr.training.feed.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import nn
 
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.training import muon
 
 

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, field
 
-from drethtr.data.batch import BatchConfig
-from drethtr.data.prose import Prose
-from drethtr.data.supply import Source
-from drethtr.decoding.decoders import CTC, Decoder
-from drethtr.errors import ConfigError
-from drethtr.images.augment import SCANS
+from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
-from drethtr.images.random_step import RandomStep
-from drethtr.model.network import COMPACT, NetworkConfig
+from drethtr.network.network import COMPACT, NetworkConfig
+from drethtr.recognition.search.decoders import CTC, Decoder
+from drethtr.synthesis.augment import SCANS
+from drethtr.synthesis.random_step import RandomStep
+from drethtr.training.feed.batch import BatchConfig
+from drethtr.training.feed.prose import Prose
+from drethtr.training.feed.supply import Source
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig
 from drethtr.training.start import Fresh, Start

@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from drethtr import config
-from drethtr.checkpoint import SENSELESS, read_tensors, write_tensors
-from drethtr.data.stream import Position
-from drethtr.errors import CheckpointError, ConfigError
-from drethtr.model.network import DRetHTR
+from drethtr.base import config
+from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.model_file import SENSELESS, read_tensors, write_tensors
+from drethtr.training.feed.stream import Position
 from drethtr.training.optimize import MovingAverage
 from drethtr.training.run import RunConfig
 

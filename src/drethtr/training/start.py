@@ -7,16 +7,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from drethtr.checkpoint import SHIPPED, Model, load_model
-from drethtr.data.sources import open_all
-from drethtr.errors import ConfigError
+from drethtr.base.errors import ConfigError
 from drethtr.language.levels import renamed
 from drethtr.language.ngrams import NGrams
-from drethtr.model.backbones import PPOCRBackbone
-from drethtr.model.imagenet import load_imagenet
-from drethtr.model.network import DRetHTR, NetworkConfig
-from drethtr.model.pretrained import Pretrained, ppocr_weights
-from drethtr.model.vocabulary import with_vocabulary
+from drethtr.lines.sources import open_all
+from drethtr.network.backbones import PPOCRBackbone
+from drethtr.network.imagenet import load_imagenet
+from drethtr.network.network import DRetHTR, NetworkConfig
+from drethtr.network.pretrained import Pretrained, ppocr_weights
+from drethtr.network.vocabulary import with_vocabulary
+from drethtr.recognition.model_file import SHIPPED, Model, load_model
 from drethtr.text.alphabet import relative
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from drethtr.errors import ConfigError
-from drethtr.model.adapter import begin_changes, with_changes
-from drethtr.model.network import DRetHTR
+from drethtr.base.errors import ConfigError
+from drethtr.network.adapter import begin_changes, with_changes
+from drethtr.network.network import DRetHTR
 from drethtr.text.tokenizer import PAD
 
 

@@ -1,10 +1,10 @@
 """Validation: the averaged weights read lines the way users' lines are read."""
 
-from drethtr.checkpoint import Model
-from drethtr.data.sample import Sample, check_apart, lines_digest
-from drethtr.data.sources import open_all
 from drethtr.evaluation.evaluate import Scores, evaluate, to_read
-from drethtr.recognizer import Recognizer
+from drethtr.lines.sample import Sample, check_apart, lines_digest
+from drethtr.lines.sources import open_all
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.run import ValidationConfig
 
 

@@ -1,8 +1,8 @@
 import pytest
 from PIL import Image
 
+from drethtr.base.errors import DataError
 from drethtr.documents import Word, read_page
-from drethtr.errors import DataError
 
 BOX = 'HPOS="10" VPOS="20" WIDTH="30" HEIGHT="10"'
 POLYGON = ((10, 20), (40, 20), (40, 30), (10, 30))

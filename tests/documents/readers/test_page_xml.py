@@ -1,8 +1,8 @@
 import pytest
 
+from drethtr.base.errors import DataError
 from drethtr.documents import Word, read_page
 from drethtr.documents.readers.page_xml import NAMESPACES
-from drethtr.errors import DataError
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/{}"
 

@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageOps
 from PIL.TiffImagePlugin import IFDRational
 from real_data import PAGES, needs_pages
 
+from drethtr.base.errors import DataError
 from drethtr.documents import (
     FORMATS,
     Page,
@@ -24,7 +25,6 @@ from drethtr.documents import (
     read_page,
 )
 from drethtr.documents.writers.glyphless import truetype
-from drethtr.errors import DataError
 
 
 def write(*pages, scan=None, pdf=None):

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from conftest import written
 
-from drethtr.data.sample import Sample, check_apart
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
+from drethtr.lines.sample import Sample, check_apart
 from drethtr.training.finetuning.parts import FEWEST, MOST, SHARE, narrow, part
 
 

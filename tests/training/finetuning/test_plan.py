@@ -3,17 +3,17 @@ from pathlib import Path
 
 import pytest
 
-from drethtr import config
-from drethtr.checkpoint import SHIPPED, load_model
-from drethtr.data.prose import Prose
-from drethtr.decoding.strategies import Joint
-from drethtr.errors import ConfigError
+from drethtr.base import config
+from drethtr.base.errors import ConfigError
 from drethtr.language.learn import learn
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.search.strategies import Joint
 from drethtr.text.tokenizer import Characters
+from drethtr.training.feed.prose import Prose
 from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
 from drethtr.training.run import RunConfig
 from drethtr.training.tuning import LowRank, Whole
-from drethtr.trust.trust import Trust
 
 AMOUNTS = (50, 200, 1000, 5000)
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
 
+from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
 from drethtr.documents.page import Box, Page, Points, Region, TextLine, Transcription, Word
 from drethtr.documents.points import SEPARATORS, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
-from drethtr.errors import DataError
 
 NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for version in (2, 3, 4))
 

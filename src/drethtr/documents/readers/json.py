@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
+from drethtr.base.errors import DataError
 from drethtr.documents.markup import refuse_large
 from drethtr.documents.page import Page, Points, Region, TextLine, Transcription, Word
 from drethtr.documents.points import LARGEST, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import file_name
 from drethtr.documents.writers.json import FORMAT
-from drethtr.errors import DataError
 
 
 def read_json(data: bytes, name: str) -> Page:

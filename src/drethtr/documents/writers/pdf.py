@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PIL import Image
 from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, TiffImageFile
 
+from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
 from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer
-from drethtr.errors import DataError, MissingExtraError
-from drethtr.image_file import ORIENTATION, QUARTER_TURNS
+from drethtr.images.file import ORIENTATION, QUARTER_TURNS
 
 if TYPE_CHECKING:
     import pikepdf

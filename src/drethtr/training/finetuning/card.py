@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from drethtr.checkpoint import Model
 from drethtr.evaluation.evaluate import plain
 from drethtr.evaluation.metrics import CONVENTION, Rates
+from drethtr.recognition.model_file import Model
 from drethtr.sharing.card import NOT_STATED, mappings
 from drethtr.training.finetuning.material import Material
 

@@ -11,16 +11,17 @@ from shutil import rmtree
 
 import torch
 
-from drethtr import config
-from drethtr.adapter_file import Adapter, load_adapted, save_adapter
-from drethtr.atomic import atomic_write
-from drethtr.checkpoint import Model, load_model, save_model, weights_hash
-from drethtr.data.write_parquet import store_parquet
-from drethtr.errors import ConfigError
+from drethtr.base import config
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import ConfigError
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
-from drethtr.model.adapter import changes_between
-from drethtr.model.rounding import restored, rounded
+from drethtr.lines.write_parquet import store_parquet
+from drethtr.network.adapter import changes_between
+from drethtr.recognition.adapter_file import Adapter, load_adapted, save_adapter
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import Model, load_model, save_model, weights_hash
+from drethtr.recognition.rounding import restored, rounded
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
 from drethtr.training.finetuning.judge import edits, pages_of, with_trust
@@ -29,7 +30,6 @@ from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, le
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import rank_of, run_of
 from drethtr.training.loop import LATEST, train
-from drethtr.trust.trust import Trust
 
 PLAN = "plan.json"
 VALIDATION = "validation.parquet"

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from drethtr.checkpoint import Model
-from drethtr.data.sample import Sample, page_of
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_decoders
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
-from drethtr.recognizer import Recognizer
-from drethtr.trust.trust import Trust
+from drethtr.lines.sample import Sample, page_of
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.recognizer import Recognizer
 
 
 def edits(model: Model, samples: Sequence[Sample]) -> list[Counts]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from drethtr.checkpoint import Model
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.language.learn import learn
+from drethtr.recognition.model_file import Model
 
 KEPT = 0.5
 """How much what is known counts; the new lines count for the rest."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import torch
 
-from drethtr.checkpoint import Model, load_model, weights_hash
-from drethtr.data.sample import Sample, check_apart, fingerprint
-from drethtr.data.selection import clean_lines
-from drethtr.data.sources import open_all
-from drethtr.errors import MissingExtraError
+from drethtr.base.errors import MissingExtraError
+from drethtr.lines.sample import Sample, check_apart, fingerprint
+from drethtr.lines.selection import clean_lines
+from drethtr.lines.sources import open_all
+from drethtr.recognition.model_file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.finetuning.parts import Parts, narrow, part
 from drethtr.training.finetuning.plan import Plan, widest_line

@@ -7,10 +7,10 @@ from math import inf
 
 import numpy as np
 
-from drethtr.data.batch import NARROWEST
-from drethtr.data.sample import Sample, fingerprint, page_of
-from drethtr.errors import DataError
+from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
+from drethtr.lines.sample import Sample, fingerprint, page_of
+from drethtr.training.feed.batch import NARROWEST
 
 SHARE = 0.15
 """Of the lines, to choose the best weights by."""

@@ -5,15 +5,15 @@ from glob import escape
 from math import sqrt
 from pathlib import Path
 
-from drethtr.checkpoint import SHIPPED, Model
-from drethtr.data.batch import BatchConfig
-from drethtr.data.prose import Prose
-from drethtr.data.supply import Real, Source
-from drethtr.decoding.strategies import Joint, default_decoder
-from drethtr.errors import ConfigError
-from drethtr.model.adapter import size_of_rank
-from drethtr.piece_reader import MAX_COLUMNS
+from drethtr.base.errors import ConfigError
+from drethtr.network.adapter import size_of_rank
+from drethtr.recognition.model_file import SHIPPED, Model
+from drethtr.recognition.piece_reader import MAX_COLUMNS
+from drethtr.recognition.search.strategies import Joint, default_decoder
 from drethtr.text.tokenizer import Characters, Tokenizer
+from drethtr.training.feed.batch import BatchConfig
+from drethtr.training.feed.prose import Prose
+from drethtr.training.feed.supply import Real, Source
 from drethtr.training.optimize import AdamW, Method, Muon, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import FromModel
@@ -36,7 +36,7 @@ HIGHEST_RANK = 8
 class Plan:
     """What a person wants; two equal plans on the same files give the same model, in the same precision.
 
-    data            the lines, as `drethtr.data.sources.open_all` takes them
+    data            the lines, as `drethtr.lines.sources.open_all` takes them
     model           the file to begin with
     validation      lines to choose the best weights by; else a part of the data
     old_data        lines that the model must not forget, mixed in

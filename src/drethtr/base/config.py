@@ -1,0 +1,195 @@
+"""Configurations are frozen dataclasses; here they become plain dicts and TOML, and come back.
+
+A field annotated with a base class holds one of its subclasses, named under "kind". What a table leaves out stays as it
+is by default, deep inside as well; `false` stands for nothing where a field may be empty.
+A new variant is a new subclass, in a module that readers of settings load (CONTRIBUTING.md says which); there is no
+string to match.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from difflib import get_close_matches
+from inspect import isabstract
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from drethtr.base.errors import ConfigError
+
+Config = TypeVar("Config")
+Named = TypeVar("Named")
+
+
+def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
+    """Read a TOML file; each override is `dotted.name=value`, the value as TOML would write it.
+
+    Raises:
+        ConfigError: naming the file and what in it is wrong.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    for override in overrides:
+        set_value(data, override)
+    try:
+        return from_dict(kind, data)
+    except ConfigError as error:
+        given = " ".join([str(path), *(f"--set {override}" for override in overrides)])
+        raise ConfigError(f"{given}: {error}") from error
+
+
+def set_value(data: dict[str, Any], override: str) -> None:
+    """Put one `dotted.name=value` into nested tables; in a list, `0` names the first."""
+    name, equals, value = (part.strip() for part in override.partition("="))
+    if not equals:
+        raise ConfigError(f"--set {override}: expected dotted.name=value")
+    parent, *others = name.split(".")
+    place: Any = data
+    key: Any = parent
+    for part in others:
+        place = place.setdefault(key, {}) if isinstance(place, dict) else place[key]
+        try:
+            key = key_in(place, part)
+        except ConfigError as error:
+            raise ConfigError(f"--set {override}: {parent!r} {error}") from error
+        parent = part
+    try:
+        place[key] = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        place[key] = value  # a bare word is a string
+
+
+def key_in(place: Any, name: str) -> str | int:
+    """What a table, or a list, calls by this name.
+
+    Raises:
+        ConfigError: if it has no such place, or is a value.
+    """
+    if isinstance(place, dict):
+        return name
+    if not isinstance(place, list):
+        raise ConfigError("is a value, not a table")
+    if not (name.isdecimal() and int(name) < len(place)):
+        raise ConfigError(f"is a list of {len(place)}; {name!r} is not a number in it, from 0")
+    return int(name)
+
+
+def to_dict(config: Any) -> Any:
+    """Nested dicts, lists and plain values, ready for JSON."""
+    if is_dataclass(config):
+        return {"kind": type(config).__name__} | {f.name: to_dict(getattr(config, f.name)) for f in fields(config)}
+    return [to_dict(item) for item in config] if isinstance(config, tuple) else config
+
+
+def essence(config: Any) -> Any:
+    """As `to_dict`, less what is as by default, and numbers as floats: it stays as it is when settings are added."""
+    if is_dataclass(config):
+        usual = defaults(type(config))
+        values = {f.name: getattr(config, f.name) for f in fields(config)}
+        unusual = {name: essence(value) for name, value in values.items() if name not in usual or usual[name] != value}
+        return {"kind": type(config).__name__} | unusual
+    if isinstance(config, tuple):
+        return [essence(item) for item in config]
+    return float(config) if type(config) is int else config
+
+
+def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", default: Config | None = None) -> Config:
+    """The inverse of `to_dict`; a kind or settings left out are those of `default`, or the defaults of the kind.
+
+    Raises:
+        ConfigError: naming the place, for an unknown kind or setting, a missing one, a wrong type or value.
+    """
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"{where or 'config'}: expected a table of {base.__name__}, got {data!r}")
+    known = variants(base)
+    name = data.get("kind", (base if default is None else type(default)).__name__)
+    if "kind" not in data and name not in known:
+        raise ConfigError(f"{where or 'config'}: which kind of {base.__name__}? known: {', '.join(known)}")
+    if not isinstance(name, str) or name not in known:
+        raise ConfigError(f"{where or 'config'}: unknown kind {name!r}{hint(name, known)}; known: {', '.join(known)}")
+    chosen: type[Config] = known[name]
+    types = get_type_hints(chosen)
+    allowed = [f.name for f in fields(chosen)]  # type: ignore[arg-type]
+    values = defaults(chosen) if type(default) is not chosen else vars(default).copy()
+    for key, value in data.items():
+        if key == "kind":
+            continue
+        here = f"{where}.{key}".lstrip(".")
+        if key not in allowed:
+            raise ConfigError(f"{here}: no such setting in {chosen.__name__}{hint(key, allowed)}")
+        values[key] = decode(types[key], value, here, values.get(key))
+    try:
+        return chosen(**values)
+    except (TypeError, ConfigError) as error:
+        raise ConfigError(f"{where or 'config'}: {error}") from error
+
+
+def defaults(kind: Any) -> dict[str, Any]:
+    """The settings of a dataclass that may be left out."""
+    plain = {f.name: f.default for f in fields(kind) if f.default is not MISSING}
+    return plain | {f.name: f.default_factory() for f in fields(kind) if f.default_factory is not MISSING}
+
+
+def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:
+    """The nearest known word as a question, or nothing where none is so alike; 1 is the same."""
+    return "".join(f"; did you mean {match!r}?" for match in get_close_matches(str(word), known, n=1, cutoff=likeness))
+
+
+def named(what: str, name: str, known: Mapping[str, Named]) -> Named:
+    """The `what` that a person means by its name.
+
+    Raises:
+        ConfigError: if there is none of that name.
+    """
+    if name not in known:
+        raise ConfigError(f"unknown {what} {name!r}{hint(name, known)}; known: {', '.join(known)}")
+    return known[name]
+
+
+def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
+    """One value of a config, checked against the annotation of its field."""
+    if get_origin(wanted) in (Union, UnionType):
+        [wanted] = [part for part in get_args(wanted) if part is not NoneType]
+        nothing = value is None or (value is False and wanted is not bool)  # TOML has no null
+        return None if nothing else decode(wanted, value, where, default)
+    if get_origin(wanted) is tuple:
+        return decode_tuple(get_args(wanted), value, where)
+    if wanted not in (int, float, str, bool):
+        return from_dict(wanted, value, where, default)
+    if wanted is float and type(value) is int:
+        return float(value)
+    if type(value) is not wanted:
+        raise ConfigError(f"{where}: expected {wanted.__name__}, got {value!r}")
+    return value
+
+
+def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    """A list, each item of the type annotated: `X, ...` for any number of X, otherwise one type for each."""
+    if not isinstance(value, list | tuple):
+        raise ConfigError(f"{where}: expected a list, got {value!r}")
+    kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
+    if len(value) != len(kinds):
+        raise ConfigError(f"{where}: expected {len(kinds)} values, got {list(value)!r}")
+    return tuple(decode(kind, item, f"{where}[{i}]") for i, (kind, item) in enumerate(zip(kinds, value, strict=True)))
+
+
+def variants(base: type) -> dict[str, Any]:
+    """The dataclasses a field annotated with `base` may hold, by name.
+
+    Raises:
+        ConfigError: if two of them have one name: a file that says it could mean either.
+    """
+    found: dict[str, Any] = {base.__name__: base} if is_dataclass(base) and not isabstract(base) else {}
+    for subclass in base.__subclasses__():  # type: ignore[var-annotated]
+        for name, kind in variants(subclass).items():
+            other = found.setdefault(name, kind)
+            if other is not kind:
+                raise ConfigError(
+                    f"two kinds of {base.__name__} are called {name!r}, in {other.__module__} and in "
+                    f"{kind.__module__}; rename one"
+                )
+    return found

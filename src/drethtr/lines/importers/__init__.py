@@ -1,0 +1,60 @@
+"""Published and exported layouts of line data, made samples."""
+
+from pathlib import Path
+
+from drethtr.base.config import named
+from drethtr.base.errors import DataError
+from drethtr.lines.importers.bentham import Bentham
+from drethtr.lines.importers.hugging_face import HuggingFace
+from drethtr.lines.importers.iam import IAM, IAMAsWritten
+from drethtr.lines.importers.importer import Importer
+from drethtr.lines.importers.kraken import Kraken
+from drethtr.lines.importers.pages import Pages, Read2016
+from drethtr.lines.importers.pylaia import PyLaia
+from drethtr.lines.importers.rimes import Rimes
+from drethtr.lines.importers.table import Table
+
+IMPORTERS: tuple[Importer, ...] = (
+    IAM(),
+    IAMAsWritten(),
+    Rimes(),
+    Bentham(),
+    Read2016(),
+    PyLaia(),
+    Kraken(),
+    Pages(),
+    Table(),
+    HuggingFace(),
+)
+"""The most particular first: the first that recognizes a source reads it.
+
+Parquet comes last: beside texts, it is what an earlier import made of them, and they may have been corrected since.
+"""
+
+
+def importer_named(name: str) -> Importer:
+    """The importer that `--layout` means.
+
+    Raises:
+        ConfigError: if there is none of that name.
+    """
+    known = {importer.name: importer for importer in IMPORTERS}
+    return named("layout", name, known)
+
+
+def importer_for(source: Path, layout: str | None = None) -> Importer:
+    """The importer that `layout` names, else the first that recognizes what lies at `source`.
+
+    Raises:
+        ConfigError: if there is no such layout.
+        DataError: if there is nothing at `source`, or no layout is recognized.
+    """
+    if not source.exists():
+        raise DataError(f"{source}: no such file or folder")
+    if layout is not None:
+        return importer_named(layout)
+    for importer in IMPORTERS:
+        if importer.recognizes(source):
+            return importer
+    layouts = "\n".join(f"  {importer.name:13} {importer.layout}" for importer in IMPORTERS)
+    raise DataError(f"{source}: none of the known layouts:\n{layouts}\nname one with --layout to hear what it misses")

@@ -1,0 +1,58 @@
+"""The Bentham papers of the ICFHR-2014 competition: English, 18th and 19th century.
+
+    BenthamDatasetR0-GT/Partitions/TrainLines.lst, ValidationLines.lst, TestLines.lst
+    BenthamDatasetR0-GT/Images/Lines/002_080_001_02_01.png
+    BenthamDatasetR0-GT/Transcriptions/002_080_001_02_01.txt
+
+Source: Sánchez, Romero, Toselli and Vidal, ICFHR 2014.
+"""
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from drethtr.lines.importers.importer import Entry, Found, Importer, needed, within
+from drethtr.lines.sample import LeftOut, Sample
+from drethtr.lines.sources.folder import read_transcription
+from drethtr.lines.sources.table import rows_of
+from drethtr.text.normalize import nfc
+
+ROOTS = ("BenthamDatasetR0-GT", "gt", ".")
+PARTITIONS = {"train": "TrainLines.lst", "val": "ValidationLines.lst", "test": "TestLines.lst"}
+
+
+@dataclass(frozen=True)
+class Bentham(Importer):
+    """Lines of the three official partitions."""
+
+    name = "bentham"
+    layout = "Bentham, ICFHR-2014: Partitions/TrainLines.lst, Images/Lines/ and Transcriptions/"
+    convention = "HTML entities resolved; lines with tags (<gap/>) are marked as not clean and left out of scores"
+    known: ClassVar = {(9198, 1415, 860): "ICFHR-2014"}
+
+    def recognizes(self, source: Path) -> bool:
+        return within(source, *(f"{root}/Partitions/{PARTITIONS['train']}" for root in ROOTS)) is not None
+
+    def entries(self, source: Path) -> Iterator[Entry]:
+        root = needed(source, *(f"{root}/Partitions" for root in ROOTS)).parent
+        for split, file in PARTITIONS.items():
+            for _, row in rows_of(needed(root, f"Partitions/{file}")):
+                yield entry(root, row.strip(), split)
+
+
+def entry(root: Path, name: str, split: str) -> Entry:
+    """One line; box, folio and page stand first in its name."""
+    image = within(root, f"Images/Lines/{name}.png")
+    text = within(root, f"Transcriptions/{name}.txt")
+    if image is None:
+        return LeftOut(str(root / f"Images/Lines/{name}.png"), "no image")
+    if text is None:
+        return LeftOut(str(root / f"Transcriptions/{name}.txt"), "no transcription")
+    written = read_transcription(text)
+    page = "_".join(name.split("_")[:3])
+    return Found(
+        split,
+        Sample(image, nfc(html.unescape(written)), "bentham", "en", page, clean="<" not in written, key=str(image)),
+    )

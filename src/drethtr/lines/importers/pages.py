@@ -1,0 +1,80 @@
+"""Lines of whole pages that PAGE XML or ALTO files describe: exports of Transkribus and eScriptorium, READ-2016.
+
+Each line is cut out along its baseline and inside its polygon, straightened, and stored as PNG: a new image, for a
+page cannot keep its bytes. A page is one sample group (`page`), named by its file and the folders around it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from drethtr.base.errors import DataError
+from drethtr.documents.beside import DESCRIPTION, visible_below
+from drethtr.documents.read import made_here
+from drethtr.lines.importers.importer import Entry, Found, Importer, within
+from drethtr.lines.importers.splits import split_of_path
+from drethtr.lines.sample import LeftOut
+from drethtr.lines.sources.pages import document_name, is_page, lines_of, page_name
+from drethtr.text.normalize import nfc
+
+
+@dataclass(frozen=True)
+class Pages(Importer):
+    """Every line of every PAGE or ALTO file, at any depth; folders called train, val or test are splits."""
+
+    name = "pages"
+    layout = "PAGE or ALTO: .xml files with the images of their pages, at any depth"
+    convention = "texts as transcribed on the page; lines cut along their baselines"
+    set_name: ClassVar[str] = ""
+    language: ClassVar[str | None] = None
+
+    def recognizes(self, source: Path) -> bool:
+        return source.is_dir() and any(map(is_page, descriptions(source)))
+
+    def entries(self, source: Path) -> Iterator[Entry]:
+        files = descriptions(source) if source.is_dir() else [source]
+        if not files:
+            raise DataError(f"{source}: holds no {DESCRIPTION} file")
+        described: dict[str, Path] = {}
+        for path in files:
+            split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
+            name, page = self.set_name or document_name(source), page_name(path, source)
+            if page in described and is_page(path):
+                yield LeftOut(str(path), f"its page is described by {described[page].relative_to(source)} already")
+                continue
+            for found in lines_of(path):
+                if isinstance(found, LeftOut):
+                    yield found
+                else:
+                    described[page] = path
+                    sample = replace(found, text=nfc(found.text), set=name, language=self.language, page=page)
+                    yield Found(split, sample)
+
+
+def descriptions(folder: Path) -> list[Path]:
+    """The XML files in a folder, at any depth; what drethtr made comes last, so that a person's own text counts."""
+    return sorted((path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION), key=made_here)
+
+
+@dataclass(frozen=True)
+class Read2016(Pages):
+    """READ-2016 (Ratsprotokolle, ICFHR 2016): German council minutes, in its official splits.
+
+    PublicData/Training/Images and page, PublicData/Validation/Images and page, Test-ICFHR-2016/*.JPG and page; the
+    page files may lie one folder deeper.
+
+    Source: Sánchez, Romero, Toselli and Vidal, ICFHR 2016; the two archives of Zenodo record 1164045.
+    """
+
+    name = "read-2016"
+    layout = "READ-2016: PublicData/Training, PublicData/Validation and Test-ICFHR-2016"
+    set_name = "read2016"
+    language = "de"
+    known: ClassVar = {
+        (8367, 1043, 1140): "official",
+        (8349, 1040, 1138): "official, less lines without a text",
+    }
+
+    def recognizes(self, source: Path) -> bool:
+        return within(source, "PublicData/Training") is not None

@@ -1,0 +1,148 @@
+"""A line image with its text, as it is found before anything is decoded or prepared."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from drethtr.base.errors import DataError, first_line
+from drethtr.images.file import DECODING_ERRORS, upright_size
+from drethtr.images.line import FORMATS, Line, load_line
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """One line; `image` holds encoded bytes, the path of an image file, or pixels.
+
+    `set` names the collection, `page` and `hand` are unique within it. `clean` is false where the text has editorial
+    signs or uncertain letters. `key` says where the sample comes from, for errors.
+    """
+
+    image: bytes | Path | Line
+    text: str
+    set: str = ""
+    language: str | None = None
+    page: str | None = None
+    hand: str | None = None
+    clean: bool = True
+    key: str = ""
+
+    def line(self) -> Line:
+        """Decode the image.
+
+        Raises:
+            DataError: naming the sample, if the image cannot be read.
+        """
+        try:
+            return load_line(self.image)
+        except DataError as error:
+            raise self.error(error) from error
+
+    def error(self, error: DataError) -> DataError:
+        """The same, naming the sample, if it does not yet: what is read from a file may be called by its path."""
+        told, name = str(error), f"{self.key or 'sample'}: "
+        return DataError(told if told.startswith(name) else name + told)
+
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels, read from the header only.
+
+        Raises:
+            DataError: naming the sample, if the image cannot be read.
+        """
+        if isinstance(self.image, np.ndarray):
+            height, width = self.image.shape
+            return width, height
+        try:
+            file = BytesIO(self.image) if isinstance(self.image, bytes) else self.image
+            with Image.open(file, formats=FORMATS) as image:
+                return upright_size(image)
+        except DECODING_ERRORS as error:
+            name = f"{self.key or 'sample'}{f': {self.image}' if isinstance(self.image, Path) else ''}"
+            raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
+
+
+class LeftOut(NamedTuple):
+    """A line that cannot be used: where it is and why, so that nothing is dropped in silence."""
+
+    key: str
+    reason: str
+
+
+def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
+    """Check that no image and no page is in two of the splits, such as training and test.
+
+    Raises:
+        DataError: naming the first sample found twice and both splits.
+    """
+    seen: dict[bytes | str, tuple[str, Sample]] = {}
+    for split, samples in splits.items():
+        for sample in samples:
+            marks: dict[bytes | str, str] = {fingerprint(sample): "the same image"}
+            if page := page_of(sample):
+                marks[page] = f"page {sample.page!r} of {sample.set!r}"
+            for mark, name in marks.items():
+                other_split, other = seen.setdefault(mark, (split, sample))
+                if other_split != split:
+                    raise DataError(
+                        f"{name} is in {other_split!r} ({other.key}) and in {split!r} ({sample.key}); "
+                        "figures would be wrong: keep it in one of them"
+                    )
+
+
+def page_of(sample: Sample) -> str:
+    """The page of a line among those of all sets, "" where it is unknown."""
+    return f"{sample.set}/{sample.page}" if sample.page else ""
+
+
+def lines_digest(samples: Iterable[Sample]) -> str:
+    """Digest of lines in their order, of their texts and how many bytes each image has: no image is read for it.
+
+    Raises:
+        DataError: naming the sample, if its file is gone.
+    """
+    digest = blake2b(digest_size=8)
+    for sample in samples:
+        digest.update(f"{stored_bytes(sample)} {sample.text}\n".encode())
+    return digest.hexdigest()
+
+
+def stored_bytes(sample: Sample) -> int:
+    """How many bytes the image has as it is stored."""
+    if isinstance(sample.image, bytes):
+        return len(sample.image)
+    if isinstance(sample.image, np.ndarray):
+        return sample.image.nbytes
+    try:
+        return sample.image.stat().st_size
+    except OSError as error:
+        raise DataError(f"{sample.key or 'sample'}: {sample.image} cannot be read: {error.strerror}") from error
+
+
+def fingerprint(sample: Sample) -> bytes:
+    """Digest of the image as it is stored: the same bytes give the same digest, wherever they lie.
+
+    Raises:
+        DataError: naming the sample, if its file cannot be read.
+    """
+    if isinstance(sample.image, bytes):
+        return blake2b(sample.image, digest_size=16).digest()
+    if isinstance(sample.image, Path):
+        return blake2b(content_of(sample.image, sample.key), digest_size=16).digest()
+    return blake2b(repr(sample.image.shape).encode() + sample.image.tobytes(), digest_size=16).digest()
+
+
+def content_of(image: Path, key: str) -> bytes:
+    """The encoded image in a sample's file.
+
+    Raises:
+        DataError: naming the sample, if it cannot be read.
+    """
+    try:
+        return image.read_bytes()
+    except OSError as error:
+        raise DataError(f"{key or 'sample'}: {image} cannot be read: {error.strerror}") from error

@@ -1,0 +1,130 @@
+"""Samples from files of any of the known forms."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from glob import glob, has_magic
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+
+from drethtr.base.errors import DataError
+from drethtr.documents.beside import DESCRIPTION
+from drethtr.lines.sample import Sample
+from drethtr.lines.sources.folder import read_folder
+from drethtr.lines.sources.pages import page_files, read_page_lines
+from drethtr.lines.sources.parquet import read_parquet
+from drethtr.lines.sources.table import read_jsonl, read_tsv
+from drethtr.lines.urls import find_files, identity, is_url
+from drethtr.text.normalize import Spelling, nfc
+
+Lines: TypeAlias = Iterable[Sample | DataError]
+"""Lines in their order, or what is wrong with them."""
+
+READERS: Mapping[str, Callable[[Path, Spelling], Lines]] = {
+    ".parquet": read_parquet,
+    ".tsv": read_tsv,
+    ".jsonl": read_jsonl,
+    DESCRIPTION: read_page_lines,
+}
+
+
+def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
+    """All samples of a Parquet, TSV or JSONL file, of a page as PAGE or ALTO, or of a folder of lines or such pages.
+
+    They keep their order, and none is left out. Of Parquet, a URL will do.
+
+    Raises:
+        DataError: if there is nothing at `path`, or what is there cannot be used.
+    """
+    samples, errors = [], []
+    for line in lines_at(path, spelling):
+        if isinstance(line, DataError):
+            errors.append(line)
+        else:
+            samples.append(line)
+    if len(errors) > 1:
+        raise DataError(f"{errors[0]}; it is the first of {len(errors):,}: drethtr data check {path} lists them all")
+    if errors:
+        raise errors[0]
+    return samples
+
+
+def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
+    """The same, but of a line in a folder or table that cannot be used it tells what is wrong with it.
+
+    Raises:
+        DataError: if there is nothing at `path`, or what is there cannot be used at all.
+    """
+    if is_url(str(path)):
+        return read_url(str(path), spelling)
+    path = Path(path)
+    if path.is_dir():
+        tables = sorted(found for found in path.iterdir() if found.suffix in (".tsv", ".jsonl"))
+        if len(tables) > 1:
+            raise DataError(
+                f"{path}: holds {len(tables)} tables, {', '.join(t.name for t in tables)}; open one by name"
+            )
+        if tables:
+            return lines_at(tables[0], spelling)
+        pages = page_files(path)
+        return read_pages(path, pages, spelling) if pages else read_folder(path, spelling)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file or folder")
+    if path.suffix.lower() not in READERS:
+        raise DataError(f"{path}: unknown form {path.suffix!r}; known: {', '.join(READERS)} and folders")
+    return READERS[path.suffix.lower()](path, spelling)
+
+
+def read_url(url: str, spelling: Spelling) -> list[Sample]:
+    """All samples of a Parquet file elsewhere."""
+    if PurePosixPath(url).suffix != ".parquet":
+        raise DataError(f"{url}: only .parquet is read from a URL; fetch other files first")
+    return read_parquet(url, spelling)
+
+
+def read_pages(folder: Path, pages: Sequence[Path], spelling: Spelling) -> list[Sample]:
+    """All samples of the pages of a folder.
+
+    Raises:
+        DataError: if none of them has a text.
+    """
+    samples = [sample for page in pages for sample in read_page_lines(page, spelling)]
+    if not samples:
+        raise DataError(f"{folder}: no line of its {len(pages)} PAGE or ALTO files has a text; transcribe them first")
+    return samples
+
+
+def open_all(patterns: Sequence[str]) -> list[Sample]:
+    """The samples of every path that matches one of the patterns (`lines/*.train.parquet`), sorted within each.
+
+    Raises:
+        DataError: also if nothing matches a pattern, two patterns match the same path, or there is no line.
+    """
+    samples = [sample for path in all_matching(patterns) for sample in open_samples(path)]
+    if not samples:
+        raise DataError(f"{', '.join(patterns)}: no line in it; a table has a row for each line")
+    return samples
+
+
+def all_matching(patterns: Sequence[str]) -> list[str]:
+    """The paths or URLs that match one of the patterns, sorted within each.
+
+    Raises:
+        DataError: if nothing matches a pattern, or two patterns match the same path.
+    """
+    paths: dict[str, str] = {}
+    for pattern in patterns:
+        matches = {identity(path): path for path in matching(pattern)}
+        if not matches:
+            raise DataError(f"{pattern}: matches no file or folder")
+        if twice := paths.keys() & matches.keys():
+            raise DataError(f"{pattern}: {matches[min(twice)]} is already matched by another pattern")
+        paths |= matches
+    return list(paths.values())
+
+
+def matching(pattern: str) -> list[str]:
+    """The paths or URLs that match a pattern, sorted; a path that exists matches itself, brackets and all."""
+    if is_url(pattern):
+        return find_files(pattern)
+    if has_magic(pattern) and Path(pattern).exists():
+        return [pattern]
+    return sorted(glob(pattern, recursive=True))  # noqa: PTH207 - patterns may be absolute

@@ -1,0 +1,64 @@
+"""Samples from a folder of line images, each beside a text file of the same name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.documents.beside import IMAGES, is_hidden
+from drethtr.lines.sample import Sample
+from drethtr.text.normalize import Spelling, nfc
+
+TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists counts
+
+
+def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
+    """One sample per image, in the order of the names, or why it is none; the set is the folder's name.
+
+    The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last ending belongs to the form of the image. An
+    image without a text, a `.gt.txt` without an image, and the second image of a text are no samples.
+
+    Raises:
+        DataError: if there is no image.
+    """
+    names = {path.name for path in folder.iterdir() if not is_hidden(path)}
+    images = sorted(name for name in names if Path(name).suffix.lower() in IMAGES)
+    if not images:
+        raise DataError(f"{folder}: holds no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")
+    owners: dict[str, str] = {}
+    for name in images:
+        stem = Path(name).stem
+        found = [stem + ending for ending in TRANSCRIPTIONS if stem + ending in names]
+        if not found:
+            yield DataError(f"{folder / name}: no transcription; expected {stem}.gt.txt or {stem}.txt beside it")
+        elif (owner := owners.setdefault(found[0], name)) != name:
+            yield DataError(f"{folder / found[0]}: belongs to two images, {owner} and {name}")
+        else:
+            yield sample_of(folder / name, folder / found[0], spelling)
+    for lonely in sorted(name for name in names - owners.keys() if name.endswith(".gt.txt")):
+        yield DataError(f"{folder / lonely}: no image of that name beside it")
+
+
+def sample_of(image: Path, transcription: Path, spelling: Spelling) -> Sample | DataError:
+    """The sample of an image and a text file, or why it is none."""
+    try:
+        text = read_transcription(transcription, spelling)
+    except DataError as error:
+        return error
+    return Sample(image, text, set=image.parent.resolve().name, key=str(image))
+
+
+def read_transcription(path: Path, spelling: Spelling = nfc) -> str:
+    """The one line of a text file, without its line end.
+
+    Raises:
+        DataError: if it cannot be read, is not UTF-8 or has more than one line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig").rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8: {error}") from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    if "\n" in text:
+        raise DataError(f"{path}: holds {text.count(chr(10)) + 1} lines; the text of one line image is one line")
+    return spelling(text)

@@ -1,0 +1,134 @@
+"""Lines that PAGE XML or ALTO describe, cut from the image of their page; those with a text are samples."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.documents.beside import DESCRIPTION, image_beside, numbered, page_stem
+from drethtr.documents.page import TextLine
+from drethtr.documents.read import read_page
+from drethtr.images.line import Line
+from drethtr.images.page import PageSource, open_pages
+from drethtr.images.straighten import straighten
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.given import GivenLine, complete
+from drethtr.lines.sample import LeftOut, Sample
+from drethtr.text.normalize import Spelling, nfc
+
+XML_FOLDERS = frozenset({"page", "alto"})
+"""Folders that hold the XML of the images above or beside them; they are no part of a page's or a set's name."""
+
+
+def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
+    """One sample per line with text, in reading order; the set is the document's name.
+
+    Raises:
+        DataError: if the file is no page, its image is missing, or a line with text cannot be cut from it.
+    """
+    samples = []
+    for found in lines_of(path, empty=False):
+        if isinstance(found, LeftOut):
+            raise DataError(f"{found.key}: {found.reason}")
+        document, page = document_name(path), page_name(path, path)
+        samples.append(replace(found, text=spelling(found.text), set=document, page=page))
+    return samples
+
+
+def page_files(folder: Path) -> list[Path]:
+    """The PAGE and ALTO files of a folder, sorted.
+
+    Raises:
+        DataError: if two of them describe the same page.
+    """
+    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == DESCRIPTION and is_page(path)]
+    first: dict[str, Path] = {}
+    for path in found:
+        if (other := first.setdefault(page_stem(path), path)) != path:
+            raise DataError(f"{folder}: {other.name} and {path.name} describe the same page; name one of them")
+    return found
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file can be read as a page; an export has other XML too, such as `mets.xml`."""
+    try:
+        read_page(path)
+    except DataError:
+        return False
+    return True
+
+
+def document_name(path: Path) -> str:
+    """The name of the folder that a path is or lies in; of an export's folder of XML, that of the one above."""
+    folder = path.resolve() if path.is_dir() else path.resolve().parent
+    return next((part for part in reversed(folder.parts) if part.lower() not in XML_FOLDERS), folder.name)
+
+
+def page_name(path: Path, source: Path) -> str:
+    """The name of a page's file with the folders it lies in."""
+    relative = path.relative_to(source) if source.is_dir() else Path(path.name)
+    folders = [part for part in relative.parts[:-1] if part.lower() not in XML_FOLDERS]
+    return "/".join([*folders, page_stem(path)])
+
+
+def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
+    """The lines that a PAGE or ALTO file describes, cut from its image, in reading order; texts as written.
+
+    Args:
+        empty: Whether lines without a text are among them.
+    """
+    try:
+        page = read_page(path)
+    except DataError as error:
+        yield LeftOut(str(error), "not a page")
+        return
+    try:
+        source = image_of(path, page.image)
+    except DataError as error:
+        yield LeftOut(str(error), "no image of the page")
+        return
+    try:
+        grey = source.grey()
+        page = page.on_image(source.path, *reversed(grey.shape))
+    except DataError as error:
+        yield LeftOut(f"{path}: {error}", "no image of the page")
+        return
+    lines = [line for line in page.lines if line.polygon or line.baseline]
+    places = dict(zip((line.id for line in lines), complete(grey, [GivenLine.of(line) for line in lines]), strict=True))
+    for line in page.lines:
+        if empty or line.text.strip():
+            place, key = places.get(line.id), key_of(path, line)
+            yield LeftOut(key, "no place on the page") if place is None else cut(grey, line, place, key)
+
+
+def image_of(path: Path, image: str) -> PageSource:
+    """The image of the page in the file `path`, which calls it `image`; of several in one file, the one that it counts.
+
+    Raises:
+        DataError: if there is none, it is damaged, or nothing tells which of several it is.
+    """
+    found = image_beside(path, image)
+    sources = open_pages(found)
+    if len(sources) == 1:
+        return sources[0]
+    names = [numbered(found.stem, source.number) for source in sources]
+    if page_stem(path) not in names:
+        raise DataError(
+            f"{path}: describes one page, but {found} has {len(sources)}; "
+            f"to tell which, call it {names[0]}{path.suffix} or so"
+        )
+    return sources[names.index(page_stem(path))]
+
+
+def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | LeftOut:
+    """A line as an image of its own."""
+    try:
+        strip = straighten(grey, place.baseline, place.polygon)
+    except DataError as error:
+        return LeftOut(f"{key}: {error}", "cannot be cut from the page")
+    return Sample(strip.line, line.text, key=key)
+
+
+def key_of(path: Path, line: TextLine) -> str:
+    """What a line is called."""
+    return f"{path} line {line.id}"

@@ -1,0 +1,186 @@
+"""Samples from Parquet files, with images as Hugging Face `datasets` stores them."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drethtr.base.errors import DataError, MissingExtraError
+from drethtr.lines.sample import Sample
+from drethtr.lines.split_names import set_named
+from drethtr.lines.urls import beside, is_url, open_file, reaching
+from drethtr.text.normalize import Spelling, nfc
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
+REQUIRED = ("image", "text")
+OPTIONAL = ("set", "lang", "page", "hand", "clean")
+
+READ_AHEAD = 1 << 20
+"""Bytes of a column that are fetched at a time; else whole row groups would be."""
+
+WAYS = ("EIO", "ESTALE", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "ETIMEDOUT", "EHOSTDOWN", "ENOTCONN")
+NOT_NOW = frozenset(getattr(errno, name, 0) for name in WAYS)  # not every system has all
+"""Errors of the system that say nothing of a file, but of the way to it."""
+
+LARGEST_IMAGE = 200_000_000
+"""Bytes of an encoded image; more are not fetched, a URL may have no end. Most lines have some thousands."""
+
+
+def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
+    """One sample per row of a file or URL; the encoded images stay in memory.
+
+    The column `image` is binary, `struct{bytes, path}` or a path; paths are relative to the file.
+    `text` is required; `set` (else the file's name without its split), `lang`, `page`, `hand` and `clean` are used
+    where present.
+
+    Raises:
+        DataError: for a file that is not Parquet, a missing column, or a row without image or text.
+    """
+    name = str(path)
+    with open_parquet(name) as file:
+        rows = file.read(columns_of(file, name), use_threads=False).to_pylist()
+    return [sample_of(row, name, number, spelling) for number, row in enumerate(rows)]
+
+
+@contextmanager
+def open_parquet(name: str) -> Iterator["ParquetFile"]:
+    """A Parquet file at a path or URL; whatever goes wrong while it is read is said in a `DataError`.
+
+    Read it with `use_threads=False`: beside torch, a process that ends soon after arrow's threads can end in an abort.
+
+    Raises:
+        MissingExtraError: without pyarrow.
+    """
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "train") from error
+    try:
+        with (
+            reaching(name),
+            open_file(name) as stream,
+            ParquetFile(stream, buffer_size=READ_AHEAD, pre_buffer=False) as file,
+        ):
+            yield file
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: has text that is not UTF-8; write the file anew: {error}") from error
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{name}: cannot be read as Parquet: {error}") from error
+
+
+def columns_of(file: "ParquetFile", name: str) -> list[str]:
+    """The columns of a file that samples are made of.
+
+    Raises:
+        DataError: naming those it has, if a required one is missing or one is there twice.
+    """
+    present = file.schema_arrow.names
+    for column in (*REQUIRED, *OPTIONAL):
+        if present.count(column) > 1:
+            raise DataError(f"{name}: several columns are called {column!r}; rename all but one of them")
+    if missing := [column for column in REQUIRED if column not in present]:
+        raise DataError(f"{name}: no column {', '.join(missing)}; it has {', '.join(present)}")
+    return [*REQUIRED, *(column for column in OPTIONAL if column in present)]
+
+
+def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -> Sample:
+    """Make a sample of one row, counted from 0."""
+    key = f"{file} row {number}"
+    text = text_of(row["text"], key)
+    try:
+        image = image_of(row["image"], file, key)
+    except OSError as error:
+        raise DataError(str(error)) from error
+    return Sample(
+        image=image,
+        text=spelling(text),
+        set=word(row.get("set")) or set_named(file),
+        language=word(row.get("lang")),
+        page=word(row.get("page")),
+        hand=word(row.get("hand")),
+        clean=is_clean(row.get("clean"), key),
+        key=key,
+    )
+
+
+def text_of(cell: Any, key: str) -> str:
+    """The text in a cell.
+
+    Raises:
+        DataError: if it is none.
+    """
+    if not isinstance(cell, str):
+        raise DataError(f"{key}: text is {cell!r}, not a string")
+    return cell
+
+
+def is_clean(cell: Any, key: str) -> bool:
+    """What a cell says of its text; a text is clean where nothing is said.
+
+    Raises:
+        DataError: if it is not a yes or no.
+    """
+    if cell in (None, 0, 1):  # as which Python also takes false and true
+        return cell is None or bool(cell)
+    raise DataError(f"{key}: clean is {cell!r}; expected true or false, 1 or 0, or nothing")
+
+
+def word(cell: Any) -> str | None:
+    """The name in a cell; pages and classes are often numbers, and whole ones fractions where cells are empty."""
+    if isinstance(cell, float):
+        cell = None if isnan(cell) else int(cell) if cell.is_integer() else cell
+    return None if cell is None else str(cell)
+
+
+def image_of(cell: Any, file: str, key: str) -> bytes | Path:
+    """The encoded image in a cell of a file, or what `image_at` gives for the one that the cell names.
+
+    Raises:
+        DataError: also if there is none.
+        OSError: as `image_at`.
+    """
+    encoded = cell.get("bytes") if isinstance(cell, dict) else cell
+    if isinstance(encoded, bytes):
+        return encoded
+    name = cell.get("path") if isinstance(cell, dict) else cell
+    if not name:
+        raise DataError(f"{key}: no image")
+    return image_at(beside(file, str(name)), key)
+
+
+def image_at(place: str, key: str) -> bytes | Path:
+    """The path of an image file that can be opened; from a URL, its content.
+
+    Raises:
+        DataError: if there is no such file, or it cannot be an image.
+        OSError: if it cannot be read now, by the network or for want of something else than the file.
+    """
+    if not is_url(place):
+        path = Path(place)
+        try:
+            if not path.is_file():
+                raise DataError(f"{key}: image {path} does not exist")
+            with path.open("rb") as file:
+                file.read(1)
+        except OSError as error:
+            if error.errno in NOT_NOW:
+                raise OSError(f"{key}: image {path} cannot be read now: {error.strerror}") from error
+            raise DataError(f"{key}: image {path} cannot be read: {error.strerror}") from error
+        return path
+    content = bytearray()
+    try:
+        with reaching(place), open_file(place) as stream:
+            while len(content) <= LARGEST_IMAGE and (more := stream.read(READ_AHEAD)):
+                content += more
+    except FileNotFoundError as error:
+        raise DataError(f"{key}: image {place} does not exist") from error
+    except OSError as error:
+        raise OSError(f"{key}: image {place} cannot be read now: {error}") from error
+    if len(content) > LARGEST_IMAGE:
+        raise DataError(f"{key}: {place} has more than {LARGEST_IMAGE:,} bytes, too many for the image of a line")
+    return bytes(content)

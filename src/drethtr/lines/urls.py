@@ -1,0 +1,155 @@
+"""Files by name: a path on this machine, or a URL of any kind that fsspec knows (s3://, gs://, hf://, https://)."""
+
+import os.path
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from glob import glob, has_magic
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from drethtr.base.errors import DataError, DrethtrError, MissingExtraError, first_line
+
+WEB = ("http://", "https://")
+NOT_THERE = (404, 410)
+"""What a web server answers if there is no such page, or none any more."""
+
+PIECE = 1 << 20
+"""Bytes of a file that are taken at a time."""
+
+
+class Location(NamedTuple):
+    """Where a file lies: a file system of fsspec, and the path in it."""
+
+    system: Any
+    path: str
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is a URL, and no path."""
+    return "://" in name
+
+
+def identity(name: str) -> str:
+    """What tells a file from others, however it is spelt: a URL is itself, a path is made absolute.
+
+    Links are not followed: stores that keep equal files once lend them several names, and all of those are meant.
+    """
+    return name if is_url(name) else os.path.abspath(name)  # noqa: PTH100 - Path.resolve is a hundred times slower
+
+
+def locate(name: str) -> Location:
+    """The file system that a URL or path is in.
+
+    Raises:
+        DataError: if it is of an unknown kind, or of one that needs a package that is not installed.
+        MissingExtraError: without fsspec.
+    """
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingExtraError("fsspec", "train") from error
+    try:
+        return Location(*url_to_fs(name))
+    except ImportError as error:
+        raise DataError(f"{name}: a package for this kind of URL is missing: {error}") from error
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from error
+
+
+@contextmanager
+def reaching(name: str) -> Iterator[None]:
+    """Whatever goes wrong with a URL is an `OSError`, and a `FileNotFoundError` only if there is no such file.
+
+    Of every web page that cannot be fetched, fsspec says that there is none. Errors of this package stay as they are.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        if name.startswith(WEB) and error.__cause__ and getattr(error.__cause__, "status", None) not in NOT_THERE:
+            raise OSError(str(error.__cause__)) from error
+        raise
+    except (DrethtrError, OSError):
+        raise
+    except Exception as error:
+        if not is_url(name):
+            raise
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def open_file(name: str) -> IO[bytes]:
+    """A file, open for reading.
+
+    Raises:
+        OSError: if it cannot be opened.
+        DataError: as `locate`.
+    """
+    if not is_url(name):
+        return Path(name).open("rb")
+    system, path = locate(name)
+    opened: IO[bytes] = system.open(path, "rb")
+    return opened
+
+
+def digest_of(files: Iterable[str | Path]) -> str:
+    """Digest of what is in some files, one after another, whatever they are called.
+
+    Raises:
+        DataError: if one cannot be read.
+    """
+    digest = blake2b(digest_size=8)
+    for file in files:
+        try:
+            with open_file(str(file)) as stream:
+                while piece := stream.read(PIECE):
+                    digest.update(piece)
+        except OSError as error:
+            raise DataError(f"{file}: cannot be read: {first_line(error)}") from error
+    return digest.hexdigest()
+
+
+def beside(file: str, name: str) -> str:
+    """What `name` means in a file: a URL or an absolute path is itself, all else is relative to the file's folder."""
+    if is_url(name) or Path(name).is_absolute():
+        return name
+    return f"{file.rpartition('/')[0]}/{name}" if is_url(file) else str(Path(file).parent / name)
+
+
+def find_files(name: str) -> list[str]:
+    """The files that a path, a URL or a pattern of them means: a file, all files below a folder, all that match.
+
+    Sorted; as paths or URLs as the name itself is. Hidden files in folders are passed over.
+
+    Raises:
+        DataError: if there are none, or as `locate`.
+    """
+    found = remote_files(name) if is_url(name) else local_files(name)
+    if not found:
+        empty = "no files in this folder" if Path(name).is_dir() else "no such file"
+        raise DataError(f"{name}: {'matches no file' if has_magic(name) else empty}")
+    return sorted(found)
+
+
+def local_files(name: str) -> list[str]:
+    """The same for a path, unsorted."""
+    path = Path(name)
+    if path.is_dir():
+        below = (file for file in path.rglob("*") if file.is_file())
+        return [str(file) for file in below if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if path.is_file() or not has_magic(name):
+        return [name] if path.is_file() else []
+    matches = glob(name, recursive=True)  # noqa: PTH207 - patterns may be absolute
+    return [match for match in matches if Path(match).is_file()]
+
+
+def remote_files(name: str) -> list[str]:
+    """The same for a URL, unsorted."""
+    system, path = locate(name)
+    try:
+        with reaching(name):
+            if has_magic(path):
+                return [system.unstrip_protocol(match) for match in system.glob(path) if system.isfile(match)]
+            # Of a file, `find` gives the file itself; of a web page, nothing.
+            return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
+    except OSError as error:
+        raise DataError(f"{name}: cannot be listed: {first_line(error)}") from error

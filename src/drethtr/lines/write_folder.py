@@ -1,0 +1,37 @@
+"""Samples written to a folder, each an image beside its text, for people to look at."""
+
+import re
+from collections.abc import Iterable
+from itertools import chain, islice
+from pathlib import Path
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import DataError
+from drethtr.lines.sample import Sample
+from drethtr.lines.write_parquet import png_of
+
+WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
+
+
+def store_folder(samples: Iterable[Sample], folder: Path) -> None:
+    """Write samples as `read_folder` reads them: `000000.png` beside `000000.gt.txt`, and so on.
+
+    What an earlier call wrote to the folder is removed once the first sample is made.
+
+    Raises:
+        DataError: if the folder cannot be written.
+    """
+    made = ((png_of(sample), sample.text + "\n") for sample in samples)
+    first = list(islice(made, 1))  # whatever keeps all samples from being made shows here
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            if WRITTEN.fullmatch(path.name):
+                path.unlink()
+        for number, (png, text) in enumerate(chain(first, made)):
+            with atomic_write(folder / f"{number:06}.png") as unfinished:
+                unfinished.write_bytes(png)
+            with atomic_write(folder / f"{number:06}.gt.txt") as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot write {folder}: {error}") from error

@@ -1,0 +1,95 @@
+"""Small changes of a trained network: low-rank additions to its projections (LoRA, arXiv 2106.09685).
+
+While they are learned, a projection computes with W + up · down and W stays as it is. To read, they are added to the
+weights once, so that reading costs nothing more.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from drethtr.base.errors import CheckpointError
+
+UP, DOWN = ".up", ".down"
+
+
+class LowRankChange(nn.Module):
+    """A weight plus up (outputs, rank) · down (rank, inputs), which is zero at first."""
+
+    def __init__(self, weight: Tensor, rank: int) -> None:
+        super().__init__()
+        inputs = weight[0].numel()
+        self.up = nn.Parameter(weight.new_zeros(len(weight), rank))
+        self.down = nn.Parameter((torch.randn(rank, inputs) * inputs**-0.5).to(weight))  # the same on every device
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight + (self.up @ self.down).view_as(weight)
+
+
+def projections(network: nn.Module) -> dict[str, nn.Linear | nn.Conv2d]:
+    """The layers that mix channels and nothing else, by name: linear ones, and convolutions of single pixels."""
+    return {
+        name: module
+        for name, module in network.named_modules()
+        if isinstance(module, nn.Linear)
+        or (isinstance(module, nn.Conv2d) and module.kernel_size == (1, 1) and module.groups == 1)
+    }
+
+
+def size_of_rank(network: nn.Module) -> int:
+    """How many numbers changes of rank 1 have."""
+    return sum(len(layer.weight) + layer.weight[0].numel() for layer in projections(network).values())
+
+
+def begin_changes(network: nn.Module, rank: int) -> None:
+    """Freeze a network in place and let every projection learn a change of so low a rank."""
+    network.requires_grad_(False)
+    for layer in projections(network).values():
+        parametrize.register_parametrization(layer, "weight", LowRankChange(layer.weight, rank))
+
+
+def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of the plain network, from those of one that learned changes: these are added."""
+    plain = {}
+    for name, weight in weights.items():
+        layer, learning, rest = name.partition(".parametrizations.weight.")
+        if not learning:
+            plain[name] = weight
+        elif rest == "original":
+            up, down = (weights[layer + learning + part] for part in ("0.up", "0.down"))
+            plain[f"{layer}.weight"] = weight + (up @ down).view_as(weight)
+    return plain
+
+
+def changes_between(before: nn.Module, after: nn.Module, rank: int) -> dict[str, Tensor]:
+    """What low-rank changes made of `before`, as the best ones of this rank: exact if theirs was no higher."""
+    changed = projections(after)
+    changes = {}
+    for name, layer in projections(before).items():
+        change = (changed[name].weight - layer.weight).detach().flatten(1)
+        left, strengths, right = torch.linalg.svd(change, full_matrices=False)
+        half = strengths[:rank].sqrt()
+        changes[name + UP] = (left[:, :rank] * half).contiguous()
+        changes[name + DOWN] = (half[:, None] * right[:rank]).contiguous()
+    return changes
+
+
+@torch.no_grad()
+def apply_changes(network: nn.Module, changes: Mapping[str, Tensor]) -> None:
+    """Add changes to a network in place.
+
+    Raises:
+        CheckpointError: if they are not of such a network.
+    """
+    layers = projections(network)
+    if changes.keys() != {name + part for name in layers for part in (UP, DOWN)}:
+        raise CheckpointError("the adapter changes other layers than this network has")
+    for name, layer in layers.items():
+        up, down = (changes[name + part].double().cpu() for part in (UP, DOWN))
+        outputs, inputs = len(layer.weight), layer.weight[0].numel()
+        if down.shape[1:] != (inputs,) or up.shape != (outputs, len(down)):
+            raise CheckpointError(f"the adapter's change of {name} has not the shape of its weight")
+        # Summed in double on the processor, the weights and so their hash are the same on every machine.
+        layer.weight.copy_(layer.weight.double().cpu() + (up @ down).view_as(layer.weight))

@@ -1,0 +1,137 @@
+"""Softmax attention to the image, shared by all beams of a line, and the image prior.
+
+Shapes: q (R, H, N, K) with R = lines x beams rows, the beams of a line next to each other;
+image keys (B, H, I, K) once per line.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.network.decay import Place, Scheduled
+from drethtr.network.softmax import softmax_attention
+
+
+class KeyValue(NamedTuple):
+    """Keys and values of some tokens, (B, H, N, head width) each."""
+
+    keys: Tensor
+    values: Tensor
+
+
+def fold_beams(q: Tensor, lines: int) -> Tensor:
+    """Queries (lines x beams, H, N, K) as (lines, H, beams x N, K), so that a line's beams share its image."""
+    rows, heads, tokens, width = q.shape
+    if rows == lines:
+        return q
+    return q.view(lines, rows // lines, heads, tokens, width).transpose(1, 2).flatten(2, 3)
+
+
+def unfold_beams(x: Tensor, rows: int) -> Tensor:
+    """The inverse of `fold_beams`."""
+    lines, heads, folded, width = x.shape
+    if rows == lines:
+        return x
+    beams = rows // lines
+    return x.view(lines, heads, beams, folded // beams, width).transpose(1, 2).flatten(0, 1)
+
+
+def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float = 0.0) -> Tensor:
+    """What each text query takes from its line's image, (R, H, N, K); `mask` (B, I) is true where a token is."""
+    keys = None if mask is None else mask[:, None, None, :]
+    folded = fold_beams(q, image.keys.shape[0])
+    return unfold_beams(softmax_attention(folded, *image, keys, dropout), q.shape[0])
+
+
+class ImagePrior(nn.Module, ABC):
+    """How image tokens weigh each other by distance; attends from every image token to every other."""
+
+    @abstractmethod
+    def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor: ...
+
+
+class Unweighted(ImagePrior):
+    """Plain softmax attention."""
+
+    def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor:
+        return attend_image(q, image, mask, dropout)
+
+
+def log_distance(log_gamma: Tensor, tokens: int) -> Tensor:
+    """|i - j| log γ, (H, N, N)."""
+    places = torch.arange(tokens, device=log_gamma.device)
+    return (places[:, None] - places[None, :]).abs() * log_gamma[:, None, None]
+
+
+class DecayPrior(ImagePrior):
+    """The frame of both decay priors: γ of each head."""
+
+    log_gamma: Tensor
+
+    def __init__(self, gamma: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("log_gamma", gamma.log(), persistent=False)
+
+
+class MultipliedDecay(DecayPrior):
+    """Softmax weights times γ^|i-j| / √(Σ_j γ^|i-j|), not renormalized: the published form."""
+
+    def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor:
+        log_prior = log_distance(self.log_gamma, q.shape[2])[None]
+        scores = q @ image.keys.mT * q.shape[-1] ** -0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)
+            log_prior = log_prior.masked_fill(~mask[:, None, None, :], -torch.inf)
+        # In log-space: far from a short line, in its padding, every γ^|i-j| is 0, and 0/0 would spread over the line.
+        prior = (log_prior - log_prior.logsumexp(-1, keepdim=True) / 2).exp()
+        weights = scores.softmax(-1) * prior
+        return F.dropout(weights, dropout, training=dropout > 0).to(image.values.dtype) @ image.values
+
+
+class AddedDecay(DecayPrior):
+    """|i-j| log γ added before the softmax, so that no attention is lost."""
+
+    def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor:
+        bias = log_distance(self.log_gamma, q.shape[2])[None]
+        if mask is not None:
+            bias = bias.masked_fill(~mask[:, None, None, :], -torch.inf)
+        return softmax_attention(q, *image, bias.to(q.dtype), dropout)
+
+
+class PriorConfig(ABC):
+    """Which image prior every layer gets (paper, Table 7)."""
+
+    @abstractmethod
+    def build(self, place: Place) -> ImagePrior: ...
+
+
+@dataclass(frozen=True)
+class NoPrior(PriorConfig):
+    """Image tokens see each other alike, however far apart."""
+
+    def build(self, place: Place) -> ImagePrior:
+        return Unweighted()
+
+
+@dataclass(frozen=True)
+class Multiplied(PriorConfig):
+    """Decay after the softmax, as published."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+
+    def build(self, place: Place) -> ImagePrior:
+        return MultipliedDecay(self.decay.gamma(place))
+
+
+@dataclass(frozen=True)
+class Added(PriorConfig):
+    """Decay in log-space, before the softmax."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+
+    def build(self, place: Place) -> ImagePrior:
+        return AddedDecay(self.decay.gamma(place))

@@ -1,0 +1,80 @@
+"""What every backbone is: images of lines in, tokens from left to right out."""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from drethtr.base.errors import DataError
+from drethtr.network.padded import Padded
+
+
+class ImageFeatures(NamedTuple):
+    """Tokens of some lines, (B, N, width), and how many of them count for each line, int64 (B,)."""
+
+    tokens: Tensor
+    counts: Tensor
+
+
+class Backbone(nn.Module, ABC):
+    """Turns images of lines into tokens; a line's tokens do not depend on the lines beside it in the batch."""
+
+    width: int
+    """Channels of a token."""
+    height: int
+    """Rows of the images it takes."""
+    columns_per_token: int
+    """Image columns between one token and the next."""
+
+    @property
+    def narrowest(self) -> int:
+        """Columns of the narrowest line it can see; narrower ones get paper on the right."""
+        return self.columns_per_token
+
+    @property
+    def widest(self) -> int | None:
+        """Columns of the widest line it can take, if there is a limit."""
+        return None
+
+    @property
+    def draft_width(self) -> int:
+        """How many of a token's last channels the CTC draft reads from."""
+        return self.width
+
+    @abstractmethod
+    def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
+        """Tokens of images (B, 1, height, W) in [-1, 1], ink +1, of which the first `widths` (B,) columns are the line.
+
+        A line has at least one token, however narrow it is.
+
+        Raises:
+            DataError: if the images have another height or are not gray.
+        """
+
+    def padded(self, images: Tensor, widths: Tensor) -> Padded:
+        """The images as the layers take them, wide enough for one token."""
+        if images.shape[1:3] != (1, self.height):
+            channels, height = images.shape[1:3]
+            raise DataError(
+                f"images of {channels} channels and height {height}; this backbone takes 1 and {self.height}: "
+                f"prepare the lines with height {self.height}"
+            )
+        return Padded.of(images, widths, at_least=self.narrowest)
+
+
+def start_before_relu(weight: Tensor) -> None:
+    """Random weights of a convolution that keep the size of what goes back through it (arXiv 1502.01852)."""
+    if not weight.is_meta:  # there is nothing to set, and trying loads a compiler
+        nn.init.kaiming_normal_(weight, mode="fan_out", nonlinearity="relu")
+
+
+class BackboneConfig(ABC):
+    """Which backbone a network gets, and its settings."""
+
+    @abstractmethod
+    def build(self) -> Backbone:
+        """A backbone with fresh weights."""
+
+    def takes_weights_of(self, other: "BackboneConfig") -> bool:
+        """Whether a backbone of other settings has weights of the same shapes and meaning."""
+        return self == other

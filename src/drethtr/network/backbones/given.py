@@ -1,0 +1,43 @@
+"""Image tokens that were made elsewhere, in place of images: for networks without an image part of their own."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+
+
+class GivenTokens(Backbone):
+    """Takes tokens (B, 1, N, width) for images, as they are."""
+
+    columns_per_token = 1
+    height = 0
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+
+    def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
+        """See `Backbone`; `widths` counts tokens."""
+        if images.ndim != 4 or images.shape[1] != 1 or images.shape[-1] != self.width:
+            raise DataError(
+                f"this network was made without an image part: it takes tokens (B, 1, N, {self.width}), "
+                f"not {tuple(images.shape)}"
+            )
+        return ImageFeatures(images[:, 0], widths)
+
+
+@dataclass(frozen=True)
+class Given(BackboneConfig):
+    """No backbone: tokens of so many channels are given."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise ConfigError(f"a token has at least 1 channel, not {self.width}")
+
+    def build(self) -> GivenTokens:
+        """Nothing to learn."""
+        return GivenTokens(self.width)

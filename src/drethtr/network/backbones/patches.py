@@ -1,0 +1,75 @@
+"""Patch embedding, as vision transformers have it: a line cut into rectangles, each of them a token.
+
+The tokens of one column of patches stand next to each other, top to bottom, so that a line that goes on only adds
+tokens at the end. The released code also has them row by row, and puts a class token first; neither is of use here.
+
+Shapes, everywhere in this file: B lines, N tokens, P pixels of a patch.
+Source: ViT, arXiv 2010.11929.
+"""
+
+from dataclasses import dataclass
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.base.errors import ConfigError
+from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.network.padded import valid
+
+
+class PatchBackbone(Backbone):
+    """Every patch normed, projected and normed again; a column of patches begun is filled up with paper."""
+
+    def __init__(self, config: "Patches") -> None:
+        super().__init__()
+        self.height = config.height
+        self.rows, self.columns = config.rows, config.columns
+        self.in_column = config.height // config.rows
+        self.columns_per_token = config.columns // self.in_column
+        self.width = config.width
+        pixels = config.rows * config.columns
+        self.embed = nn.Sequential(nn.LayerNorm(pixels), nn.Linear(pixels, config.width), nn.LayerNorm(config.width))
+
+    @property
+    def narrowest(self) -> int:
+        """One patch."""
+        return self.columns
+
+    def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
+        """See `Backbone`: (B, 1, height, W) to (B, ceil(W / columns) x patches in a column, width)."""
+        pixels, widths, full = self.padded(images, widths)
+        if not full:
+            pixels = pixels.masked_fill(~valid(widths, pixels.shape[-1])[:, None, None], -1.0)
+        pixels = F.pad(pixels, (0, -pixels.shape[-1] % self.columns), value=-1.0)
+        lines, _, height, width = pixels.shape
+        patches = pixels.view(lines, height // self.rows, self.rows, width // self.columns, self.columns)
+        tokens = self.embed(patches.permute(0, 3, 1, 2, 4).flatten(3).flatten(1, 2))  # (B, N, P) before
+        counts = -(-widths // self.columns) * self.in_column
+        return ImageFeatures(tokens * valid(counts, tokens.shape[1])[..., None].to(tokens.dtype), counts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patches(BackboneConfig):
+    """Patches of `rows` x `columns` pixels, each a token of `width` channels.
+
+    The patches that stand on each other share out their columns, so `columns` must be a multiple of their number.
+    """
+
+    height: int = 64
+    rows: int = 16
+    columns: int = 8
+    width: int = 256
+
+    def __post_init__(self) -> None:
+        if min(self.height, self.rows, self.columns, self.width) < 1:
+            raise ConfigError("height, rows, columns and width of patches must be at least 1")
+        if self.height % self.rows:
+            raise ConfigError(f"rows {self.rows}: patches must divide the height of {self.height} pixels")
+        if self.columns % (self.height // self.rows):
+            raise ConfigError(
+                f"columns {self.columns}: must be a multiple of the {self.height // self.rows} patches in a column"
+            )
+
+    def build(self) -> PatchBackbone:
+        """The embedding with fresh weights."""
+        return PatchBackbone(self)

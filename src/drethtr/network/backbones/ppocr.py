@@ -1,0 +1,216 @@
+"""The line reader of PP-OCRv6 (small): a PP-LCNet of convolutions and a neck of two attention blocks.
+
+It was trained on printed and written text of many languages; `drethtr.network.pretrained` brings its weights. The
+modules stand in the order in which the published graph runs them: the import relies on it.
+
+Shapes, everywhere in this file: B lines, N tokens, C channels.
+Source: PP-OCR (Apache-2.0), as packed in rapidocr 3.10: PP-OCRv6_rec_small.onnx.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.base.errors import ConfigError
+from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
+from drethtr.network.softmax import softmax_attention
+
+
+class Stage(NamedTuple):
+    """Blocks of equal width and height; between two stages a `Descent`."""
+
+    channels: int
+    squeezed: tuple[bool, ...]
+    """For each block whether it has squeeze-excitation."""
+
+
+STAGES = (
+    Stage(96, (True, False, False)),
+    Stage(192, (True, False, True, False, True, False)),
+    Stage(384, (True, False)),
+)
+STEM_WIDTH = 48
+DESCENT = 16
+"""How many rows of a line become one."""
+
+NECK_WIDTH = 120
+NECK_HEADS = 8
+
+
+class Stem(nn.Module):
+    """Image to a quarter of its height and width; one path keeps the strongest stroke, the other mixes."""
+
+    def __init__(self, width: int, outputs: int) -> None:
+        super().__init__()
+        self.enter = MaskedConv(1, width, (3, 3), (2, 2))
+        self.narrow = MaskedConv(width, width // 2, (2, 2))
+        self.widen = MaskedConv(width // 2, width, (2, 2))
+        self.merge = MaskedConv(2 * width, width, (3, 3), (2, 2))
+        self.expand = MaskedConv(width, outputs, (1, 1))
+
+    def forward(self, images: Padded) -> Padded:
+        """(B, 1, H, W) to (B, outputs, H/4, W/4)."""
+        x = self.enter(images, F.relu).fenced(1)
+        mixed = self.widen(self.narrow(x, F.relu), F.relu)
+        x = x._replace(pixels=torch.cat((strongest_of_four(x.pixels), mixed.pixels), dim=1))
+        return self.expand(self.merge(x, F.relu), F.relu)  # type: ignore[no-any-return]
+
+
+def strongest_of_four(pixels: Tensor) -> Tensor:
+    """The largest of each pixel, its right and lower neighbors and the one between, zeros outside; same shape.
+
+    What `F.max_pool2d(F.pad(pixels, (0, 1, 0, 1)), 2, stride=1)` does, in less than half its time.
+    """
+    return LargerNeighbor.apply(LargerNeighbor.apply(F.pad(pixels, (0, 1, 0, 1)), 2), 3)  # type: ignore[no-any-return, no-untyped-call]
+
+
+class LargerNeighbor(torch.autograd.Function):
+    """max(x_i, x_{i+1}) along a dimension; of equals the first learns. Back, `torch.maximum` takes thrice as long."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
+        first, second = x.narrow(dim, 0, x.shape[dim] - 1), x.narrow(dim, 1, x.shape[dim] - 1)
+        ctx.dim = dim
+        if ctx.needs_input_grad[0]:
+            ctx.save_for_backward(second > first)
+        return torch.maximum(first, second)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (chosen,) = ctx.saved_tensors
+        to_second = gradient * chosen
+        of_x = F.pad(gradient - to_second, (0, 1) if ctx.dim == 3 else (0, 0, 0, 1))
+        of_x.narrow(ctx.dim, 1, gradient.shape[ctx.dim]).add_(to_second)
+        return of_x, None
+
+
+class ConvBlock(nn.Module):
+    """A depthwise convolution, then what a transformer calls the MLP; the residual goes around the latter."""
+
+    def __init__(self, channels: int, *, squeezed: bool) -> None:
+        super().__init__()
+        self.depthwise = MaskedConv(channels, channels, (3, 3), groups=channels)
+        self.squeeze = SqueezeExcitation(channels, channels // 4, F.relu, F.hardsigmoid) if squeezed else nn.Identity()
+        self.expand = MaskedConv(channels, 2 * channels, (1, 1))
+        self.project = MaskedConv(2 * channels, channels, (1, 1))
+
+    def forward(self, x: Padded) -> Padded:
+        """Same shape."""
+        x = self.squeeze(self.depthwise(x))
+        return self.project(self.expand(x, F.gelu), residual=x.pixels)  # type: ignore[no-any-return]
+
+
+class Descent(nn.Module):
+    """The block between two stages: half the height, more channels, no residual."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.depthwise = MaskedConv(inputs, inputs, (3, 3), (2, 1), groups=inputs)
+        self.expand = MaskedConv(inputs, 2 * inputs, (1, 1))
+        self.project = MaskedConv(2 * inputs, outputs, (1, 1))
+
+    def forward(self, x: Padded) -> Padded:
+        """(B, inputs, H, W) to (B, outputs, H/2, W)."""
+        return self.project(self.expand(self.depthwise(x), F.gelu))  # type: ignore[no-any-return]
+
+
+class AttentionBlock(nn.Module):
+    """A pre-norm transformer block over the tokens of a line."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.attention_norm = nn.LayerNorm(width)
+        self.to_qkv = nn.Linear(width, 3 * width)
+        self.to_out = nn.Linear(width, width)
+        self.mlp_norm = nn.LayerNorm(width)
+        self.expand = nn.Linear(width, 2 * width)
+        self.project = nn.Linear(2 * width, width)
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Same shape (B, N, width); the boolean mask (B, 1, 1, N) says which tokens may be looked at."""
+        q, k, v = self.to_qkv(self.attention_norm(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        mixed = softmax_attention(q, k, v, mask)
+        x = x + self.to_out(mixed.transpose(1, 2).flatten(2))
+        return x + self.project(F.silu(self.expand(self.mlp_norm(x))))  # type: ignore[no-any-return]
+
+
+class Neck(nn.Module):
+    """Lets tokens look along the whole line (SVTR); its batch norms are folded into its convolutions."""
+
+    def __init__(self, inputs: int, width: int, heads: int) -> None:
+        super().__init__()
+        self.shortcut = MaskedConv(inputs, width, (1, 1))
+        self.reduce = MaskedConv(inputs, width, (1, 1))
+        self.sideways = MaskedConv(width, width, (1, 7), groups=width)
+        self.blocks = nn.ModuleList(AttentionBlock(width, heads) for _ in range(2))
+        self.norm = nn.LayerNorm(width, eps=1e-6)
+
+    def forward(self, x: Padded) -> Tensor:
+        """(B, inputs, 1, N) to (B, N, width)."""
+        shortcut = self.shortcut(x, F.silu).pixels
+        x = self.reduce(x, F.silu)
+        x = x.map(self.sideways(x, F.silu).pixels.add)
+        mask = None if x.full else valid(x.widths, x.pixels.shape[-1])[:, None, None]
+        tokens = x.pixels.flatten(2).transpose(1, 2)
+        for block in self.blocks:
+            tokens = block(tokens, mask)
+        return self.norm(tokens) + shortcut.flatten(2).transpose(1, 2)  # type: ignore[no-any-return]
+
+
+class PPOCRBackbone(Backbone):
+    """Tokens of the pooled features of the convolutions and, last, the `draft_width` features PP-OCR reads from."""
+
+    columns_per_token = 8
+    draft_width = NECK_WIDTH
+    width = STAGES[-1].channels + NECK_WIDTH
+
+    def __init__(self, config: "PPOCR") -> None:
+        super().__init__()
+        self.height = config.height
+        self.stem = Stem(STEM_WIDTH, STAGES[0].channels)
+        self.blocks = nn.Sequential()
+        channels = STAGES[0].channels
+        for stage in STAGES:
+            if stage.channels != channels:
+                self.blocks.append(Descent(channels, stage.channels))
+            channels = stage.channels
+            self.blocks.extend(ConvBlock(channels, squeezed=squeezed) for squeezed in stage.squeezed)
+        self.neck = Neck(channels, NECK_WIDTH, NECK_HEADS)
+
+    def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
+        """See `Backbone`: (B, 1, height, W) to (B, ceil(W / 4) // 2, 504), one token at least."""
+        x = self.blocks(self.stem(self.padded(images, widths)))
+        pooled = Padded(F.avg_pool2d(x.pixels, (self.height // DESCENT, 2)), x.widths // 2, x.full)
+        convolved = pooled.pixels.flatten(2).transpose(1, 2)
+        tokens = torch.cat((convolved, self.neck(pooled)), dim=-1)
+        if not pooled.full:
+            tokens = tokens * valid(pooled.widths, tokens.shape[1])[..., None].to(tokens.dtype)
+        return ImageFeatures(tokens, pooled.widths)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOCR(BackboneConfig):
+    """PP-OCRv6 small: a token of 504 channels for every 8 columns.
+
+    Attributes:
+        height: Rows of a line; PP-OCR takes 48. Its weights also read higher lines, as all rows are pooled.
+    """
+
+    height: int = 48
+
+    def __post_init__(self) -> None:
+        if self.height < DESCENT or self.height % DESCENT:
+            raise ConfigError(f"height {self.height}: must be a multiple of {DESCENT}")
+
+    def build(self) -> PPOCRBackbone:
+        """The network with fresh weights; `pretrained.ppocr_weights` has trained ones."""
+        return PPOCRBackbone(self)
+
+    def takes_weights_of(self, other: BackboneConfig) -> bool:
+        """Those for lines of any height."""
+        return isinstance(other, PPOCR)

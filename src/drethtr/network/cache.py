@@ -1,0 +1,126 @@
+"""What a softmax mixer remembers: keys and values of every text token, with room for those to come.
+
+A step writes its token behind the others, in place. That the rows of a search changed places is only noted, and done
+when the next token comes, in place as well. Two texts may go on from the same cache; only one whose rows have changed
+places since then is gone, and says so.
+
+Shapes, everywhere in this file: keys and values (R, H, room, K), of which the first tokens are written.
+"""
+
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+from drethtr.network.attention import KeyValue
+
+ROOM = 128
+"""Tokens that there is room for at first."""
+
+TURNED_AT_ONCE = 4 << 20
+"""Bytes of the heads that change places together: so many fit into the cache of a processor."""
+
+
+class Store:
+    """Keys and values of some rows, `order` their numbers.
+
+    The newest cache that uses them has `written` tokens; so many `turns` have put the rows into another order.
+    """
+
+    __slots__ = ("order", "parts", "turns", "written")
+
+    def __init__(self, parts: KeyValue, written: int) -> None:
+        self.parts = parts
+        self.written = written
+        self.turns = 0
+        self.order = torch.arange(parts.keys.shape[0], device=parts.keys.device)
+
+    def moved(self, rows: Tensor, tokens: int, room: int) -> "Store":
+        """These rows' first tokens in a new store; only for decoding, without gradients."""
+        parts = []
+        for part in self.parts:
+            _, heads, _, width = part.shape
+            there = part.new_empty(rows.shape[0], heads, room, width)
+            torch.index_select(part[:, :, :tokens], 0, rows, out=there[:, :, :tokens])
+            parts.append(there)
+        return Store(KeyValue(*parts), tokens)
+
+    def turn(self, rows: Tensor) -> None:
+        """Put these rows, as many as there are, into the places of all."""
+        self.turns += 1
+        for part in self.parts:
+            written = part[:, :, : self.written]
+            # Some heads at a time, a processor never has two copies of a long text.
+            for heads in torch.split(written, heads_at_once(written), dim=1):
+                heads.copy_(heads.index_select(0, rows))
+
+    def write(self, text: KeyValue, at: int) -> None:
+        """Put further tokens where there is room."""
+        self.written = at + text.keys.shape[2]
+        for part, new in zip(self.parts, text, strict=True):
+            part[:, :, at : self.written] = new
+
+    def holds(self, rows: Tensor) -> bool:
+        """Whether these are all its rows in their order; on a GPU, where asking means waiting, as far as known."""
+        return rows is self.order or (not rows.is_cuda and torch.equal(rows, self.order))
+
+
+class TextCache(NamedTuple):
+    """The text of each row: the first `length` tokens in row number `rows` (R,) of the store, after so many `turns`."""
+
+    rows: Tensor
+    length: int
+    store: Store
+    turns: int
+
+    @classmethod
+    def all_of(cls, store: Store) -> Self:
+        """All that is written in a store."""
+        return cls(store.order, store.written, store, store.turns)
+
+    @classmethod
+    def empty(cls, like: KeyValue) -> Self:
+        """Before the first token, for as many rows as `like` has."""
+        nothing = (part.new_empty(*part.shape[:2], 0, part.shape[-1]) for part in like)  # a view would keep all of it
+        return cls.all_of(Store(KeyValue(*nothing), 0))
+
+    def followed_by(self, text: KeyValue, room: int = ROOM) -> "TextCache":
+        """The text with N further tokens, their keys and values (R, H, N, K); `room` for so many is made at first."""
+        length = self.length + text.keys.shape[2]
+        if not self.length:
+            return TextCache.all_of(Store(text, length))
+        store = self.with_room(length, room)
+        store.write(text, self.length)
+        return TextCache.all_of(store)
+
+    def with_room(self, length: int, room: int) -> Store:
+        """A store with this text, its rows in order, and room for a longer one."""
+        assert self.turns == self.store.turns, "the rows of this cache have changed places since it was made"
+        # A token behind this text would overwrite that of a newer cache with the same store.
+        is_newest = self.store.written == self.length
+        if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
+            return self.store.moved(self.rows, self.length, room_for(length, room))
+        if not self.store.holds(self.rows):
+            self.store.turn(self.rows)
+        return self.store
+
+    @property
+    def tokens(self) -> KeyValue:
+        """Keys and values of all tokens, (R, H, length, K)."""
+        assert self.turns == self.store.turns, "the rows of this cache have changed places since it was made"
+        parts = (part[:, :, : self.length] for part in self.store.parts)
+        in_order = self.store.holds(self.rows)
+        return KeyValue(*(part if in_order else part.index_select(0, self.rows) for part in parts))
+
+
+def room_for(tokens: int, room: int) -> int:
+    """Room for so many tokens: `room`, or twice as much, and so on."""
+    while room < tokens:
+        room *= 2
+    return room
+
+
+def heads_at_once(part: Tensor) -> int:
+    """How many heads of a part (R, H, N, K) change places together; on a GPU, where every step costs, all."""
+    heads = part.shape[1]
+    return heads if part.is_cuda else max(1, heads * TURNED_AT_ONCE // max(part.nbytes, 1))

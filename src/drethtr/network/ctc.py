@@ -1,0 +1,108 @@
+"""The CTC head on the image tokens: a second reader that knows where it is in the line.
+
+It reads twice. The *draft* comes straight from the backbone, before any layer of the decoder; it tells every image
+token how many characters have been begun up to it (its reading position, on the same scale as the text positions)
+and what seems to stand there. The *refined* reading adds what the image tokens learned in the decoder's layers.
+The blank shares the id of the padding token, which a text never holds.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.base.errors import ConfigError
+from drethtr.network.embedding import sinusoid
+
+
+@dataclass(frozen=True, kw_only=True)
+class CTCConfig:
+    """`steps` are the characters an image token can hold; a token wider than 8 pixels needs more than one."""
+
+    steps: int = 2
+    inform_decoder: bool = True
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ConfigError(f"a CTC head needs at least 1 step per image token, not {self.steps}")
+
+
+class CTCReading(NamedTuple):
+    """Logits of both readings.
+
+    draft    (B, I, V)          from the backbone alone
+    refined  (B, I x steps, V)  after the decoder's layers
+    counts   (B,)               image tokens of each line; the rest is padding
+    """
+
+    draft: Tensor
+    refined: Tensor
+    counts: Tensor
+
+    @property
+    def steps(self) -> Tensor:
+        """Steps of the refined reading that are not padding, (B,)."""
+        return self.counts * self.per_token
+
+    @property
+    def per_token(self) -> int:
+        """Steps of the refined reading for an image token."""
+        return self.refined.shape[1] // self.draft.shape[1]
+
+
+def characters_begun(draft: Tensor, blank: int) -> Tensor:
+    """Expected number of characters begun up to each step, (B, I), from logits (B, I, V).
+
+    A step begins a character that the step before it did not hold, so
+    Σ_i Σ_c p_i(c) (1 - p_{i-1}(c)), the blank left out.
+    """
+    p = draft.float().softmax(-1)
+    before = F.pad(p, (0, 0, 1, 0))[:, :-1]
+    begun = p * (1 - before)
+    return (begun.sum(-1) - begun[..., blank]).cumsum(-1)
+
+
+class CTCHead(nn.Module):
+    """Draft on backbone features (B, I, draft_width), refined reading on image tokens (B, I, width)."""
+
+    def __init__(self, config: CTCConfig, draft_width: int, width: int, vocabulary: int, blank: int) -> None:
+        super().__init__()
+        self.steps = config.steps
+        self.blank = blank
+        self.draft = nn.Linear(draft_width, vocabulary)
+        self.refine_norm = nn.LayerNorm(width)
+        self.refine = nn.Linear(width, config.steps * vocabulary)
+        self.inform = nn.Linear(vocabulary, width, bias=False) if config.inform_decoder else None
+        self.place = nn.Linear(width, width, bias=False) if config.inform_decoder else None
+
+    def reset_correction(self) -> None:
+        """Let the refined reading begin as the draft, and the decoder as if it were not told."""
+        nn.init.zeros_(self.refine.weight)
+        nn.init.zeros_(self.refine.bias)
+        if self.inform is not None:
+            nn.init.zeros_(self.inform.weight)
+
+    def informed(self, x: Tensor, draft: Tensor) -> Tensor:
+        """Image tokens that know the draft and their reading position."""
+        if self.inform is None or self.place is None:
+            return x
+        seen = draft.detach()
+        place = sinusoid(characters_begun(seen, self.blank), x.shape[-1]).to(x.dtype)
+        told: Tensor = x + self.place(place) + self.inform(seen.softmax(-1).to(x.dtype))
+        return told
+
+    def refined(self, x: Tensor, draft: Tensor) -> Tensor:
+        """Logits of `steps` steps for each image token."""
+        corrections = self.refine(self.refine_norm(x)).unflatten(-1, (self.steps, -1))
+        refined: Tensor = (draft[:, :, None] + corrections).flatten(1, 2)
+        return refined
+
+
+def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor, blank: int) -> Tensor:
+    """Negative log-likelihood of each line's tokens under logits (B, S, V), (B,); 0 where they do not fit.
+
+    A line with more characters (and doubled ones) than steps has no CTC path and teaches nothing.
+    """
+    log_probabilities = logits.float().log_softmax(-1).transpose(0, 1)
+    return F.ctc_loss(log_probabilities, tokens, steps, lengths, blank=blank, reduction="none", zero_infinity=True)

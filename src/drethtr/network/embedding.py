@@ -1,0 +1,115 @@
+"""Where tokens stand: positions of text and image tokens."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from drethtr.base.errors import ConfigError
+
+
+def sinusoid(positions: Tensor, width: int) -> Tensor:
+    """Sines, then cosines, of positions (...), whole or not, at width/2 wavelengths: (..., width)."""
+    half = width // 2
+    exact = "cpu" if positions.device.type == "mps" else positions.device  # Apple's GPUs have no float64
+    steps = torch.arange(half, device=exact, dtype=torch.float64)
+    frequencies = torch.exp(-math.log(10_000) * steps / (half - 1)).to(positions)
+    angles = positions[..., None] * frequencies
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)
+
+
+class TextEmbedding(nn.Module):
+    """Tokens (R, N) to vectors (R, N, width); dropout falls before the position, as published."""
+
+    def __init__(self, vocabulary: int, width: int, dropout: float, *, placed: bool = True) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, width, _weight=torch.zeros(vocabulary, width))
+        self.dropout = nn.Dropout(dropout)
+        self.placed = placed
+
+    def forward(self, tokens: Tensor, places: Tensor) -> Tensor:
+        """Embed N tokens by their numbers (N) or (R, N) in their texts, BOS being number 0."""
+        x: Tensor = self.dropout(self.tokens(tokens))
+        if not self.placed:
+            return x
+        exact = torch.promote_types(x.dtype, torch.float32)  # half precision cannot count beyond 256
+        return x + sinusoid(places.to(exact), x.shape[-1]).to(x.dtype)
+
+
+class ImagePositions(nn.Module, ABC):
+    """Adds its place in the line to every image token (B, I, width), `counts` (B,) of which are not padding."""
+
+    @abstractmethod
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor: ...
+
+
+class LearnedImagePositions(ImagePositions):
+    """One vector for each place; a line of more tokens stretches the table over its length."""
+
+    def __init__(self, places: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(1, places, width))
+
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor:
+        tokens, last = x.shape[1], self.table.shape[1] - 1
+        if tokens <= last + 1:
+            return x + self.table[:, :tokens]
+        # Each line by its own length: how long its neighbors in the batch are must not move it.
+        stretch = last / (counts - 1).clamp(min=max(last, 1))
+        at = (torch.arange(tokens, device=x.device) * stretch[:, None]).clamp(max=last)
+        before, table = at.long(), self.table[0]
+        after = (before + 1).clamp(max=last)
+        return x + table[before].lerp(table[after], (at - before)[..., None].to(table.dtype))
+
+
+class SinusoidalImagePositions(ImagePositions):
+    """The sinusoid of the text, at the token's number; any width alike."""
+
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor:
+        return x + sinusoid(torch.arange(x.shape[1], device=x.device, dtype=torch.float32), x.shape[-1]).to(x.dtype)
+
+
+class NoImagePositions(ImagePositions):
+    """Adds nothing."""
+
+    def forward(self, x: Tensor, counts: Tensor) -> Tensor:
+        return x
+
+
+class ImagePositionsConfig(ABC):
+    """Which positions image tokens get."""
+
+    @abstractmethod
+    def build(self, width: int) -> ImagePositions: ...
+
+
+@dataclass(frozen=True)
+class Learned(ImagePositionsConfig):
+    """As published: 140 places for the 2227 columns of the fixed canvas."""
+
+    places: int = 140
+
+    def __post_init__(self) -> None:
+        if self.places < 1:
+            raise ConfigError(f"a table of image positions needs at least 1 place, not {self.places}")
+
+    def build(self, width: int) -> ImagePositions:
+        return LearnedImagePositions(self.places, width)
+
+
+@dataclass(frozen=True)
+class Sinusoidal(ImagePositionsConfig):
+    """Nothing to learn, no longest line."""
+
+    def build(self, width: int) -> ImagePositions:
+        return SinusoidalImagePositions()
+
+
+@dataclass(frozen=True)
+class Unplaced(ImagePositionsConfig):
+    """None; for image tokens that know their place already."""
+
+    def build(self, width: int) -> ImagePositions:
+        return NoImagePositions()

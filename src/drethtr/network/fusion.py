@@ -1,0 +1,147 @@
+"""Projections to and from heads, around whatever weighs tokens against each other.
+
+`ModalityFusion` is the one layer of a decoder-only network, in which image and text meet. In an encoder-decoder its
+work is shared out: `ImageAttention` in the encoder, `TextMixing` and `CrossAttention` in the decoder.
+"""
+
+from typing import Any, TypeVar
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.network.attention import ImagePrior, KeyValue, attend_image
+from drethtr.network.mixer import PastMixer, TextMixer
+from drethtr.network.output import Output
+from drethtr.network.tree import Tree
+
+State = TypeVar("State")
+
+
+class HeadProjections(nn.Module):
+    """The frame: queries, keys and values of each head, and the way back."""
+
+    def __init__(self, width: int, heads: int, dropout: float, weight_dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.to_qkv = nn.Linear(width, 3 * width, bias=False)
+        self.to_out = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+        self.weight_dropout = weight_dropout
+
+    def dropped(self) -> float:
+        """The share of attention and retention weights dropped, none outside training."""
+        return self.weight_dropout if self.training else 0.0
+
+    def split_heads(self, x: Tensor) -> tuple[Tensor, KeyValue]:
+        q, k, v = self.to_qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        return q, KeyValue(k, v)
+
+    def project(self, found: Tensor) -> Tensor:
+        """What the heads found (B, N, width), as change of the tokens."""
+        out: Tensor = self.dropout(self.to_out(found))
+        return out
+
+
+def joined(heads: Tensor) -> Tensor:
+    """(B, H, N, K) as (B, N, H x K)."""
+    return heads.transpose(1, 2).flatten(2)
+
+
+class ModalityFusion(HeadProjections):
+    """Image tokens look at the image, text tokens at the image and back at the text."""
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        text_mixer: TextMixer[Any],
+        image_prior: ImagePrior,
+        output: Output,
+        dropout: float,
+        weight_dropout: float,
+    ) -> None:
+        super().__init__(width, heads, dropout, weight_dropout)
+        self.output = output
+        self.text_mixer = text_mixer
+        self.image_prior = image_prior
+
+    def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
+        """For image tokens (B, I, width); their keys and values are kept for the text."""
+        q, own = self.split_heads(x)
+        found = joined(self.image_prior(q, own, mask, self.dropped()))
+        return self.project(self.output.of_image(found, x)), own
+
+    def text(
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: State, tree: Tree | None
+    ) -> tuple[Tensor, State]:
+        """For text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
+        q, own = self.split_heads(x)
+        if tree is None:
+            mixed, state = self.text_mixer(x, q, own, image, mask, state, dropout=self.dropped())
+        else:
+            mixed, state = self.text_mixer.mix_tree(x, q, own, image, mask, state, tree)
+        return self.project(self.output(joined(mixed), x)), state
+
+
+class ImageAttention(HeadProjections):
+    """Image tokens look at the image, in an encoder."""
+
+    def __init__(self, width: int, heads: int, image_prior: ImagePrior, dropout: float, weight_dropout: float) -> None:
+        super().__init__(width, heads, dropout, weight_dropout)
+        self.image_prior = image_prior
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """For image tokens (B, I, width)."""
+        q, own = self.split_heads(x)
+        return self.project(joined(self.image_prior(q, own, mask, self.dropped())))
+
+
+class TextMixing(HeadProjections):
+    """Text tokens look back at the text, in a decoder beside an encoder."""
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        text_mixer: PastMixer[Any],
+        output: Output,
+        dropout: float,
+        weight_dropout: float,
+    ) -> None:
+        super().__init__(width, heads, dropout, weight_dropout)
+        self.output = output
+        self.text_mixer = text_mixer
+
+    def forward(self, x: Tensor, state: State, tree: Tree | None) -> tuple[Tensor, State]:
+        """For text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
+        q, own = self.split_heads(x)
+        if tree is None:
+            mixed, state = self.text_mixer(x, q, own, state, dropout=self.dropped())
+        else:
+            mixed, state = self.text_mixer.mix_tree(x, q, own, state, tree)
+        return self.project(self.output(joined(mixed), x)), state
+
+
+class CrossAttention(nn.Module):
+    """Text tokens look at what an encoder made of the image."""
+
+    def __init__(self, width: int, heads: int, dropout: float, weight_dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.to_q = nn.Linear(width, width, bias=False)
+        self.to_kv = nn.Linear(width, 2 * width, bias=False)
+        self.to_out = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+        self.weight_dropout = weight_dropout
+
+    def kept_of_image(self, x: Tensor) -> KeyValue:
+        """Keys and values of image tokens (B, I, width), normed first: no layer of a pre-norm encoder does."""
+        normed = F.layer_norm(x, x.shape[-1:])  # its scale would be one with `to_kv`
+        return KeyValue(*self.to_kv(normed).unflatten(-1, (2, self.heads, -1)).permute(2, 0, 3, 1, 4))
+
+    def forward(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
+        """For text tokens (R, N, width), the beams of a line sharing its image."""
+        q = self.to_q(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        found = attend_image(q, image, mask, self.weight_dropout if self.training else 0.0)
+        out: Tensor = self.dropout(self.to_out(joined(found)))
+        return out

@@ -1,0 +1,78 @@
+"""Weights of image classifiers, as torchvision ships them, for our backbones of the same name.
+
+Theirs look at color images: the three channels of their first convolution are averaged into our one. Their
+classifier is left out.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from http.client import HTTPException
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+from torch import Tensor
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import CheckpointError
+from drethtr.network.backbones import Backbone
+from drethtr.network.weights_file import fit, read_weights
+
+CLASSIFIERS = ("classifier.", "fc.")
+HASH = re.compile(r"-(?!\d+\.)([0-9a-f]{8,64})\.")
+"""In a file's name; digits alone may be a date."""
+CHUNK = 1 << 20
+
+
+def load_imagenet(backbone: Backbone, source: str) -> None:
+    """Fill a backbone with the weights of a classifier, from a file or a URL.
+
+    Raises:
+        CheckpointError: if they cannot be had, or are not those of this backbone.
+    """
+    path = fetch(source) if urlsplit(source).scheme in {"http", "https", "file"} else Path(source)
+    try:
+        backbone.load_state_dict(fit(gray_weights(read_weights(path)), backbone.state_dict()))
+    except CheckpointError as error:
+        raise CheckpointError(f"{source}: {error}") from error
+
+
+def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A classifier's weights for a backbone that looks at gray images."""
+    weights = {name: weight for name, weight in theirs.items() if not name.startswith(CLASSIFIERS)}
+    for name, weight in weights.items():
+        if weight.ndim == 4 and weight.shape[1] == 3 and weight.is_floating_point():
+            weights[name] = weight.mean(1, keepdim=True)
+    return weights
+
+
+def fetch(url: str) -> Path:
+    """The file behind a URL, kept for the next time in the user's cache folder, in full or not at all.
+
+    Raises:
+        CheckpointError: if it cannot be had, or is not what the hash in its name says.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drethtr"
+    name = Path(urlsplit(url).path).name
+    path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"  # others have files of this name, too
+    if path.is_file():
+        return path
+    digest = hashlib.sha256()
+    try:
+        with atomic_write(path) as unfinished, urlopen(url, timeout=60) as answer, unfinished.open("wb") as file:
+            promised, size = answer.headers["Content-Length"], 0
+            while piece := answer.read(CHUNK):
+                size += file.write(piece)
+                digest.update(piece)
+            if promised not in (None, str(size)):  # urllib takes a connection that breaks off for the end
+                raise CheckpointError(f"{url}: only {size:,} of {promised} bytes came; try again")
+            if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
+                raise CheckpointError(
+                    f"{url}: damaged on the way: its hash is not the one in its name; try again, or fetch it yourself "
+                    "and name the file"
+                )
+    except (HTTPException, OSError) as error:
+        raise CheckpointError(f"{url}: cannot be fetched ({error}); fetch it yourself and name the file") from error
+    return path

@@ -1,0 +1,140 @@
+"""What a network looked at while it wrote a text: for pictures and questions, never on the way of reading.
+
+The text is written again at once, and every layer is watched: where on the image each token looked, how much the text
+before it counted, and how fast that faded.
+
+Shapes, everywhere in this file: H heads, N tokens of one text, I image tokens.
+"""
+
+from contextlib import ExitStack
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from drethtr.network.attention import KeyValue
+from drethtr.network.decay import Decay
+from drethtr.network.fusion import CrossAttention
+from drethtr.network.mixer import (
+    FadedWeights,
+    JointSoftmaxMixer,
+    PastMixer,
+    RetentiveMixer,
+    SoftmaxMixer,
+    TextMixer,
+    causal,
+    unseen_hidden,
+)
+from drethtr.network.network import DRetHTR, ImageMemory
+
+
+class Looks(NamedTuple):
+    """What was seen in each layer, for N tokens of one line.
+
+    attention  (layers, H, N, I) share of its attention that each token gives to each image token, summing to 1
+    text       (layers, H, N, N) how much each token makes of each before it: softmax weights, or |Q Kᵀ| ⊙ D
+    reach      (layers, H) tokens that what was written lasts, 1 / (1 - γ), on average; None where nothing fades
+    """
+
+    attention: Tensor
+    text: Tensor
+    reach: Tensor | None
+
+
+@torch.inference_mode()
+def watch(network: DRetHTR, memory: ImageMemory, tokens: Tensor) -> Looks:
+    """Write a text again: `tokens` (1, N) are what stands before each of the N watched ones; the line is alone."""
+    attention: list[Tensor] = []
+    text: list[Tensor] = []
+    reach: list[Tensor] = []
+
+    def watch_image(_: nn.Module, given: tuple[Any, ...]) -> None:
+        _x, q, _text, image, mask, *_state = given
+        attention.append(shares(q, image, mask))
+
+    def watch_cross(cross: nn.Module, given: tuple[Any, ...]) -> None:
+        assert isinstance(cross, CrossAttention)
+        x, image, mask = given
+        attention.append(shares(cross.to_q(x).unflatten(-1, (cross.heads, -1)).transpose(1, 2), image, mask))
+
+    def watch_text(mixer: nn.Module, given: tuple[Any, ...]) -> None:
+        text.append(text_weights(mixer, *given)[0])
+
+    def watch_decay(_: nn.Module, _given: tuple[Any, ...], log_gamma: Tensor) -> None:
+        reach.append((1 / -torch.expm1(log_gamma.float())).mean((0, 2)))
+
+    def watch_fade(fade: nn.Module, _given: tuple[Any, ...]) -> None:
+        assert isinstance(fade, FadedWeights)
+        reach.append(1 / -torch.expm1(fade.log_gamma.float()))
+
+    with ExitStack() as watching:
+        for module in (part for block in network.blocks for part in block.modules()):
+            if isinstance(module, TextMixer):
+                watching.callback(module.register_forward_pre_hook(watch_image).remove)
+            if isinstance(module, PastMixer | JointSoftmaxMixer):
+                watching.callback(module.register_forward_pre_hook(watch_text).remove)
+            if isinstance(module, CrossAttention):
+                watching.callback(module.register_forward_pre_hook(watch_cross).remove)
+            if isinstance(module, FadedWeights):
+                watching.callback(module.register_forward_pre_hook(watch_fade).remove)
+            if isinstance(module, Decay):
+                watching.callback(module.register_forward_hook(watch_decay).remove)
+        network.decode_text(tokens, memory, network.initial_state(memory))
+    return Looks(torch.stack(attention), torch.stack(text), torch.stack(reach) if reach else None)
+
+
+def shares(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
+    """Softmax weights (H, N, I) of queries (1, H, N, K) on the image tokens of the same line."""
+    weights: Tensor = image_scores(q, image, mask).softmax(-1)[0]
+    return weights
+
+
+@singledispatch
+def text_weights(mixer: nn.Module, *given: Any) -> Tensor:
+    """(1, H, N, N), from what a mixer is given for a whole text: token vectors, queries, keys and values, ..."""
+    raise TypeError(f"no weights are known of a {type(mixer).__name__}")
+
+
+@text_weights.register
+def of_retention(mixer: RetentiveMixer, x: Tensor, q: Tensor, text: KeyValue, *_: Any) -> Tensor:
+    fade = mixer.decay.forward(x).float().cumsum(-1)  # not called, so that it is not watched a second time
+    decay = past_only(fade[..., :, None] - fade[..., None, :]).exp()
+    if mixer.normalize:
+        decay = decay / decay.sum(-1, keepdim=True).sqrt()
+    return scores(q, text).abs() * decay
+
+
+@text_weights.register
+def of_softmax(mixer: SoftmaxMixer, x: Tensor, q: Tensor, text: KeyValue, *_: Any) -> Tensor:
+    return faded(mixer.fade, past_only(scores(q, text)).softmax(-1))
+
+
+@text_weights.register
+def of_joint_softmax(
+    mixer: JointSoftmaxMixer, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, *_: Any
+) -> Tensor:
+    weights = torch.cat([image_scores(q, image, mask), past_only(scores(q, text))], dim=-1).softmax(-1)
+    return faded(mixer.fade, weights[..., -q.shape[2] :])
+
+
+def scores(q: Tensor, tokens: KeyValue) -> Tensor:
+    """Scaled dot products."""
+    found: Tensor = q.float() @ tokens.keys.float().mT * q.shape[-1] ** -0.5
+    return found
+
+
+def image_scores(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
+    """The same, -inf where no image token is."""
+    return unseen_hidden(scores(q, image), None if mask is None else mask[:, None, None, :])
+
+
+def past_only(of_text: Tensor) -> Tensor:
+    """Numbers (..., N, N) of a text, -inf where a token would look at a later one."""
+    tokens = of_text.shape[-1]
+    return unseen_hidden(of_text, causal(tokens, tokens, of_text.device))
+
+
+def faded(fade: FadedWeights | None, weights: Tensor) -> Tensor:
+    """Weights as they are after the decay, if there is one."""
+    return weights if fade is None else fade.forward(weights)

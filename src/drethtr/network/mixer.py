@@ -1,0 +1,293 @@
+"""How the text tokens of one layer weigh what they see: the image, and the text before them.
+
+A `PastMixer` looks back at the text alone, a `TextMixer` at image and text. Both are handed what they remember and
+return it; what it is, a matrix of fixed size or a growing cache, is their own business.
+`drethtr.network.fusion` puts projections to and from heads around them, the same for every mixer.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.network.attention import KeyValue, attend_image, fold_beams, unfold_beams
+from drethtr.network.cache import TextCache
+from drethtr.network.decay import Decay, DecayConfig, Place, Scheduled
+from drethtr.network.recollection import Recollection
+from drethtr.network.retention import CHUNK, chunkwise, recall
+from drethtr.network.softmax import softmax_attention
+from drethtr.network.tree import Tree
+
+State = TypeVar("State")
+
+
+class PastMixer(nn.Module, ABC, Generic[State]):
+    """What a text query takes from the text before it. `dropout` falls on single weights."""
+
+    @abstractmethod
+    def initial_state(self, like: KeyValue) -> State:
+        """The state of as many rows as `like` has, before the first text token."""
+
+    @abstractmethod
+    def forward(self, x: Tensor, q: Tensor, text: KeyValue, state: State, *, dropout: float) -> tuple[Tensor, State]:
+        """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
+
+    def mix_tree(self, x: Tensor, q: Tensor, text: KeyValue, state: State, tree: Tree) -> tuple[Tensor, State]:
+        """The same for the N nodes of a tree; the states are those of its texts, a row for each."""
+        texts = KeyValue(*map(tree.spread, text))
+        mixed, state = self(tree.spread(x), tree.spread(q), texts, state, dropout=0.0)
+        return tree.gathered(mixed), state
+
+
+class TextMixer(nn.Module, ABC, Generic[State]):
+    """What a text query takes from the image and from the text before it.
+
+    Rows are lines x beams: the text is (R, ...), the image (B, ...) with B lines. `dropout` falls on single weights.
+    """
+
+    @abstractmethod
+    def initial_state(self, like: KeyValue) -> State:
+        """The state of as many rows as `like` has, before the first text token."""
+
+    @abstractmethod
+    def forward(
+        self,
+        x: Tensor,
+        q: Tensor,
+        text: KeyValue,
+        image: KeyValue,
+        mask: Tensor | None,
+        state: State,
+        *,
+        dropout: float,
+    ) -> tuple[Tensor, State]:
+        """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
+
+    def mix_tree(
+        self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
+    ) -> tuple[Tensor, State]:
+        """The same for the N nodes of a tree; the states are those of its texts, a row for each."""
+        texts = KeyValue(*map(tree.spread, text))
+        mixed, state = self(tree.spread(x), tree.spread(q), texts, image, mask, state, dropout=0.0)
+        return tree.gathered(mixed), state
+
+
+class RetentiveMixer(PastMixer[Recollection]):
+    """Retention over the text: no softmax, a memory of fixed size (paper, eqs. 2-4)."""
+
+    def __init__(self, decay: Decay, normalize: bool) -> None:
+        super().__init__()
+        self.decay = decay
+        self.normalize = normalize
+
+    def initial_state(self, like: KeyValue) -> Recollection:
+        return Recollection.empty(like)
+
+    def forward(
+        self, x: Tensor, q: Tensor, text: KeyValue, state: Recollection, *, dropout: float
+    ) -> tuple[Tensor, Recollection]:
+        scaled, log_decay = q * q.shape[-1] ** -0.5, self.decay(x)
+        if q.shape[2] == 1 and not dropout:
+            state = state.followed_by(text, log_decay)
+            return state.read(scaled, normalize=self.normalize).to(q.dtype), state.tidied()
+        if q.shape[2] <= CHUNK:
+            state = state.absorbed()
+            read = recall(scaled, *text, log_decay, state.memory, normalize=self.normalize, dropout=dropout)
+            return read.to(q.dtype), state.followed_by(text, log_decay)
+        before = state.settled()
+        read, memory = chunkwise(scaled, *text, log_decay, before, normalize=self.normalize, dropout=dropout)
+        return read.to(q.dtype), Recollection.of(memory, text)
+
+
+def causal(queries: int, keys: int, device: torch.device) -> Tensor | None:
+    """True where a query may look, the queries being the last of the keys, (queries, keys); None: everywhere."""
+    if queries == 1:
+        return None
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+
+
+class FadedWeights(nn.Module):
+    """Softmax weights of the text times γ^(n-m), not summing to 1 any more."""
+
+    log_gamma: Tensor
+
+    def __init__(self, gamma: Tensor, normalize: bool) -> None:
+        super().__init__()
+        self.normalize = normalize
+        self.register_buffer("log_gamma", gamma.log(), persistent=False)
+
+    def forward(self, weights: Tensor) -> Tensor:
+        """Weights (R, H, queries, keys), the queries being the last of the keys; same shape."""
+        queries, keys = weights.shape[-2:]
+        places = torch.arange(keys, device=weights.device)
+        distance = places[keys - queries :, None] - places
+        decay = (distance.clamp(min=0) * self.log_gamma[:, None, None]).exp()
+        if self.normalize:
+            decay = decay / (decay * (distance >= 0)).sum(-1, keepdim=True).sqrt()
+        return weights * decay
+
+
+class SoftmaxMixer(PastMixer[TextCache]):
+    """Causal softmax attention: remembers every text token."""
+
+    def __init__(self, fade: FadedWeights | None) -> None:
+        super().__init__()
+        self.fade = fade
+
+    def initial_state(self, like: KeyValue) -> TextCache:
+        return TextCache.empty(like)
+
+    def forward(
+        self, x: Tensor, q: Tensor, text: KeyValue, state: TextCache, *, dropout: float
+    ) -> tuple[Tensor, TextCache]:
+        state = state.followed_by(text)
+        written, seen = state.tokens, causal(q.shape[2], state.length, q.device)
+        if self.fade is None:
+            return softmax_attention(q, *written, seen, dropout), state
+        scores = unseen_hidden(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
+        weights = F.dropout(self.fade(scores.softmax(-1)), dropout, training=dropout > 0)
+        return weights.to(q.dtype) @ written.values, state
+
+
+def unseen_hidden(scores: Tensor, seen: Tensor | None) -> Tensor:
+    """Scores before a softmax, -inf where a query may not look."""
+    return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
+
+
+class SummedMixer(TextMixer[State]):
+    """Image and text weighed apart and summed: ARMF over retention (paper, eqs. 7-9), split softmax over softmax."""
+
+    def __init__(self, past: PastMixer[State]) -> None:
+        super().__init__()
+        self.past = past
+
+    def initial_state(self, like: KeyValue) -> State:
+        return self.past.initial_state(like)
+
+    def forward(
+        self,
+        x: Tensor,
+        q: Tensor,
+        text: KeyValue,
+        image: KeyValue,
+        mask: Tensor | None,
+        state: State,
+        *,
+        dropout: float,
+    ) -> tuple[Tensor, State]:
+        from_text, state = self.past(x, q, text, state, dropout=dropout)
+        return attend_image(q, image, mask, dropout) + from_text, state
+
+    def mix_tree(
+        self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
+    ) -> tuple[Tensor, State]:
+        from_text, state = self.past.mix_tree(x, q, text, state, tree)
+        return attend_image(q, image, mask) + from_text, state
+
+
+class JointSoftmaxMixer(TextMixer[TextCache]):
+    """One softmax over image and text together: the DTrHTR baseline."""
+
+    def __init__(self, fade: FadedWeights | None) -> None:
+        super().__init__()
+        self.fade = fade
+
+    def initial_state(self, like: KeyValue) -> TextCache:
+        return TextCache.empty(like)
+
+    def forward(
+        self,
+        x: Tensor,
+        q: Tensor,
+        text: KeyValue,
+        image: KeyValue,
+        mask: Tensor | None,
+        state: TextCache,
+        *,
+        dropout: float,
+    ) -> tuple[Tensor, TextCache]:
+        state = state.followed_by(text)
+        written, seen = state.tokens, causal(q.shape[2], state.length, q.device)
+        rows, lines, places = q.shape[0], image.keys.shape[0], image.keys.shape[2]
+        scaled = q * q.shape[-1] ** -0.5
+        to_image = unseen_hidden(
+            fold_beams(scaled, lines) @ image.keys.mT, None if mask is None else mask[:, None, None, :]
+        )
+        to_text = unseen_hidden(scaled @ written.keys.mT, seen)
+        weights = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1).softmax(-1)
+        if self.fade is not None:
+            weights = torch.cat([weights[..., :places], self.fade(weights[..., places:])], dim=-1)
+        weights = F.dropout(weights, dropout, training=dropout > 0).to(q.dtype)
+        from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)
+        return from_image + weights[..., places:] @ written.values, state
+
+
+class MixerConfig(ABC):
+    """Which mixer every layer gets."""
+
+    @abstractmethod
+    def build(self, place: Place, width: int) -> TextMixer[Any]:
+        """The mixer of a layer that sees image and text."""
+
+    @abstractmethod
+    def build_past(self, place: Place, width: int) -> PastMixer[Any]:
+        """The mixer of a layer that sees text only."""
+
+
+@dataclass(frozen=True)
+class Retentive(MixerConfig):
+    """`normalize` divides by the root of D's row sum, as the released code does and the paper does not say."""
+
+    decay: DecayConfig = field(default_factory=Scheduled)
+    normalize: bool = True
+
+    def build(self, place: Place, width: int) -> TextMixer[Recollection]:
+        return SummedMixer(self.build_past(place, width))
+
+    def build_past(self, place: Place, width: int) -> PastMixer[Recollection]:
+        return RetentiveMixer(self.decay.build(place, width), self.normalize)
+
+
+@dataclass(frozen=True)
+class Fade:
+    """Attention with decay: weights fade after the softmax, as the released code does; `normalize` as for retention."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+    normalize: bool = True
+
+    def build(self, place: Place) -> FadedWeights:
+        return FadedWeights(self.decay.gamma(place), self.normalize)
+
+
+def built(fade: Fade | None, place: Place) -> FadedWeights | None:
+    """What fades a layer's weights, if anything does."""
+    return None if fade is None else fade.build(place)
+
+
+@dataclass(frozen=True)
+class JointSoftmax(MixerConfig):
+    """DTrHTR: one softmax over all that a token sees."""
+
+    fade: Fade | None = None
+
+    def build(self, place: Place, width: int) -> TextMixer[TextCache]:
+        return JointSoftmaxMixer(built(self.fade, place))
+
+    def build_past(self, place: Place, width: int) -> PastMixer[TextCache]:
+        return SoftmaxMixer(built(self.fade, place))
+
+
+@dataclass(frozen=True)
+class SplitSoftmax(MixerConfig):
+    """Separate normalization of image and text (paper, Sec. 7)."""
+
+    fade: Fade | None = None
+
+    def build(self, place: Place, width: int) -> TextMixer[TextCache]:
+        return SummedMixer(self.build_past(place, width))
+
+    def build_past(self, place: Place, width: int) -> PastMixer[TextCache]:
+        return SoftmaxMixer(built(self.fade, place))

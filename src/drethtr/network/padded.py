@@ -1,0 +1,127 @@
+"""Convolutions over lines of different widths in one batch, each as if it were alone.
+
+A batch is as wide as its widest line. A layer that looks sideways would see what lies right of a shorter line, so it
+clears those columns first: then each line meets the zeros that a convolution pads with, exactly at its own right edge.
+Layers that treat every column by itself need no care, and what they leave right of a line has no meaning.
+
+Shapes, everywhere in this file: B lines, C channels, H rows, W columns.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.network.onednn import Activation, convolve
+
+
+def valid(lengths: Tensor, size: int) -> Tensor:
+    """(B, size), true where a position lies within its line's length (B,)."""
+    return torch.arange(size, device=lengths.device) < lengths[:, None]
+
+
+class Padded(NamedTuple):
+    """Feature maps (B, C, H, W) and the columns of each line that count, int64 (B,).
+
+    `full` says that all columns of all lines count, so that nothing needs to be cleared. It is decided once, in `of`:
+    asking the tensor again in every layer would make the accelerator wait.
+    """
+
+    pixels: Tensor
+    widths: Tensor
+    full: bool
+
+    @classmethod
+    def of(cls, images: Tensor, widths: Tensor, *, at_least: int) -> "Padded":
+        """Images (B, 1, H, W) in [-1, 1]; lines narrower than `at_least` columns get paper, −1, on the right."""
+        narrowest = int(widths.min())
+        widths = widths.to(images.device)
+        if narrowest < at_least:
+            images = F.pad(images, (0, max(0, at_least - images.shape[-1])))
+            images = images.masked_fill(~valid(widths, images.shape[-1])[:, None, None], -1.0)
+            widths = widths.clamp(min=at_least)
+        full = max(narrowest, at_least) == images.shape[-1]
+        return cls(images if full else images.clone(), widths, full)  # a copy, because `fenced` writes into it
+
+    def map(self, layer: Callable[[Tensor], Tensor]) -> "Padded":
+        """The value after a layer that treats every column by itself."""
+        return self._replace(pixels=layer(self.pixels))
+
+    def cleared(self) -> "Padded":
+        """The same with zeros in the columns that do not count."""
+        if self.full:
+            return self
+        kept = valid(self.widths, self.pixels.shape[-1])[:, None, None].to(self.pixels.dtype)
+        return self._replace(pixels=self.pixels * kept)
+
+    def fenced(self, columns: int) -> "Padded":
+        """The same with zeros in so many columns right of each line: what looks no further sees nothing else.
+
+        When reading on a CPU, this happens in place: a copy of all pixels would take a tenth of the time of a network.
+        """
+        if self.full:
+            return self
+        if torch.is_grad_enabled() or self.pixels.device.type != "cpu":
+            return self.cleared()
+        for pixels, width in zip(self.pixels, self.widths.tolist(), strict=True):
+            pixels[..., width : width + columns] = 0
+        return self
+
+    def mean(self) -> Tensor:
+        """Mean over the columns that count and all rows, (B, C, 1, 1)."""
+        rows, columns = self.pixels.shape[2:]
+        share = valid(self.widths, columns) / (rows * self.widths[:, None])
+        # As a product: the gradient of a sum is laid out unlike the pixels, and adding it up takes five times as long.
+        shares = share.to(self.pixels.dtype)[:, None].expand(-1, rows, -1).flatten(1)
+        return (shares[:, None] @ self.pixels.flatten(2).mT).mT[..., None]
+
+
+class MaskedConv(nn.Conv2d):
+    """A convolution of `Padded` to ceil(width / stride) columns; an even kernel leans to the lower right."""
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        kernel: tuple[int, int],
+        stride: tuple[int, int] = (1, 1),
+        *,
+        groups: int = 1,
+        bias: bool = True,
+    ) -> None:
+        around = ((kernel[0] - 1) // 2, (kernel[1] - 1) // 2)
+        super().__init__(inputs, outputs, kernel, stride, around, groups=groups, bias=bias)
+
+    def forward(  # type: ignore[override]  # a layer of Padded, not of Tensor
+        self, x: Padded, activation: Activation | None = None, residual: Tensor | None = None
+    ) -> Padded:
+        """Convolve, then activate or add; only a kernel wider than one column sees its neighbors."""
+        (rows, columns), stride = self.kernel_size, self.stride[1]
+        pixels = x.fenced(columns // 2).pixels if columns > 1 else x.pixels
+        if rows % 2 == 0 or columns % 2 == 0:
+            pixels = F.pad(pixels, (0, 1 - columns % 2, 0, 1 - rows % 2))
+        return Padded(convolve(self, pixels, activation, residual), (x.widths + stride - 1) // stride, x.full)
+
+
+class SqueezeExcitation(nn.Module):
+    """Scales each channel by what the whole line says about it (arXiv 1709.01507)."""
+
+    def __init__(
+        self,
+        channels: int,
+        squeezed: int,
+        activation: Callable[[Tensor], Tensor],
+        gate: Callable[[Tensor], Tensor],
+    ) -> None:
+        super().__init__()
+        self.fc1 = nn.Conv2d(channels, squeezed, 1)
+        self.fc2 = nn.Conv2d(squeezed, channels, 1)
+        self.activation = activation
+        self.gate = gate
+
+    def forward(self, x: Padded) -> Padded:
+        """Gate the channels by their mean over the columns that count."""
+        scale = self.gate(self.fc2(self.activation(self.fc1(x.mean()))))
+        return x.map(lambda pixels: pixels * scale)

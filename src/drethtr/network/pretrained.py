@@ -1,0 +1,94 @@
+"""Weights that others trained, taken from a package that ships them: nothing is downloaded, nothing is unpickled.
+
+The graph file names every array where its layer runs, so their order is the order of `PPOCRBackbone`'s parameters.
+The names themselves are accidents of the export and are not looked at.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+from drethtr.base.errors import CheckpointError, MissingExtraError
+from drethtr.base.rapidocr import REMEDY, network_in_rapidocr
+from drethtr.network.backbones.ppocr import PPOCR
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
+
+EXTRA = "pretrained"
+MODEL = "PP-OCRv6_rec_small.onnx"
+
+
+class Pretrained(NamedTuple):
+    """A recognizer of printed and written text: its backbone, and the linear CTC head on the backbone's neck."""
+
+    backbone: dict[str, Tensor]
+    """State dict of `PPOCRBackbone`."""
+    head_weight: Tensor
+    """(classes, 120)"""
+    head_bias: Tensor
+    """(classes,)"""
+    characters: tuple[str, ...]
+    """What each class writes: class 0 is the blank and writes nothing, the last is the space."""
+
+
+def ppocr_weights() -> Pretrained:
+    """The recognizer that the package rapidocr carries.
+
+    Raises:
+        MissingExtraError: if rapidocr or onnx is not installed.
+        CheckpointError: if the installed rapidocr carries another one.
+    """
+    path = network_in_rapidocr(MODEL, EXTRA)
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingExtraError("onnx", EXTRA) from error
+    model = onnx.load(path)
+    *arrays, head_weight, head_bias = learned_arrays(model.graph)
+    [text] = [entry.value for entry in model.metadata_props if entry.key == "character"]
+    characters = ("", *text.split("\n"), " ")
+    if len(characters) != len(head_bias):
+        raise CheckpointError(f"{path}: {len(characters)} characters for {len(head_bias)} classes; {REMEDY}")
+    return Pretrained(backbone_weights(arrays, path), head_weight, head_bias, characters)
+
+
+def learned_arrays(graph: "GraphProto") -> list[Tensor]:
+    """Weights and biases as torch shapes them, in the order in which the graph uses them, batch norms folded away."""
+    from onnx.numpy_helper import to_array
+
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    learned: list[Tensor] = []
+    for node in graph.node:
+        used = [torch.tensor(to_array(stored[name])) for name in node.input if name in stored]
+        used = [array for array in used if array.is_floating_point() and array.numel() > 1]  # others are settings
+        if node.op_type == "BatchNormalization":
+            epsilon = next(attribute.f for attribute in node.attribute if attribute.name == "epsilon")
+            learned.extend(fold_norm(learned.pop(), *used, epsilon=epsilon))
+        elif node.op_type == "MatMul":
+            learned.extend(array.T.contiguous() for array in used)
+        elif node.op_type == "Add":
+            learned.extend(array.flatten() for array in used)
+        else:
+            learned.extend(used)
+    return learned
+
+
+def fold_norm(
+    weight: Tensor, scale: Tensor, shift: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
+) -> tuple[Tensor, Tensor]:
+    """Weight and bias of the one convolution that does what a convolution without bias and a batch norm do."""
+    gain = scale / (variance + epsilon).sqrt()
+    return weight * gain[:, None, None, None], shift - mean * gain
+
+
+def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
+    """The arrays under the names of `PPOCRBackbone`, for one channel of ink +1 instead of three of paper +1."""
+    arrays = [-arrays[0].sum(1, keepdim=True), *arrays[1:]]
+    with torch.device("meta"):
+        expected = PPOCR().build().state_dict()
+    if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
+        raise CheckpointError(f"{path}: the layers are not those of PP-OCRv6 small; {REMEDY}")
+    return dict(zip(expected, arrays, strict=True))

@@ -1,0 +1,33 @@
+"""What was read on a straightened line, put back on its page."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+import numpy as np
+
+from drethtr.documents.page import Points, Transcription, Word, box_around
+from drethtr.images.straighten import Strip
+from drethtr.layout.finder import Floats
+from drethtr.recognition.reading import Reading, is_doubtful
+from drethtr.recognition.reading import Word as ReadWord
+
+
+def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
+    """The text of a line, its words with their places on a page of this size, and what is odd about it."""
+    words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
+    flags = tuple(map(str, reading.flags))
+    return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
+
+
+def word_of(word: ReadWord, line: Reading, strip: Strip, width: int, height: int) -> Word:
+    """A word of a line, with its place on a page of this size."""
+    polygon = on_page(strip.outline(word.left, word.right), width, height)
+    place = polygon if (box := box_around(polygon)) is not None and box.width and box.height else None
+    return Word(word.text, word.confidence, place, is_doubtful(word, line))
+
+
+def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:
+    """Points in whole pixels, those beyond the page moved to its edge; none twice in a row."""
+    whole = np.rint(np.asarray(list(points), dtype=np.float64).reshape(-1, 2)).clip(0, (width, height))
+    places = ((int(x), int(y)) for x, y in whole)
+    return tuple(place for place, _ in groupby(places))

@@ -1,0 +1,103 @@
+"""What a person gives to be read: image files, PDFs, and PAGE, ALTO or JSON files that tell where the lines are."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.documents.beside import DESCRIPTION
+from drethtr.documents.document import Scan
+from drethtr.documents.page import Page
+from drethtr.documents.read import read_page
+from drethtr.images.line import Line, is_line_shaped
+from drethtr.images.page import PageSource, is_pdf, open_pages
+from drethtr.lines.sources.pages import image_of
+
+DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
+"""Endings of files that describe a page whose image is another file."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """A page to be read: its image, and the file `description` that describes it, if there is one.
+
+    has_lines  whether that file tells where lines are; if not, they are to be found
+    """
+
+    source: PageSource
+    description: Path | None = None
+    has_lines: bool = False
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.description) if self.description is not None else self.source.name
+
+    @cached_property
+    def is_alone(self) -> bool:
+        """Whether its file is an image, and of nothing else."""
+        return self.source.pages == 1 and not is_pdf(self.source.path)
+
+    @cached_property
+    def is_line(self) -> bool:
+        """Whether the image is shaped as one line of writing is; a PDF never is.
+
+        Raises:
+            DataError: if the image is damaged.
+        """
+        if self.description is not None or not self.is_alone:
+            return False
+        return is_line_shaped(*self.source.size())
+
+    @property
+    def finder_name(self) -> str:
+        """What finds its lines where none are given and nobody says otherwise.
+
+        Raises:
+            DataError: if the image is damaged.
+        """
+        return "whole" if self.is_line else "rapid"
+
+    def scan(self) -> Scan:
+        """The image, for those who write documents."""
+        return Scan(self.source.image, self.source.path if self.is_alone else None)
+
+    def given(self) -> Page | None:
+        """The page as described; read whenever it is asked for, so that thousands can wait in little memory.
+
+        Raises:
+            DataError: if the description cannot be read any more.
+        """
+        if self.description is None:
+            return None
+        page = read_page(self.description)
+        return page if self.has_lines else replace(page, regions=())
+
+    def given_for(self, grey: Line) -> Page | None:
+        """The page as described, in pixels of its image.
+
+        Raises:
+            DataError: if the description cannot be read any more, or is of an image of another shape.
+        """
+        given = self.given()
+        if given is None:
+            return None
+        height, width = grey.shape
+        try:
+            return given.on_image(self.source.path, width, height)
+        except DataError as error:
+            raise DataError(f"{self.name}: {error}") from error
+
+
+def open_originals(path: str | Path) -> tuple[Original, ...]:
+    """The pages of an image, a PDF or a TIFF, or the page that a PAGE, ALTO or JSON file describes.
+
+    Raises:
+        DataError: if the file, or the image that it describes, is missing or cannot be read.
+        MissingExtraError: if it is a PDF and pypdfium2 is not installed.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in DESCRIPTIONS:
+        return tuple(Original(source) for source in open_pages(path))
+    page = read_page(path)
+    return (Original(image_of(path, page.image), path, has_lines=bool(page.lines)),)

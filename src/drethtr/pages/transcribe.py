@@ -1,0 +1,181 @@
+"""A page read: lines found or given, straightened, read, and put back with the places of their words."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import Page, Region, TextLine, Transcription
+from drethtr.images.line import Line
+from drethtr.images.straighten import Strip, straighten
+from drethtr.layout.finder import Finder, FoundLine
+from drethtr.layout.finders import finder_named
+from drethtr.layout.given import GivenLine, complete
+from drethtr.layout.order import arrange, by_direction
+from drethtr.pages.place import on_page, transcription_of
+from drethtr.pages.source import Original, open_originals
+from drethtr.pages.whole import read_whole
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
+
+LINES_AT_A_TIME = 64
+"""So many lines are straightened and read together."""
+
+HEAD_DOWN = 0.9
+"""Writing read with less confidence than this is tried the other way up."""
+
+PROBES = 6
+"""So many lines are tried, the longest."""
+
+SPACING = 48
+"""Pixels between the points of a baseline that was found by turning a line round."""
+
+BETTER = 0.1
+"""So much more confidence the other way up must bring."""
+
+
+class Read(NamedTuple):
+    """A line, and what was read on it."""
+
+    line: FoundLine
+    strip: Strip
+    reading: Reading
+
+
+def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | None = None) -> Page:
+    """The page in an image file, or in a PAGE, ALTO or JSON file with its image beside it, with text.
+
+    Args:
+        path: Of a file with one page.
+        finder: Finds the lines that the file does not give; if left out, as `drethtr transcribe` does: an image lower
+            than 300 pixels, or five times as wide as high, is one line, and `RapidDetector` finds those of others.
+
+    Raises:
+        DataError: if file or image are missing or damaged, or the file holds several pages.
+        MissingExtraError: if the finder needs a package that is not installed.
+    """
+    original, *others = open_originals(path)
+    if others:
+        raise DataError(
+            f"{path}: holds {len(others) + 1} pages; drethtr.open_originals gives each of them, "
+            "and drethtr.transcribe reads it"
+        )
+    return transcribe(original, recognizer, finder)
+
+
+def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None = None, *, keep: bool = False) -> Page:
+    """A page with text; its lines are those given, or those found if none are.
+
+    Args:
+        finder: Finds lines; if left out, the one that suits the image, see `Original.finder_name`.
+        keep: Whether given lines that have text are left as they are; else those that cannot be read lose it.
+
+    Raises:
+        DataError: if the image is damaged, or not the one that was described.
+        MissingExtraError: if the finder needs a package that is not installed.
+    """
+    finder = finder or finder_named(original.finder_name)
+    if finder.whole and not original.has_lines:
+        return read_whole(original, recognizer)
+    grey = original.source.grey()
+    given = original.given_for(grey)
+    if given is not None and given.lines:
+        return read_given(grey, given, recognizer, keep=keep)
+    name = original.source.path.name if given is None else given.image
+    return read_found(grey, name, recognizer, finder)
+
+
+def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False) -> Page:
+    """The page with its lines read; those that cannot be, as they have no place or are no lines, are without text."""
+    wanted = [line for line in page.lines if not (keep and line.transcription is not None)]
+    placed = [line for line in wanted if line.baseline or line.polygon]
+    done = {line.id: replace(line, transcription=None) for line in wanted}
+    lines = complete(grey, [GivenLine.of(line) for line in placed])
+    for number, read in read_lines(grey, lines, recognizer):
+        text = transcription_of(read.reading, read.strip, page.width, page.height)
+        line = placed[number]
+        done[line.id] = merged(line, placed_line(line.id, read, text, page.width, page.height))
+    return page.with_lines(lambda line: done.get(line.id, line))
+
+
+def merged(line: TextLine, read: TextLine) -> TextLine:
+    """A given line with what was read, and with the place it lacked."""
+    return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
+
+
+def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder) -> Page:
+    """The page of an image of this name, with the lines that are found on it and on which something is read."""
+    height, width = grey.shape
+    reads = upright(grey, dict(read_lines(grey, finder.find(grey), recognizer)), recognizer)
+    written = [read for read in reads if read.reading.text]
+    regions = []
+    for place, block in enumerate(arrange([read.line for read in written]), start=1):
+        lines = []
+        for number, read in enumerate((written[member] for member in block), start=1):
+            text = transcription_of(read.reading, read.strip, width, height)
+            lines.append(placed_line(f"r{place}l{number}", read, text, width, height))
+        regions.append(Region(f"r{place}", tuple(lines)))
+    return Page(name, width, height, tuple(regions))
+
+
+def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, Read]]:
+    """The numbers of the lines that can be read, and what was read."""
+    for start in range(0, len(lines), LINES_AT_A_TIME):
+        strips = {}
+        for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
+            if (strip := readable(grey, lines[number], recognizer)) is not None:
+                strips[number] = strip
+        readings = recognizer.read_lines([strip.line for strip in strips.values()])
+        for (number, strip), reading in zip(strips.items(), readings, strict=True):
+            yield number, Read(lines[number], strip, reading)
+
+
+def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
+    """The straightened line, dark on light; None if it has no extent, or is a stroke far too long for its height."""
+    try:
+        strip = straighten(grey, line.baseline, line.polygon)
+        return strip._replace(line=recognizer.open_line(strip.line))
+    except DataError:
+        return None
+
+
+def upright(grey: Line, reads: dict[int, Read], recognizer: Recognizer) -> list[Read]:
+    """The same lines, those of a direction read from the other end if they prove to stand on their heads."""
+    found = list(reads.values())
+    for group in by_direction([read.line for read in found]):
+        if confidence([found[number] for number in group]) >= HEAD_DOWN:
+            continue
+        probes = sorted(group, key=lambda number: -found[number].strip.line.shape[1])[:PROBES]
+        turned = read_lines(grey, [half_turned(found[number]) for number in probes], recognizer)
+        if confidence([read for _, read in turned]) < confidence([found[number] for number in probes]) + BETTER:
+            continue
+        lines = [half_turned(found[number]) for number in group]
+        for number, read in read_lines(grey, lines, recognizer):
+            found[group[number]] = read
+    return found
+
+
+def confidence(reads: Sequence[Read]) -> float:
+    """The mean over characters; 0 if there are none."""
+    weights = [len(read.reading.text) for read in reads]
+    return sum(read.reading.confidence * weight for read, weight in zip(reads, weights, strict=True)) / max(
+        sum(weights), 1
+    )
+
+
+def half_turned(read: Read) -> FoundLine:
+    """The line as it lies on a page that stands on its head: its other edge is its foot."""
+    strip = read.strip
+    below = strip.line.shape[0] - strip.above
+    other = strip.places - strip.downs * (strip.above - below)
+    few = np.linspace(len(other) - 1, 0, max(2, len(other) // SPACING)).round().astype(int)
+    return FoundLine(other[few], read.line.polygon)
+
+
+def placed_line(id: str, read: Read, text: Transcription, width: int, height: int) -> TextLine:
+    """A line of a page of this size."""
+    polygon, baseline = (on_page(points, width, height) for points in (read.line.polygon, read.line.baseline))
+    return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text)

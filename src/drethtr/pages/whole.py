@@ -1,0 +1,43 @@
+"""An image that is one line, read as a page of one line: from the very pixels that a line image is read from."""
+
+import numpy as np
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.images.line import Line, load_line
+from drethtr.images.straighten import Strip
+from drethtr.layout.given import FOOT
+from drethtr.layout.whole import Whole
+from drethtr.pages.place import on_page, transcription_of
+from drethtr.pages.source import Original
+from drethtr.recognition.recognizer import Recognizer
+
+
+def read_whole(original: Original, recognizer: Recognizer) -> Page:
+    """The page whose one line is its image, neither straightened nor cut.
+
+    Raises:
+        DataError: if the image is damaged, not the one that was described, or too long for its height.
+    """
+    source = original.source
+    line = load_line(source.path if original.is_alone else source.grey())
+    given = original.given_for(line)
+    height, width = line.shape
+    try:
+        recognizer.check_line(line)
+    except DataError as error:
+        raise DataError(f"{original.name}: {error}") from error
+    [reading] = recognizer.read_lines([line])
+    [found] = Whole().find(line)
+    text = transcription_of(reading, strip_of(line), width, height)
+    polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
+    name = source.path.name if given is None else given.image
+    return Page(name, width, height, (Region("r1", (TextLine("r1l1", polygon, baseline, text),)),))
+
+
+def strip_of(line: Line) -> Strip:
+    """The line as a strip of its own image."""
+    height, width = line.shape
+    above = round(FOOT * height)
+    places = np.column_stack((np.linspace(0, width, width), np.full(width, above, dtype=np.float64)))
+    return Strip(line, places, np.tile((0.0, 1.0), (width, 1)), above, (0, width))

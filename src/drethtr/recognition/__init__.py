@@ -1,0 +1,1 @@
+"""A line image in, its reading out."""

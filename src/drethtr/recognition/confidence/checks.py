@@ -1,0 +1,190 @@
+"""Checks of a finished reading: each looks for one thing that should not be, and says what it saw.
+
+A check is a frozen config that is called with an `Observation` and returns a `Flag`, in pixels of the observed line,
+or nothing. All but `UnlikeTraining` are right as they are; that one is fitted for a model.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, isfinite
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.base.errors import ConfigError
+from drethtr.recognition.confidence.ink import Mask
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.reading import Character, Flag
+
+LONGEST_UNIT = 20
+"""Characters of what may be repeated."""
+
+
+class Observation(NamedTuple):
+    """What the checks see of one line.
+
+    height      of the line in pixels
+    inked       which of its columns have ink, (width,)
+    characters  the reading, placed in pixels of the line
+    unwritten   left and right edge of what was read and is no character that the model can write
+    draft       what the image alone gave, where a decoder wrote the reading
+    ended       whether the decoder ended the text itself
+    impression  what the image looks like to the network, (features,)
+    """
+
+    height: int
+    inked: Mask
+    characters: tuple[Character, ...]
+    unwritten: tuple[tuple[float, float], ...]
+    draft: str | None
+    ended: bool
+    impression: NDArray[np.float64]
+
+    @property
+    def text(self) -> str:
+        """The reading."""
+        return "".join(character.text for character in self.characters)
+
+
+class Check(ABC):
+    """Looks for one kind of doubt."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def __call__(self, seen: Observation) -> Flag | None:
+        """The doubt, if there is one."""
+
+    def flag(self, seen: Observation, reason: str, places: tuple[float, float] | None = None) -> Flag:
+        """A doubt about some place, or the whole line."""
+        left, right = places or (0.0, float(len(seen.inked)))
+        return Flag(self.kind, reason, left, right)
+
+
+@dataclass(frozen=True)
+class Blank(Check):
+    """No ink: fewer columns with ink than `narrowest` line heights."""
+
+    narrowest: float = 0.1
+    kind: ClassVar[str] = "blank"
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        if seen.inked.sum() >= self.narrowest * seen.height:
+            return None
+        reason = "there is hardly any ink on this line"
+        return self.flag(seen, f"{reason}, yet a text was read" if seen.characters else reason)
+
+
+@dataclass(frozen=True)
+class Repetition(Check):
+    """The same few characters again and again: `times` or more, and `shortest` characters in all."""
+
+    times: int = 4
+    shortest: int = 12
+    kind: ClassVar[str] = "repetition"
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        for found in re.finditer(self.pattern, seen.text):
+            unit, length = found[found.lastindex or 0], found.end() - found.start()
+            if any(map(str.isalpha, unit)):
+                places = seen.characters[found.start()].left, seen.characters[found.end() - 1].right
+                return self.flag(seen, f"{unit!r} is repeated {length // len(unit)} times", places)
+        return None
+
+    @property
+    def pattern(self) -> str:
+        """Of units of every length, the shortest first, enough in a row: a run too short must not hide a longer one."""
+        least = {size: max(self.times, ceil(self.shortest / size)) for size in range(1, LONGEST_UNIT + 1)}
+        return "|".join(rf"(.{{{size}}})\{size}{{{times - 1},}}" for size, times in least.items())
+
+
+@dataclass(frozen=True)
+class Uncovered(Check):
+    """Ink that no character accounts for: more than `widest` line heights of it in one place.
+
+    A character accounts for what lies no further than `reach` line heights from its middle.
+    """
+
+    widest: float = 1.0
+    reach: float = 0.8
+    kind: ClassVar[str] = "uncovered"
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        reach, width = self.reach * seen.height, len(seen.inked)
+        middles = [(c.left + c.right) / 2 for c in seen.characters if not c.text.isspace()]
+        ends = [-reach, *middles, width + reach]
+        gaps = [(round(left + reach), max(round(right - reach), round(left + reach))) for left, right in pairwise(ends)]
+        amounts = [int(seen.inked[left:right].sum()) for left, right in gaps]
+        most = int(np.argmax(amounts))
+        if amounts[most] <= self.widest * seen.height:
+            return None
+        inked = np.flatnonzero(seen.inked[slice(*gaps[most])]) + gaps[most][0]
+        reason = f"no character accounts for {amounts[most]} columns of ink here"
+        return self.flag(seen, reason, (float(inked[0]), float(inked[-1] + 1)))
+
+
+@dataclass(frozen=True)
+class Disagreement(Check):
+    """The decoder wrote something else than the image alone gives: more than `most` of the characters differ."""
+
+    most: float = 1 / 3
+    kind: ClassVar[str] = "disagreement"
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        if seen.draft is None:
+            return None
+        text = seen.text
+        edits = Levenshtein.editops(seen.draft, text)
+        longest = max(len(text), len(seen.draft))
+        if len(edits) <= self.most * longest:
+            return None
+        return self.flag(seen, f"the image alone reads {seen.draft!r}: {len(edits)} of {longest} characters differ")
+
+
+@dataclass(frozen=True)
+class Truncated(Check):
+    """The text is as long as the decoder may write, and was not ended by it."""
+
+    kind: ClassVar[str] = "truncated"
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        if seen.ended:
+            return None
+        return self.flag(seen, f"the text was cut off after {len(seen.characters)} characters: the decoder did not end")
+
+
+@dataclass(frozen=True)
+class Unwritten(Check):
+    """A character that is not in the model's alphabet: seen, and left out of the text."""
+
+    kind: ClassVar[str] = "unwritten"
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        if not seen.unwritten:
+            return None
+        number = len(seen.unwritten)
+        found = "a character that is" if number == 1 else f"{number} characters, here the first, that are"
+        return self.flag(seen, f"{found} not in the model's alphabet: left out", min(seen.unwritten))
+
+
+@dataclass(frozen=True)
+class UnlikeTraining(Check):
+    """The image looks to the network less like lines it knows than `least` of the log-odds that `alike` gives."""
+
+    alike: Logistic
+    least: float
+    kind: ClassVar[str] = "unlike-training"
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.least):
+            raise ConfigError(f"the least log-odds of lines like those of training must be finite, not {self.least}")
+
+    def __call__(self, seen: Observation) -> Flag | None:
+        if self.alike.score(seen.impression[None])[0] >= self.least:
+            return None
+        asked = "is it upright, not mirrored, handwriting, and one line?"
+        return self.flag(seen, f"this does not look like the writing the model knows: {asked}")

@@ -1,0 +1,113 @@
+"""The character error rate of lines whose text nobody knows, from how sure the model was of its characters.
+
+A character read with confidence p is wrong with probability 1 - p. The sum of these doubts sees substitutions and
+insertions; a character left out leaves nothing to doubt. But where characters are doubtful others are missing, in much
+the same proportion everywhere, so that one factor, learned on sets with known texts, turns doubt into edits.
+
+The interval has two parts: how much that factor differs between sets, and the chance in the edits of so little text.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from typing import NamedTuple
+
+from drethtr.base.errors import ConfigError
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.search.decoder import Decoder
+
+NORMAL = 1.959964
+"""Quantile 0.975 of the normal law."""
+
+LARGEST = 1e6
+"""What is learned of an error rate is of the order of 1, or some hundreds where texts are wrong; this is no number."""
+
+
+class Doubt(NamedTuple):
+    """What was read: expected wrong characters, all characters, lines, and those of them where nothing was read."""
+
+    doubt: float = 0.0
+    characters: int = 0
+    lines: int = 0
+    empty: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Doubt per character, 0 where nothing was read."""
+        return self.doubt / max(self.characters, 1)
+
+
+class Expected(NamedTuple):
+    """An expected character error rate and the ends of its 95 % interval."""
+
+    cer: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """For one decoder.
+
+    factor  edits for each expected wrong character
+    spread  standard deviation of the factor's logarithm from set to set
+    noise   variance of the edits of some lines of a set, for each edit expected
+    sets    how many sets these were learned from
+    """
+
+    decoder: Decoder
+    factor: float
+    spread: float
+    noise: float
+    sets: int
+
+    def __post_init__(self) -> None:
+        if self.sets < 2:
+            raise ConfigError(f"an error rate is learned from 2 sets or more, not {self.sets}")
+        learned = self.factor, self.spread, self.noise
+        if not all(0 <= value <= LARGEST for value in learned) or self.factor == 0:
+            raise ConfigError(
+                f"an error rate has a factor above 0, spread and noise from 0 on, none above {LARGEST:g}, not {learned}"
+            )
+
+    def __call__(self, read: Doubt) -> Expected:
+        """The error rate to expect of some lines; 0 to 1 where nothing was read.
+
+        An interval ends at 1, or at the rate itself where that is more; it begins at 0 where that means no whole edit.
+        """
+        expected, cer = self.factor * read.doubt, self.factor * read.rate
+        if cer == 0:
+            return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
+        deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / expected)
+        reach = student(self.sets - 1) * deviation
+        low = cer * exp(-reach)
+        if low * read.characters < 1:
+            low = 0.0
+        return Expected(cer, low, max(cer, exp(min(log(cer) + reach, 0.0))))
+
+
+def doubt_of(readings: Iterable[Reading]) -> Doubt:
+    """How much of some readings is doubtful."""
+    found = Doubt()
+    for reading in readings:
+        found = Doubt(
+            found.doubt + sum(1 - character.confidence for character in reading.characters),
+            found.characters + len(reading.characters),
+            found.lines + 1,
+            found.empty + (not reading.characters),
+        )
+    return found
+
+
+def student(freedom: int) -> float:
+    """Quantile 0.975 of Student's law, within 1 % from 3 degrees of freedom on.
+
+    Source: Cornish-Fisher expansion; Abramowitz and Stegun 26.7.5.
+    """
+    z = NORMAL
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )

@@ -1,0 +1,88 @@
+"""A probability from a few numbers: the only thing that is ever fitted here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import ConfigError, DataError
+
+Floats = NDArray[np.float64]
+
+ROUNDS = 100
+ENOUGH = 1e-9
+SURE = 1e-4
+"""No probability is taken for surer than this."""
+LARGEST = 700.0
+"""Log-odds beyond it are beyond floats."""
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """1 / (1 + e^-(bias + Σ weight x feature))."""
+
+    bias: float
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not all(map(isfinite, (self.bias, *self.weights))):
+            raise ConfigError("a probability cannot be had from a bias or weights that are not finite")
+
+    def score(self, features: Floats) -> Floats:
+        """Log-odds (N,) of features (N, F)."""
+        scores: Floats = self.bias + features @ np.array(self.weights)
+        return scores
+
+    def __call__(self, features: Floats) -> Floats:
+        """Probabilities (N,) of features (N, F)."""
+        return rng(self.score(features))
+
+
+def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1e-3, digits: int = 6) -> Logistic:
+    """The likeliest weights for cases (N, F) and their truth (N,), by Newton's method.
+
+    Args:
+        ridge: Holds weights of the standardized features near 0, so that there is a best one.
+        digits: To which the weights are rounded.
+
+    Raises:
+        DataError: if all cases are right or all wrong.
+    """
+    if right.all() or not right.any():
+        alike = "right" if right.all() else "wrong"
+        raise DataError(f"nothing to learn from {len(right)} cases that are all {alike}; give more lines")
+    mean, spread = features.mean(0), features.std(0)
+    spread = np.where(spread > 0, spread, 1)
+    cases = np.column_stack([np.ones(len(features)), (features - mean) / spread])
+    penalty = np.full(cases.shape[1], ridge)
+    penalty[0] = 0
+    weights = np.zeros(cases.shape[1])
+    for _ in range(ROUNDS):
+        chances = rng(cases @ weights)
+        slope = cases.T @ (chances - right) / len(right) + penalty * weights
+        curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
+        step = np.linalg.solve(curve, slope)
+        weights -= step
+        if float(np.abs(step).max()) < ENOUGH:
+            break
+    plain = weights[1:] / spread
+    return Logistic(rounded([weights[0] - plain @ mean], digits)[0], rounded(plain, digits))
+
+
+def rng(score: Floats) -> Floats:
+    """The probability of log-odds, however large."""
+    return 1 / (1 + np.exp(-np.clip(score, -LARGEST, LARGEST)))
+
+
+def rounded(values: Sequence[float] | Floats, digits: int) -> tuple[float, ...]:
+    """To so many significant digits, as plain numbers."""
+    return tuple(float(f"{value:.{digits}g}") for value in values)
+
+
+def log_odds(probabilities: Floats) -> Floats:
+    """log(p / (1 - p)), kept finite."""
+    kept = np.clip(probabilities, SURE, 1 - SURE)
+    odds: Floats = np.log(kept / (1 - kept))
+    return odds

@@ -1,0 +1,189 @@
+"""The authors' checkpoints: their names for the weights, translated into ours.
+
+A checkpoint of theirs holds weights and nothing else. Which mixer, decay and prior it was trained with cannot be seen
+in it, nor the alphabet: whoever loads one must say so, in a `NetworkConfig` or in the words of their command lines.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from drethtr.base.errors import CheckpointError
+from drethtr.network.backbones import EfficientNetV2S, Given
+from drethtr.network.embedding import Learned, Unplaced
+from drethtr.network.network import DRetHTR, NetworkConfig
+from drethtr.network.weights_file import fit, listed, read_weights
+from drethtr.research.published_mode import PUBLISHED, PublishedSettings
+
+CANVAS = 2227
+"""Columns to which the authors fill up every line (Sec. 5.3)."""
+
+BACKBONE = EfficientNetV2S(dropout=0.3, canvas=CANVAS)
+"""The published networks have never seen a line end, so every line must be filled up for them."""
+
+QUERIES, KEYS_VALUES, JOINED = "fusion.to_q.weight", "fusion.to_kv.weight", "fusion.to_qkv.weight"
+OUTSIDE_LAYERS = {
+    "feature_extractor.img_pos_embedding": "positions.table",
+    "feature_extractor.linear.weight": "to_width.weight",
+    "feature_extractor.linear.bias": "to_width.bias",
+    "embed_tokens.weight": "embed.tokens.weight",
+    "generator.weight": "to_logits.weight",
+}
+IN_LAYER = {
+    "0.norm.weight": "fusion_norm.weight",
+    "0.norm.bias": "fusion_norm.bias",
+    "0.fn.to_q.weight": QUERIES,
+    "0.fn.to_kv.weight": KEYS_VALUES,
+    "0.fn.to_gt.weight": "fusion.text_mixer.past.decay.gate.weight",
+    "0.fn.to_g.weight": "fusion.output.gate.weight",
+    "0.fn.group_norm.weight": "fusion.output.norm.weight",
+    "0.fn.group_norm.bias": "fusion.output.norm.bias",
+    "0.fn.to_out.0.weight": "fusion.to_out.weight",
+    "0.fn.to_out.0.bias": "fusion.to_out.bias",
+    "1.norm.weight": "feed_forward.0.weight",
+    "1.norm.bias": "feed_forward.0.bias",
+    "1.fn.net.0.weight": "feed_forward.1.weight",
+    "1.fn.net.0.bias": "feed_forward.1.bias",
+    "1.fn.net.3.weight": "feed_forward.4.weight",
+    "1.fn.net.3.bias": "feed_forward.4.bias",
+}
+IMAGE_PART = ("backbone.", "to_width.", "positions.")
+REMEDY = "are the settings those that the weights were trained with?"
+LAYER = re.compile(r"retnet\.layers\.(\d+)\.(.+)")
+OUR_LAYER = re.compile(r"blocks\.(\d+)\.(.+)")
+OF_BACKBONE = re.compile(r"feature_extractor\.features\.0\.(.+)")
+
+
+def load(
+    weights: str | Path | Mapping[str, Tensor],
+    *,
+    heads: int,
+    settings: PublishedSettings = PUBLISHED,
+) -> DRetHTR:
+    """A published network, ready to read, from a file or a state dict.
+
+    Weights without an image part give a network that takes image tokens for an image, see `Given`.
+
+    Args:
+        heads: 12 in BASE, 8 in SMALL.
+        settings: As on the published command lines.
+
+    Raises:
+        ConfigError: for settings and heads that do not fit.
+        CheckpointError: for a file that cannot be used, and weights that do not fit the settings.
+    """
+    state = read_weights(Path(weights)) if isinstance(weights, str | Path) else weights
+    ours = published_weights(state)
+    config = published_config(ours, heads, settings)
+    if isinstance(config.backbone, Given):
+        ours |= {"to_width.weight": torch.eye(config.width), "to_width.bias": torch.zeros(config.width)}
+    return network_of(ours, config)
+
+
+def network_of(weights: Mapping[str, Tensor], config: NetworkConfig) -> DRetHTR:
+    """The network of `published_weights`, ready to read.
+
+    Raises:
+        CheckpointError: for weights that do not fit the config.
+    """
+    with torch.device("meta"):
+        network = DRetHTR(config, vocabulary_of(weights))
+    fill(network, weights)
+    return network.eval()
+
+
+def published_config(weights: Mapping[str, Tensor], heads: int, settings: PublishedSettings) -> NetworkConfig:
+    """The network that `published_weights` are of, as far as their shapes and the settings tell."""
+    width = size(weights, "embed.tokens.weight", 1)
+    has_image_part = any(name.startswith(IMAGE_PART) for name in weights)
+    return NetworkConfig(
+        layers=1 + max((int(found[1]) for found in map(OUR_LAYER.fullmatch, weights) if found), default=0),
+        width=width,
+        heads=heads,
+        hidden=size(weights, "blocks.0.feed_forward.1.weight", 0),
+        backbone=BACKBONE if has_image_part else Given(width),
+        positions=Learned(size(weights, "positions.table", 1)) if has_image_part else Unplaced(),
+        mixer=settings.mixer,
+        prior=settings.prior,
+        output=settings.output,
+        text_positions=settings.text_positions,
+    )
+
+
+def vocabulary_of(weights: Mapping[str, Tensor]) -> int:
+    """How many tokens `published_weights` are for."""
+    return size(weights, "embed.tokens.weight", 0)
+
+
+def size(weights: Mapping[str, Tensor], name: str, axis: int) -> int:
+    """One side of a weight."""
+    if name not in weights or weights[name].ndim <= axis:
+        raise CheckpointError(f"the published weights lack {their_name(name)}; are they a DRetHTR's?")
+    return weights[name].shape[axis]
+
+
+def fill(network: DRetHTR, weights: Mapping[str, Tensor]) -> None:
+    """Fill a network, which may be on the meta device, with a copy of `published_weights`, in float32.
+
+    Raises:
+        CheckpointError: naming weights that are missing, left over, of another shape or kind, or not finite.
+    """
+    fitted = fit(weights, network.state_dict(), named=their_name, remedy=REMEDY)
+    network.load_state_dict({name: weight.clone() for name, weight in fitted.items()}, assign=True)
+
+
+def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A published state dict under our names; DDP's prefix `module.` may stand before theirs.
+
+    Raises:
+        CheckpointError: naming weights that no network of ours has.
+    """
+    weights, unknown = {}, []
+    for name, weight in state.items():
+        ours = our_name(name.removeprefix("module."))
+        if ours is None:
+            unknown.append(name)
+        else:
+            weights[ours] = weight
+    if unknown:
+        raise CheckpointError(f"weights that no network here has: {listed(unknown)}; are they a DRetHTR's?")
+    return joined_projections(weights)
+
+
+def joined_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The same with each layer's queries and its keys and values in one matrix, queries first."""
+    joined = dict(weights)
+    for name in weights:
+        if name.endswith(QUERIES):
+            layer = name.removesuffix(QUERIES)
+            if layer + KEYS_VALUES not in weights:
+                raise CheckpointError(f"the published weights have queries but no keys and values for {layer}")
+            queries, keys_values = joined.pop(name), joined.pop(layer + KEYS_VALUES)
+            if queries.shape[1:] != keys_values.shape[1:]:
+                raise CheckpointError(f"queries and keys of {layer} are of other widths; {REMEDY}")
+            joined[layer + JOINED] = torch.cat([queries, keys_values])
+    return joined
+
+
+def our_name(name: str) -> str | None:
+    """Our name for a published weight, if there is one."""
+    if match := LAYER.fullmatch(name):
+        number, rest = match.groups()
+        return f"blocks.{number}.{IN_LAYER[rest]}" if rest in IN_LAYER else None
+    if match := OF_BACKBONE.fullmatch(name):
+        return f"backbone.features.{match[1]}"
+    return OUTSIDE_LAYERS.get(name)
+
+
+def their_name(name: str) -> str:
+    """The published name of one of our weights; queries stand for keys and values too. Ours if they have none."""
+    layers = {ours: theirs for theirs, ours in IN_LAYER.items()} | {JOINED: "0.fn.to_q.weight"}
+    if (match := OUR_LAYER.fullmatch(name)) and match[2] in layers:
+        return f"retnet.layers.{match[1]}.{layers[match[2]]}"
+    if name.startswith("backbone.features."):
+        return f"feature_extractor.features.0.{name.removeprefix('backbone.features.')}"
+    outside = {ours: theirs for theirs, ours in OUTSIDE_LAYERS.items()}
+    return outside.get(name, name)

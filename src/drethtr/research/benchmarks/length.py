@@ -1,0 +1,140 @@
+"""What the next token costs once N tokens are written, and what must be kept: retention against a key-value cache.
+
+Per head of width K, retention keeps K numbers for every channel and touches them at each step; a cache keeps 2N. So
+retention needs less memory from N = K/2 on and less arithmetic from about N = K on, not from the width of the model.
+Below that, it is read like a cache (`drethtr.network.recollection`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from drethtr.network.attention import KeyValue
+from drethtr.network.cache import TextCache
+from drethtr.network.mixer import JointSoftmax, MixerConfig, Retentive, TextMixer
+from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.recognition.search.search import select_rows
+from drethtr.research.benchmarks.decoding import Task, build, images_of
+from drethtr.research.benchmarks.peak import MEGABYTE
+from drethtr.research.benchmarks.race import Contender, Race, Rounds, Work, time_race
+from drethtr.research.benchmarks.report import CurveChart, Report
+
+MIXERS: dict[str, MixerConfig] = {"retention": Retentive(), "key-value cache": JointSoftmax()}
+PIECE = 250  # tokens written at once on the way to a length
+STEPS = 4  # timed at once; each round goes on where the one before ended, as going back would mean to copy a cache
+
+
+def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> Report:
+    """Milliseconds and megabytes at each length, for lines with so many beams that change places at every step."""
+    networks = {name: build(task, mixer) for name, mixer in MIXERS.items()}
+    written = {name: Written(network, task) for name, network in networks.items()}
+    races: list[Race] = []
+    for length in sorted(lengths):
+        for text in written.values():
+            text.extend(length)
+        races += races_at(length, written, task, rounds)
+    config = task.config
+    head = config.width // config.heads
+    notes = (
+        f"{task}: the next token behind a text of N, random weights; at every step the beams change places. Each round "
+        f"goes on from the one before, so times are those of tokens up to {STEPS * (1 + rounds.most)} behind N.",
+        f"By formula, with heads {head} wide, retention needs less memory from N = {head // 2} on and less arithmetic "
+        f"from about N = {head} on; up to {head // 2} tokens that wait to enter its memory take as much again. The "
+        "layers that both have in common make up most of the time of short texts.",
+    )
+    return Report("Length: the next token after N", notes, races, CurveChart("tokens"))
+
+
+def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rounds) -> list[Race]:
+    """The whole network, its text mixers alone, and what they have to keep."""
+    steps = [Contender(name, partial(text.prepare, task)) for name, text in written.items()]
+    mixers = [Contender(name, partial(text.prepare_mixers, task)) for name, text in written.items()]
+    at, per = float(length), STEPS / 1000
+    rows = task.batch * task.beams
+    sizes = {name: (rows * kept(text.state) / MEGABYTE,) for name, text in written.items()}
+    work = f"{length:,} tokens"
+    return [
+        time_race(work, steps, rounds, task.device, unit="ms per token", per=per, at=at),
+        time_race(work, mixers, rounds, task.device, unit="ms per token in the mixers", per=per, at=at),
+        Race(work, "MB to be kept", sizes, at=at),
+    ]
+
+
+def kept(state: object) -> int:
+    """Bytes of what a state remembers, room for more left out."""
+    if isinstance(state, TextCache):
+        return kept(state.tokens)
+    if isinstance(state, Tensor):
+        return state.nbytes
+    return sum(map(kept, state)) if isinstance(state, tuple) else 0
+
+
+class Written:
+    """A text that grows: the network, its image memory, and the state of one line's single beam."""
+
+    def __init__(self, network: DRetHTR, task: Task) -> None:
+        images = images_of(replace(task, batch=1), network.backbone.height).to(task.device)
+        widths = torch.tensor([images.shape[-1]], device=task.device)
+        self.network = network
+        with torch.inference_mode():
+            self.memory = network.encode_image(images, widths)
+            self.state = network.initial_state(self.memory)
+
+    @torch.inference_mode()
+    def extend(self, length: int) -> None:
+        """Write up to so many tokens, piece by piece, and the last alone: a step tidies up what is remembered."""
+        device = self.memory.layers[0].keys.device
+        while (left := length - self.state.length) > 0:
+            tokens = torch.zeros(1, min(PIECE, max(left - 1, 1)), dtype=torch.long, device=device)
+            _, self.state = self.network.decode_text(tokens, self.memory, self.state)
+
+    def spread(self, task: Task) -> tuple[ImageMemory, DecoderState]:
+        """The same image and text for all lines and beams of a task."""
+        rows = torch.zeros(task.batch * task.beams, dtype=torch.long, device=task.device)
+        return ImageMemory(select_rows(self.memory.layers, rows[: task.batch]), None, None), select_rows(
+            self.state, rows
+        )
+
+    def prepare(self, task: Task) -> Work:
+        """Some further tokens of all beams of all lines."""
+        memory, state = self.spread(task)
+        turn = turned(task)
+        tokens = torch.zeros(len(turn), 1, dtype=torch.long, device=task.device)
+
+        @torch.inference_mode()
+        def run() -> None:
+            nonlocal state
+            for _ in range(STEPS):
+                _, state = self.network.decode_text(tokens, memory, state)
+                state = select_rows(state, turn) if task.beams > 1 else state
+
+        return run
+
+    def prepare_mixers(self, task: Task) -> Work:
+        """The same, only what depends on the mixer: not the layers around it, but looking at the image."""
+        memory, state = self.spread(task)
+        turn, config = turned(task), task.config
+        x = torch.randn(len(turn), 1, config.width, device=task.device)
+        q, *text = x.view(len(turn), config.heads, 1, -1).expand(3, -1, -1, -1, -1)
+        mixers = [module for module in self.network.modules() if isinstance(module, TextMixer)]
+        layers = state.layers
+
+        @torch.inference_mode()
+        def run() -> None:
+            nonlocal layers
+            for _ in range(STEPS):
+                after = []
+                for mixer, image, before in zip(mixers, memory.layers, layers, strict=True):
+                    after.append(mixer(x, q, KeyValue(*text), image, None, before, dropout=0.0)[1])
+                layers = select_rows(tuple(after), turn) if task.beams > 1 else tuple(after)
+
+        return run
+
+
+def turned(task: Task) -> Tensor:
+    """Rows (R,) such that the beams of every line change places."""
+    rows = torch.arange(task.batch * task.beams, device=task.device)
+    return rows.view(task.batch, -1).roll(1, 1).flatten()

@@ -1,0 +1,44 @@
+"""The most memory that decoding takes, beside what has to be remembered by formula."""
+
+from collections.abc import Sequence
+
+import torch
+
+from drethtr.research.benchmarks.decoding import Grid, Task, contenders, images_of, notes
+from drethtr.research.benchmarks.peak import MEGABYTE, memory_race
+from drethtr.research.benchmarks.published import on_canvas
+from drethtr.research.benchmarks.report import Report
+
+GRID = Grid(networks=("compact", "small"), batches=(16,), beams=(1, 10))
+FLOAT = 4  # bytes
+
+
+def measure(tasks: Sequence[Task]) -> Report:
+    """Megabytes at the peak of every task, less those taken before: weights, images, the program."""
+    races = [memory_race(str(task), contenders(task), task.device, formulas(task)) for task in tasks]
+    remarks = (
+        *notes(tasks[0]),
+        "Peaks count all that is needed at once, the layers' intermediate results included; in italics, by formula, "
+        "what has to be kept from one step to the next, in MB of float32.",
+    )
+    return Report("Memory: the most that decoding takes at any time", remarks, races)
+
+
+def formulas(task: Task) -> dict[str, float]:
+    """Megabytes to be kept, of L layers of width d with heads of width K, for B lines, R rows and N characters.
+
+    A line has I image tokens; as published, those of the canvas.
+    """
+    config, rows = task.config, task.batch * task.beams
+    numbers = config.layers * config.width * FLOAT / MEGABYTE
+    with torch.device("meta"):
+        backbone = config.backbone.build()
+    images = images_of(task, backbone.height)
+    canvas, _ = on_canvas(images)
+    tokens, published = (-(-image.shape[-1] // backbone.columns_per_token) for image in (images, canvas))
+    return {
+        "image keys and values, once per line: 2LBId": 2 * task.batch * tokens * numbers,
+        "those of the canvas, for every beam: 2LRId": 2 * rows * published * numbers,
+        "retention's memory: LRdK": rows * (config.width // config.heads) * numbers,
+        "keys and values of the text: 2LRNd": 2 * rows * task.characters * numbers,
+    }

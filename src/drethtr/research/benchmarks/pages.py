@@ -1,0 +1,118 @@
+"""Pages whose lines are marked: how many of them are found, the seconds that each stage takes, and the memory."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, TypeVar
+
+import torch
+from PIL import Image
+
+from drethtr.evaluation.detection import Detection, compare_outlines
+from drethtr.layout.finder import Finder
+from drethtr.layout.order import arrange
+from drethtr.pages import transcribe_page
+from drethtr.pages.place import on_page
+from drethtr.pages.source import Original
+from drethtr.pages.transcribe import readable
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.research.benchmarks.peak import RESET, resident
+
+LARGE = 6000, 8000
+"""Width and height of the scan on which memory is measured, in pixels."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class PageFigures:
+    """What one page took: seconds by stage, and its lines against the marked ones."""
+
+    name: str
+    lines: int
+    load: float
+    find: float
+    cut: float
+    read: float
+    detection: Detection
+
+    @property
+    def seconds(self) -> float:
+        """All stages together."""
+        return self.load + self.find + self.cut + self.read
+
+
+def measure(pages: Sequence[Original], recognizer: Recognizer, finder: Finder) -> list[PageFigures]:
+    """Read every page twice, and keep the second time: the first one loads the networks."""
+    return [[measure_page(page, recognizer, finder) for _ in range(2)][-1] for page in pages]
+
+
+def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> PageFigures:
+    """Take one page apart into stages."""
+    grey, load = timed(page.source.grey)
+    lines, find = timed(lambda: finder.find(grey))
+    order, sort = timed(lambda: arrange(lines))
+    strips, cut = timed(lambda: [readable(grey, lines[number], recognizer) for block in order for number in block])
+    _, read = timed(lambda: recognizer.read_lines([strip.line for strip in strips if strip is not None]))
+    height, width = grey.shape
+    given = page.given_for(grey)
+    marked = [line.polygon for line in given.lines if line.polygon] if given is not None else []
+    detection = compare_outlines(marked, [on_page(line.polygon, width, height) for line in lines])
+    return PageFigures(page.name, len(lines), load, find + sort, cut, read, detection)
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """What some work gives, and the seconds it takes."""
+    start = perf_counter()
+    result = work()
+    return result, perf_counter() - start
+
+
+def peak_bytes(page: Original, finder: Finder) -> int | None:
+    """The most memory of a process that reads the page enlarged to a scan of `LARGE`; None if this system hides it."""
+    if not RESET.exists():
+        return None
+    with TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        path = Path(folder) / "scan.jpg"
+        page.source.image().resize(LARGE, Image.Resampling.BICUBIC).save(path, quality=90)
+        return pool.submit(read_and_weigh, path, finder, torch.get_num_threads()).result()
+
+
+def read_and_weigh(path: Path, finder: Finder, threads: int) -> int:
+    """Read a page in this process, and look how much memory it ever had."""
+    torch.set_num_threads(threads)
+    transcribe_page(path, Recognizer.load(), finder)
+    return resident("VmHWM")
+
+
+def table(figures: Sequence[PageFigures], peak: int | None) -> str:
+    """The figures for people."""
+    width = max(len(Path(page.name).name) for page in figures)
+    titles = ("lines", "load s", "find s", "cut s", "read s", "all s", "recall %", "precision %", "mean IoU")
+    rows = [f"{'page':{width}}" + "".join(f"  {title:>11}" for title in titles)]
+    for page in figures:
+        found = page.detection
+        seconds = (page.load, page.find, page.cut, page.read, page.seconds)
+        cells = [f"{page.lines}", *(f"{value:.2f}" for value in seconds)]
+        cells += [f"{100 * found.recall:.1f}", f"{100 * found.precision:.1f}", f"{found.mean_overlap:.2f}"]
+        rows.append(f"{Path(page.name).name:{width}}" + "".join(f"  {cell:>11}" for cell in cells))
+    total = sum((page.detection for page in figures), Detection())
+    mean = sum(page.seconds for page in figures) / len(figures)
+    rows.append(
+        f"\n{mean:.2f} s a page; {total.both} of {total.marked} marked lines found, {total.found - total.both} more; "
+        "a line is found if its outline and the marked one share half of what either covers (IoU 0.5)"
+    )
+    if peak is not None:
+        rows.append(
+            f"{peak / 1e6:,.0f} MB at the peak, with a scan of {LARGE[0]:,} x {LARGE[1]:,} pixels, torch included"
+        )
+    return "\n".join(rows)
+
+
+def to_json(figures: Sequence[PageFigures], peak: int | None) -> dict[str, Any]:
+    """The figures for programs; times are in seconds."""
+    return {"pages": [asdict(page) for page in figures], "peak_bytes": peak}

@@ -1,0 +1,99 @@
+"""The most memory that some work takes at any time, on top of what was taken before.
+
+On a GPU, torch counts what it gives out. On a CPU, it is the resident memory of the process as Linux counts it, in a
+process of its own, so that nothing freed before can hide what is needed now.
+"""
+
+import ctypes
+import gc
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+
+from drethtr.base.errors import ConfigError
+from drethtr.research.benchmarks.race import Contender, Race
+
+MEGABYTE = 1e6
+STATUS = Path("/proc/self/status")
+RESET = Path("/proc/self/clear_refs")
+RESET_PEAK = "5"  # man 5 proc
+M_MMAP_THRESHOLD = -3  # man 3 mallopt
+RETURNED_AT_ONCE = 65_536  # bytes: what is larger goes back to the system when it is freed
+
+
+class PeakMemory:
+    """Watches the memory of this process on a device from when it is made.
+
+    Raises:
+        ConfigError: if this system does not tell.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        gc.collect()
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+            self.before = torch.cuda.memory_allocated(device)
+        elif can_measure(device):
+            RESET.write_text(RESET_PEAK)
+            self.before = resident("VmRSS")
+        else:
+            raise ConfigError(f"the peak memory of {device.type} cannot be measured on this system; Linux or CUDA can")
+
+    def taken(self) -> int:
+        """Bytes at the peak since then, less those at the start."""
+        if self.device.type == "cuda":
+            return torch.cuda.max_memory_allocated(self.device) - self.before
+        return resident("VmHWM") - self.before
+
+
+def can_measure(device: torch.device) -> bool:
+    """Whether this system tells the peak memory of a device."""
+    return device.type == "cuda" or (device.type == "cpu" and RESET.exists())
+
+
+def resident(field: str) -> int:
+    """Bytes in a field of this process' status."""
+    for line in STATUS.read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == field:
+            return int(value.split()[0]) * 1024
+    raise ConfigError(f"{STATUS} has no {field}: memory cannot be measured on this system")
+
+
+def memory_race(work: str, contenders: Sequence[Contender], device: torch.device, facts: Mapping[str, float]) -> Race:
+    """Megabytes at the peak for each contender, one after the other, each in its own process.
+
+    Raises:
+        ConfigError: if a contender did not survive.
+    """
+    figures = {}
+    for contender in contenders:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            taken = pool.submit(peak_of, contender, device, torch.get_num_threads())
+            try:
+                figures[contender.name] = (taken.result() / MEGABYTE,)
+            except BrokenProcessPool as error:
+                raise ConfigError(
+                    f"{work}: {contender.name} was ended by the system, most likely for want of memory; "
+                    "measure a smaller batch or fewer beams"
+                ) from error
+    return Race(work, "MB", figures, facts)
+
+
+def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
+    """Bytes that the work of a contender takes, made ready and warmed up before."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    run = contender.prepare()
+    run()
+    peak = PeakMemory(device)
+    run()
+    return peak.taken()

@@ -1,0 +1,260 @@
+"""Other recognizers on the same lines, each as its makers would have it run; of rapidocr and commands, what is here.
+
+TrOCR has random weights of the published shapes, so nothing is downloaded. It writes pieces of words, of which there
+are fewer than characters; here it always writes as many as the lines' texts take, with one beam.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from drethtr.base.errors import ConfigError, DataError, MissingExtraError
+from drethtr.images.line import Line
+from drethtr.network.precision import Precision
+from drethtr.recognition.search.decoder import Decoder
+from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
+from drethtr.research.benchmarks.report import Report
+from drethtr.research.benchmarks.strategies import batches_of, prepare_reading
+
+EXTRA = "bench"
+CHARACTERS_PER_PIECE = 4.0
+"""Of GPT-2's pieces on the test lines of IAM: the paper's counts."""
+TROCR_PIXELS = 384
+START, PAD, END = 2, 1, 2  # of TrOCR's decoder
+
+
+class Known(NamedTuple):
+    """A line and its text."""
+
+    line: Line
+    text: str
+
+
+def measure(
+    lines: Sequence[Known],
+    decoders: Sequence[tuple[str, Decoder]],
+    batches: Sequence[int],
+    rounds: Rounds,
+    device: torch.device,
+    precision: Precision,
+    kraken_model: Path | None = None,
+) -> Report:
+    """Milliseconds per line, from image to text, of the shipped model and of whoever else is here."""
+    races = []
+    pictures = [known.line for known in lines]
+    with TemporaryDirectory() as folder:
+        files = save(pictures, Path(folder))
+        for batch in batches:
+            ours = [
+                Contender(f"COMPACT, {name}", partial(prepare_reading, pictures, batch, decoder, device, precision))
+                for name, decoder in decoders
+            ]
+            others = [*trocr_contenders(lines, batch, device), *rapidocr_contenders(pictures, batch)]
+            commands = command_contenders(files, kraken_model) if batch == batches[-1] else []
+            work = f"{batch} at a time"
+            contenders = [*ours, *others, *commands]
+            races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
+    characters = sum(len(known.text) for known in lines) / len(lines)
+    notes = (
+        f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT: in "
+        f"{precision.name.lower()}. TrOCR: random weights, "
+        f"greedy, one piece for every {CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the "
+        "command for all lines, its start included.",
+    )
+    return Report("Peers: milliseconds per line", notes, races)
+
+
+def save(lines: Sequence[Line], folder: Path) -> list[Path]:
+    """The lines as files for those who read files."""
+    files = [folder / f"{number:05}.png" for number in range(len(lines))]
+    for file, line in zip(files, lines, strict=True):
+        Image.fromarray(line).save(file)
+    return files
+
+
+def trocr_contenders(lines: Sequence[Known], batch: int, device: torch.device) -> list[Contender]:
+    """TrOCR, small and base.
+
+    Raises:
+        MissingExtraError: if transformers is not installed.
+    """
+    check_transformers()
+    return [
+        Contender("TrOCR small", partial(prepare_trocr, trocr_small, lines, batch, device)),
+        Contender("TrOCR base", partial(prepare_trocr, trocr_base, lines, batch, device)),
+    ]
+
+
+def check_transformers() -> None:
+    """Refuse to go on without the transformers package.
+
+    Raises:
+        MissingExtraError: if it is not installed.
+    """
+    if find_spec("transformers") is None:
+        raise MissingExtraError("transformers", EXTRA)
+
+
+def trocr_small(image_layers: int = 12, text_layers: int = 6) -> Any:
+    """The network of trocr-small-handwritten, 62 million parameters."""
+    from transformers import DeiTConfig, TrOCRConfig
+
+    encoder = DeiTConfig(
+        num_hidden_layers=image_layers,
+        hidden_size=384,
+        num_attention_heads=6,
+        intermediate_size=1536,
+        image_size=TROCR_PIXELS,
+        qkv_bias=True,
+    )
+    decoder = TrOCRConfig(
+        vocab_size=64_044,
+        d_model=256,
+        decoder_layers=text_layers,
+        decoder_attention_heads=8,
+        decoder_ffn_dim=1024,
+        cross_attention_hidden_size=384,
+        activation_function="relu",
+        scale_embedding=True,
+        tie_word_embeddings=False,
+    )
+    return trocr(encoder, decoder)
+
+
+def trocr_base(image_layers: int = 12, text_layers: int = 12) -> Any:
+    """The network of trocr-base-handwritten, 334 million parameters."""
+    return trocr_with(768, 12, image_layers, text_layers)
+
+
+def trocr_large(image_layers: int = 24, text_layers: int = 12) -> Any:
+    """The network of trocr-large-handwritten, 558 million parameters."""
+    return trocr_with(1024, 16, image_layers, text_layers)
+
+
+def trocr_with(width: int, heads: int, image_layers: int, text_layers: int) -> Any:
+    """An image transformer of some width, and the decoder that base and large share."""
+    from transformers import TrOCRConfig, ViTConfig
+
+    encoder = ViTConfig(
+        num_hidden_layers=image_layers,
+        hidden_size=width,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        image_size=TROCR_PIXELS,
+        qkv_bias=False,
+    )
+    decoder = TrOCRConfig(
+        decoder_layers=text_layers, cross_attention_hidden_size=width, use_learned_position_embeddings=True
+    )
+    return trocr(encoder, decoder)
+
+
+def trocr(encoder: Any, decoder: Any) -> Any:
+    """A TrOCR network with random weights."""
+    from transformers import VisionEncoderDecoderConfig, VisionEncoderDecoderModel
+
+    config = VisionEncoderDecoderConfig.from_encoder_decoder_configs(encoder, decoder)
+    network: Any = VisionEncoderDecoderModel(config=config)
+    network.eval()
+    generation = network.generation_config
+    generation.decoder_start_token_id, generation.pad_token_id, generation.eos_token_id = START, PAD, END
+    return network
+
+
+def prepare_trocr(build: Callable[[], Any], lines: Sequence[Known], batch: int, device: torch.device) -> Work:
+    """Images scaled to the size it takes, encoded, and pieces written with its own cache."""
+    network = build().to(device)
+    groups = batches_of(lines, batch)
+
+    def run() -> None:
+        for group in groups:
+            pixels = torch.stack([trocr_image(known.line) for known in group]).to(device)
+            write_pieces(network, pixels, max(len(known.text) for known in group))
+
+    return run
+
+
+@torch.inference_mode()
+def write_pieces(network: Any, pixels: Tensor, characters: int, beams: int = 1) -> None:
+    """Encode images (B, 3, 384, 384), and write as many pieces of words as so many characters take."""
+    pieces = max(1, round(characters / CHARACTERS_PER_PIECE))
+    network.generate(pixels, min_new_tokens=pieces, max_new_tokens=pieces, num_beams=beams, do_sample=False)
+
+
+def trocr_image(line: Line) -> Tensor:
+    """(3, 384, 384) in [-1, 1]."""
+    size = (TROCR_PIXELS, TROCR_PIXELS)
+    scaled = np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BILINEAR), dtype=np.float32)
+    return torch.from_numpy(scaled / 127.5 - 1).expand(3, -1, -1)
+
+
+def rapidocr_contenders(lines: Sequence[Line], batch: int) -> list[Contender]:
+    """The recognizer that rapidocr carries, if it can run here."""
+    if find_spec("rapidocr") is None or find_spec("onnxruntime") is None:
+        return []
+    return [Contender("rapidocr", partial(prepare_rapidocr, lines, batch))]
+
+
+def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
+    """Its recognizer alone, without its search for lines, on as many threads as torch has."""
+    from rapidocr import RapidOCR
+    from rapidocr.ch_ppocr_rec.typings import TextRecInput
+
+    threads = {"EngineConfig.onnxruntime.intra_op_num_threads": torch.get_num_threads()}
+    engine: Any = RapidOCR(params={"Rec.rec_batch_num": batch, "Global.log_level": "error", **threads})
+    engine(np.zeros((48, 320, 3), np.uint8), use_det=False, use_cls=False, use_rec=True)  # only now it loads
+    colored = [np.repeat(line[:, :, None], 3, axis=2) for line in lines]
+    groups = batches_of(colored, batch)
+
+    def run() -> None:
+        for group in groups:
+            engine.text_rec(TextRecInput(img=list(group)))
+
+    return run
+
+
+def check_kraken(model: Path) -> None:
+    """Refuse to go on where kraken is wanted and cannot run.
+
+    Raises:
+        DataError: if there is no such model.
+        ConfigError: if kraken is not installed.
+    """
+    if not model.is_file():
+        raise DataError(f"{model}: no such file; name the model that kraken is to read with")
+    if shutil.which("kraken") is None:
+        raise ConfigError("there is no command kraken to read with this model; run: pip install kraken")
+
+
+def command_contenders(files: Sequence[Path], kraken_model: Path | None) -> list[Contender]:
+    """Recognizers that are commands; kraken has no model of its own, so it needs one.
+
+    It gets as many threads as torch, and must fail where it would only skip a line.
+    """
+    found = []
+    if shutil.which("tesseract"):
+        listed = files[0].with_name("files.txt")
+        listed.write_text("\n".join(map(str, files)))
+        command = ["tesseract", str(listed), str(files[0].with_name("tesseract")), "--psm", "7"]
+        found.append(Contender("tesseract", partial(prepare_command, command)))
+    if kraken_model is not None:
+        pattern = str(files[0].with_name("*.png"))
+        command = ["kraken", "-r", "--threads", str(torch.get_num_threads()), "-I", pattern, "-o", ".kraken"]
+        command += ["ocr", "-m", str(kraken_model), "--no-segmentation"]
+        found.append(Contender("kraken", partial(prepare_command, command)))
+    return found
+
+
+def prepare_command(command: Sequence[str]) -> Work:
+    """Run a command, silently."""
+    return partial(subprocess.run, command, check=True, capture_output=True)

@@ -1,0 +1,60 @@
+"""The shipped model on real lines: every strategy with its own true texts, one line at a time and many at once."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TypeVar
+
+import torch
+
+from drethtr.images.line import Line
+from drethtr.network.precision import Precision
+from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.decoder import Decoder
+from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
+from drethtr.research.benchmarks.report import Report
+
+Item = TypeVar("Item")
+
+
+def batches_of(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
+    """The lines in their order, so many at a time."""
+    return [lines[start : start + batch] for start in range(0, len(lines), batch)]
+
+
+def prepare_reading(
+    lines: Sequence[Line], batch: int, decoder: Decoder, device: torch.device, precision: Precision
+) -> Work:
+    """Read the lines, so many at a time."""
+    recognizer = Recognizer(load_model(SHIPPED, device), decoder, precision=precision)
+    groups = batches_of(lines, batch)
+
+    def run() -> None:
+        for group in groups:
+            recognizer.read(group)
+
+    return run
+
+
+def measure(
+    lines: Sequence[Line],
+    decoders: Sequence[tuple[str, Decoder]],
+    batches: Sequence[int],
+    rounds: Rounds,
+    device: torch.device,
+    precision: Precision,
+) -> Report:
+    """Milliseconds per line from image to reading, for named decoders."""
+    races = []
+    for batch in batches:
+        contenders = [
+            Contender(name, partial(prepare_reading, lines, batch, decoder, device, precision))
+            for name, decoder in decoders
+        ]
+        work = f"COMPACT, {batch} at a time"
+        races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
+    notes = (
+        f"The shipped model in {precision.name.lower()} on {len(lines)} real lines, from image to reading, with texts "
+        "as long as they are.",
+    )
+    return Report("Strategies: milliseconds per line", notes, races)

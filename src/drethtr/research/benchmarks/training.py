@@ -1,0 +1,107 @@
+"""How many lines a second a network trains on, and whether the loader keeps up.
+
+The lines are made up, because figures of different machines must not depend on whose data lie there.
+"""
+
+import time
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from PIL import Image, ImageDraw
+
+from drethtr.lines.sample import Sample
+from drethtr.research.benchmarks.peak import PeakMemory, can_measure
+from drethtr.text.tokenizer import Characters
+from drethtr.training.devices import Devices
+from drethtr.training.feed.batch import Batches
+from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.supply import Supply
+from drethtr.training.loop import beginning, count, learn, open_streams, prepare
+from drethtr.training.run import RunConfig, ValidationConfig
+from drethtr.training.start import Fresh
+
+HEIGHT = 64
+WIDTHS = (400, 1200)
+PIXELS_PER_CHARACTER = 16
+LETTERS = "abcdefghijklmnopqrstuvwxyzäöüéèß ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-'()"
+WARM_UP = 3  # batches: torch makes kernels for a shape when it first meets it
+
+
+@dataclass(frozen=True)
+class Strokes(Supply):
+    """Lines that look written from afar, as PNG, with random letters for their text."""
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """The line of this number; widths are uniform in `WIDTHS`."""
+        rng = np.random.default_rng((seed, number))
+        width = int(rng.integers(WIDTHS[0], WIDTHS[1] + 1))
+        image = Image.new("L", (width, HEIGHT), 235)
+        across = np.sort(rng.integers(0, width, width // 4))
+        down = rng.integers(HEIGHT // 5, 4 * HEIGHT // 5, width // 4)
+        ImageDraw.Draw(image).line(list(zip(across.tolist(), down.tolist(), strict=True)), fill=40, width=2)
+        file = BytesIO()
+        image.save(file, "PNG")
+        letters = rng.integers(0, len(LETTERS), width // PIXELS_PER_CHARACTER)
+        return Sample(file.getvalue(), "".join(LETTERS[letter] for letter in letters), set="strokes")
+
+    def describe(self) -> str:
+        """What it is."""
+        return "made-up lines"
+
+    def digest(self) -> str:
+        """Nothing: they come from no file."""
+        return ""
+
+
+class TrainingSpeed(NamedTuple):
+    """`loading` is the share of the time spent waiting for lines; `mean_width` counts pixels of the made-up lines.
+
+    `peak_bytes` is what training took at most, weights and all; 0 where the system does not tell.
+    """
+
+    lines: int
+    lines_per_second: float
+    loading: float
+    mean_width: float
+    peak_bytes: int
+
+
+def default_run() -> RunConfig:
+    """COMPACT as `RunConfig` has it, in batches as the shipped model's."""
+    run = RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1_000_000, bfloat16=True)
+    return replace(run, batches=replace(run.batches, pixels=768_000, lines=32, max_columns=3600))
+
+
+def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | str) -> TrainingSpeed:
+    """Train the network of a run on at least `lines` made-up lines, after a few batches to warm up.
+
+    The network starts with random weights: what it starts from does not change its speed. The loader works ahead, so
+    its share is right only over several chunks of lines (`run.batches.chunk`). Started by torchrun, the figures are
+    those of all processes together, but the memory is that of one.
+    """
+    devices = Devices.open(device, all_learn=run.loss.ctc > 0)
+    memory = PeakMemory(devices.device) if can_measure(devices.device) else None
+    torch.manual_seed(run.seed)
+    model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), devices)
+    mixture = Mixture((Strokes(),), (1.0,), run.seed)
+    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
+    progress = beginning(run, devices)
+    streams = open_streams(batches, progress.positions, devices, workers)
+    seen, columns, loading, total = 0, 0, 0.0, 0.0
+    while seen < lines:
+        asked = time.monotonic()
+        own = [batch for _, batch in map(next, streams)]
+        begun = time.monotonic()
+        counts, _ = count(own, devices)
+        float(learn(learner, own, counts, devices, run, progress).total)  # waits for a GPU
+        progress = replace(progress, step=progress.step + 1)
+        if progress.step > WARM_UP:
+            seen += counts.lines
+            columns += int(devices.total(torch.cat([batch.widths for batch in own]).sum()))
+            loading += begun - asked
+            total += time.monotonic() - asked
+    width = columns / seen * HEIGHT / run.preparation.height / run.preparation.stretch
+    return TrainingSpeed(seen, seen / total, loading / total, width, memory.taken() if memory is not None else 0)

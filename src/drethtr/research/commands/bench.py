@@ -1,0 +1,316 @@
+"""`drethtr bench`: how fast things are on this machine, and how much memory they take."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drethtr.base.config import named
+from drethtr.base.errors import ConfigError
+from drethtr.cli.choices import (
+    DeviceName,
+    JSONFile,
+    PrecisionName,
+    Settings,
+    Workers,
+    decoder_named,
+    device_named,
+    precision_named,
+)
+from drethtr.cli.outputs import make_folder, refuse_others, write_json, write_markup
+
+if TYPE_CHECKING:
+    import torch
+
+    from drethtr.recognition.search.decoder import Decoder
+    from drethtr.research.benchmarks.decoding import Grid
+    from drethtr.research.benchmarks.peers import Known
+    from drethtr.research.benchmarks.race import Rounds
+    from drethtr.research.benchmarks.report import Report
+
+app = typer.Typer(no_args_is_help=True)
+
+Data = Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text, as for `drethtr evaluate`.")]
+Count = Annotated[int, typer.Option(metavar="N", min=1, help="How many lines to read, the first of the data.")]
+Networks = Annotated[str, typer.Option(metavar="A,B", help="Shapes of networks: compact, small, base.")]
+Batches = Annotated[str, typer.Option(metavar="N,M", help="How many lines to read at a time.")]
+Beams = Annotated[str, typer.Option(metavar="N,M", help="How many beams to keep.")]
+Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders; the first is the baseline.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Just enough to show that it works, about a minute.")]
+PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw a chart, as .svg.")]
+KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="The model for kraken, which has none itself.")]
+
+NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,verified,ctc,joint,beam:10"
+LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
+
+
+@app.callback()
+def bench() -> None:
+    """Measure how fast things are on this machine, and how much memory they take."""
+
+
+@app.command()
+def decoding(
+    networks: Networks = NETWORKS,
+    batches: Batches = BATCHES,
+    beams: Beams = BEAMS,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """Retention against a well-made key-value cache and the published algorithm, with random weights."""
+    from drethtr.research.benchmarks.decoding import measure
+
+    refuse_others(json=json_file, svg=plot_file)
+    tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
+    return deliver(measure(tasks, rounds(quick)), json_file, plot_file)
+
+
+@app.command()
+def memory(
+    networks: Networks = "compact,small",
+    batches: Batches = "16",
+    beams: Beams = "1,10",
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """The most memory that the same three take at any time, each in a process of its own."""
+    from drethtr.research.benchmarks.memory import measure
+
+    refuse_others(json=json_file, svg=plot_file)
+    tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
+    return deliver(measure(tasks), json_file, plot_file)
+
+
+@app.command()
+def length(
+    network: Annotated[
+        str, typer.Option(metavar="NAME", help="The shape of the network: compact, small, base.")
+    ] = "small",
+    beams: Annotated[int, typer.Option(metavar="N", min=1, help="How many beams change places at every step.")] = 10,
+    lengths: Annotated[str, typer.Option(metavar="N,M", help="Tokens written before.")] = LENGTHS,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    device: DeviceName = "auto",
+) -> Any:
+    """What the next token costs behind a text of N: retention against a key-value cache."""
+    from drethtr.research.benchmarks.length import measure
+
+    refuse_others(json=json_file, svg=plot_file)
+    task = grid(network, "1", str(beams), quick).tasks(device_named(device))[-1]
+    return deliver(measure(task, numbers(lengths)[: 2 if quick else None], rounds(quick)), json_file, plot_file)
+
+
+@app.command()
+def strategies(
+    data: Data,
+    decoders: Decoders = DECODERS,
+    batches: Batches = BATCHES,
+    count: Count = 40,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+) -> Any:
+    """Every way in which the shipped model finds a text, on real lines."""
+    from drethtr.research.benchmarks.strategies import measure
+
+    refuse_others(json=json_file, svg=plot_file)
+    pictures = [known.line for known in read_lines(data, 2 if quick else count)]
+    exactness = precision_named(precision)
+    report = measure(
+        pictures, decoders_named(decoders), numbers(batches), rounds(quick), device_named(device), exactness
+    )
+    return deliver(report, json_file, plot_file)
+
+
+@app.command()
+def peers(
+    data: Data,
+    decoders: Decoders = DECODERS,
+    batches: Batches = BATCHES,
+    count: Count = 24,
+    kraken_model: KrakenModel = None,
+    quick: Quick = False,
+    json_file: JSONFile = None,
+    plot_file: PlotFile = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+) -> Any:
+    """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
+    from drethtr.research.benchmarks.peers import check_kraken, measure
+
+    refuse_others(json=json_file, svg=plot_file)
+    if kraken_model is not None:
+        check_kraken(kraken_model)
+    known = read_lines(data, 2 if quick else count)
+    report = measure(
+        known,
+        decoders_named(decoders),
+        numbers(batches),
+        rounds(quick),
+        device_named(device),
+        precision_named(precision),
+        kraken_model,
+    )
+    return deliver(report, json_file, plot_file)
+
+
+@app.command()
+def training(
+    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="A TOML file: whose network to train.")] = None,
+    settings: Settings = None,
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines to train on.")] = 1500,
+    workers: Workers = 1,
+    json_file: JSONFile = None,
+    device: DeviceName = "auto",
+) -> None:
+    """Lines per second in training, the share of the time spent waiting for lines, and the memory it takes.
+
+    The lines are made up, 64 pixels high and 800 wide on average. Without a run file, the network is COMPACT.
+    """
+    from drethtr.base import config
+    from drethtr.research.benchmarks.training import default_run, measure
+    from drethtr.training.run import RunConfig
+
+    refuse_others(json=json_file)
+    wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
+    speed = measure(wanted, lines=count, workers=workers, device=device_named(device))
+    peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
+    typer.echo(
+        f"{speed.lines_per_second:.1f} lines/s over {speed.lines:,} lines, {speed.mean_width:.0f} pixels wide on "
+        f"average; {speed.loading:.1%} of the time spent waiting for lines{peak}"
+    )
+    if json_file is not None:
+        write_json(json_file, speed._asdict())
+
+
+@app.command()
+def pages(
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="PAGE or ALTO files with marked lines.")],
+    lines: Annotated[
+        str, typer.Option(metavar="NAME", help="What finds the lines: rapid, projection, kraken.")
+    ] = "rapid",
+    json_file: JSONFile = None,
+    device: DeviceName = "auto",
+) -> None:
+    """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
+    from drethtr.cli.evaluate_pages import open_references
+    from drethtr.layout.finders import finder_named
+    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.research.benchmarks.pages import measure, peak_bytes, table, to_json
+
+    refuse_others(json=json_file)
+    originals, finder = open_references(data), finder_named(lines)
+    figures = measure(originals, Recognizer.load(device=device_named(device)), finder)
+    peak = peak_bytes(originals[0], finder)
+    typer.echo(table(figures, peak))
+    if json_file is not None:
+        write_json(json_file, to_json(figures, peak))
+
+
+@app.command("all")
+def everything(
+    data: Data,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results.md, JSON files and charts go.")],
+    quick: Quick = False,
+    device: DeviceName = "auto",
+) -> None:
+    """All of these but training and pages, in about an hour on two cores: tables, JSON and charts in one folder."""
+    commands: dict[str, Callable[..., Any]] = {
+        "decoding": partial(decoding, batches="1,8,32"),
+        "memory": memory,
+        "length": length,
+        "strategies": partial(strategies, data),
+        "peers": partial(peers, data),
+    }
+    make_folder(output)
+    refuse_others(md=output / "results.md")
+    for name in commands:
+        refuse_others(json=output / f"{name}.json", svg=output / f"{name}.svg")
+    check_all(data, device_named(device))
+    tables = ["# Figures of `drethtr bench all`"]
+    for name, command in commands.items():
+        chart = output / f"{name}.svg"
+        report: Report = command(quick=quick, json_file=output / f"{name}.json", plot_file=chart, device=device)
+        tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
+        write_markup(output / "results.md", "\n\n".join(tables) + "\n")
+
+
+def check_all(data: Sequence[str], device: "torch.device") -> None:
+    """See at once what would end the hour: lines that cannot be read, memory that cannot be seen, a missing package."""
+    from drethtr.research.benchmarks.peak import PeakMemory
+    from drethtr.research.benchmarks.peers import check_transformers
+
+    read_lines(data, 1)
+    PeakMemory(device)
+    check_transformers()
+
+
+def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) -> "Report":
+    """Show a report, and write it where it is wanted."""
+    typer.echo(report.table() + "\n")
+    if json_file is not None:
+        write_json(json_file, report.to_json())
+    if plot_file is not None:
+        write_markup(plot_file, report.plot())
+    return report
+
+
+def rounds(quick: bool) -> "Rounds":
+    """How long to measure."""
+    from drethtr.research.benchmarks.race import QUICK, Rounds
+
+    return QUICK if quick else Rounds()
+
+
+def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
+    """The tasks that a person names; if quick, the least of them.
+
+    Raises:
+        ConfigError: for a network that is not known.
+    """
+    from drethtr.network.network import PRESETS
+    from drethtr.research.benchmarks.decoding import Grid
+
+    names = parts(networks)
+    for name in names:
+        named("network", name, PRESETS)
+    return Grid(("compact",), (1,), (1, 2)) if quick else Grid(names, numbers(batches), numbers(beams))
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers above 0 between commas.
+
+    Raises:
+        ConfigError: if there is anything else.
+    """
+    found = parts(text)
+    if not all(part.isdecimal() and int(part) for part in found):
+        raise ConfigError(f"{text!r} is not understood; expected whole numbers above 0, as in 1,8,32")
+    return [int(part) for part in found]
+
+
+def decoders_named(decoders: str) -> list[tuple[str, "Decoder"]]:
+    """Decoders by their names between commas."""
+    return [(name, decoder_named(name)) for name in parts(decoders)]
+
+
+def parts(text: str) -> list[str]:
+    """What stands between commas."""
+    return [part.strip() for part in text.split(",")]
+
+
+def read_lines(data: Sequence[str], count: int) -> list["Known"]:
+    """The first lines of some data, decoded, with their texts."""
+    from drethtr.lines.sources import open_all
+    from drethtr.research.benchmarks.peers import Known
+
+    return [Known(sample.line(), sample.text) for sample in open_all(data)[:count]]

@@ -1,0 +1,78 @@
+"""`drethtr convert`: the authors' weights as a model file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.errors import CheckpointError, DataError
+from drethtr.cli.outputs import refuse_existing, refuse_places
+
+if TYPE_CHECKING:
+    from drethtr.research.conversion import Conversion
+
+
+def convert(
+    weights: Annotated[Path, typer.Argument(metavar="WEIGHTS", help="A state dict: .pt, .pth or safetensors.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The model file to write.")],
+    preset: Annotated[str, typer.Option(metavar="NAME", help="base or small: the published settings to start from.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change one, as network.prior.kind=NoPrior; repeatable."),
+    ] = None,
+    alphabet: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A text file of the characters it writes; those of IAM if left out."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
+) -> None:
+    """Make a model of the authors' weights. Nothing in the file is executed; every weight must find its place.
+
+    Weights do not tell decay, prior, normalization, or retention from softmax: those are as published unless set.
+    """
+    refuse_places(output)
+    refuse_existing(output, force=force, inputs=[str(weights)])
+    from drethtr.network.weights_file import read_weights
+    from drethtr.recognition.model_file import save_model
+    from drethtr.research.conversion import convert as make_model
+
+    conversion = wanted(preset, settings or [], alphabet)
+    card = {"name": weights.stem, "description": f"The DRetHTR authors' weights of {weights.name}, converted."}
+    try:
+        model = make_model(read_weights(weights), conversion, card)
+    except CheckpointError as error:
+        raise CheckpointError(f"{weights}: {error}" if str(weights) not in str(error) else str(error)) from error
+    save_model(model, output)
+    size = f"{model.network.parameter_count:,} parameters, {model.tokenizer.size} tokens"
+    typer.echo(f"{output}: {size}, every weight in its place")
+    typer.echo(
+        "whether the settings are those it was trained with, only lines tell: drethtr evaluate LINES --model OUT"
+    )
+
+
+def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversion":
+    """The settings of a conversion.
+
+    Raises:
+        ConfigError: for an unknown preset or setting.
+        DataError: for an alphabet that cannot be read.
+    """
+    from drethtr.base import config
+    from drethtr.research.conversion import PRESETS, Conversion
+
+    default = config.named("preset", preset, PRESETS)
+    data: dict[str, object] = {}
+    for setting in settings:
+        config.set_value(data, setting)
+    if alphabet is not None:
+        data["alphabet"] = characters_of(alphabet)
+    return config.from_dict(Conversion, data, default=default)
+
+
+def characters_of(path: Path) -> str:
+    """The characters in a text file, each once; line ends do not count."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+    return "".join(sorted(set(text) - {"\n", "\r"}))

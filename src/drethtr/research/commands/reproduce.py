@@ -1,0 +1,112 @@
+"""`drethtr reproduce`: the paper's tables, row by row."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.config import named
+from drethtr.cli.choices import DeviceName, Workers, device_named
+from drethtr.cli.outputs import make_folder, refuse_others, write_markup
+
+if TYPE_CHECKING:
+    from drethtr.research.tables.scale import Scale
+    from drethtr.research.tables.table import Table
+
+
+def reproduce(
+    table: Annotated[
+        str | None, typer.Argument(metavar="TABLE", help="Which table; without it, all are listed.")
+    ] = None,
+    row: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this row; repeatable.")] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="full: as published. small: minutes per row on two cores. smoke: seconds, no data."
+        ),
+    ] = "small",
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STEM", help="Lines: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet; NAME=STEM for a set."
+        ),
+    ] = None,
+    fonts: Annotated[str | None, typer.Option(metavar="FOLDER", help="Handwriting fonts, for pretraining.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="What synthetic lines say; repeatable.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="How many times, with seeds from 0.")] = 1,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where models and results are kept.")] = Path(
+        "reproduced"
+    ),
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all results of the folder, with pictures, as .html.")
+    ] = None,
+    workers: Workers = 1,
+    device: DeviceName = "auto",
+) -> None:
+    """Train and measure the systems of the paper, and print ours beside the published figures.
+
+    Results are kept: a finished row is not run again, an interrupted one goes on. With --report, all of them are put
+    into one page with pictures.
+    """
+    from drethtr.lines.urls import identity
+    from drethtr.research.tables.comparison import sheet
+    from drethtr.research.tables.material import Material
+    from drethtr.research.tables.report import write_report
+    from drethtr.research.tables.reproduce import finished, with_material
+    from drethtr.research.tables.reproduce import reproduce as run_rows
+    from drethtr.research.tables.stage import Conditions
+
+    refuse_others(html=report)
+    size = scale_named(scale)
+    if table is not None:
+        chosen = table_named(table)
+        rows = chosen.chosen(row or ())
+        given = Material.given(data or (), fonts, text or ())
+        make_folder(output)
+        folder = Path(identity(str(output)))  # that what is begun there can be gone on with in another working folder
+        conditions = with_material(
+            Conditions(size, given, folder, device_named(device), workers, lambda words: typer.echo(words, err=True))
+        )
+        run_rows(chosen, rows, seeds, conditions)
+        typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
+    if report is not None:
+        write_markup(report, write_report(output / size.name, device_named(device)))
+        typer.echo(f"{report}: all results in {output / size.name}")
+    if table is None and report is None:
+        typer.echo(listing())
+
+
+def listing() -> str:
+    """The tables and their rows."""
+    from drethtr.research.tables.paper import TABLES
+
+    parts = []
+    for table in TABLES.values():
+        parts.append(f"{table.name}: {table.title} ({table.source})")
+        parts += [f"    {row.name}" for row in table.rows]
+    return "\n".join([*parts, "", "Run one with: drethtr reproduce TABLE [--row NAME] --data STEM"])
+
+
+def table_named(name: str) -> "Table":
+    """The table that a person names.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    from drethtr.research.tables.paper import TABLES
+
+    return named("table", name, TABLES)
+
+
+def scale_named(name: str) -> "Scale":
+    """The scale that a person names.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    from drethtr.research.tables.scale import Full, Small, Smoke
+
+    known = {kind.name: kind for kind in (Full, Small, Smoke)}
+    return named("scale", name, known)()

@@ -1,0 +1,50 @@
+"""A published checkpoint becomes a model of ours, with all that its weights do not tell said once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from torch import Tensor
+
+from drethtr.base.errors import CheckpointError
+from drethtr.images.prepare import Preparation
+from drethtr.network.network import BASE, SMALL, NetworkConfig
+from drethtr.recognition.model_file import Model
+from drethtr.research.authors import BACKBONE, network_of, published_weights, vocabulary_of
+from drethtr.text.tokenizer import Characters
+
+IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+"""The 79 characters of the IAM lines, which the published networks write."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """What published weights do not tell."""
+
+    network: NetworkConfig
+    preparation: Preparation = field(default_factory=lambda: Preparation(deslant=True))
+    alphabet: str = IAM_ALPHABET
+
+
+PRESETS = {
+    "base": Conversion(network=replace(BASE, backbone=BACKBONE)),
+    "small": Conversion(network=replace(SMALL, backbone=BACKBONE)),
+}
+
+
+def convert(weights: Mapping[str, Tensor], conversion: Conversion, card: Mapping[str, Any]) -> Model:
+    """A model with published weights.
+
+    Raises:
+        ConfigError: if the characters of the alphabet are not sorted and unique.
+        CheckpointError: naming weights that are unknown, missing, left over or of another shape.
+    """
+    tokenizer = Characters(conversion.alphabet)
+    ours = published_weights(weights)
+    tokens = vocabulary_of(ours)
+    if tokens != tokenizer.size:
+        raise CheckpointError(
+            f"the weights are for {tokens} tokens, but an alphabet of {len(conversion.alphabet)} characters makes "
+            f"{tokenizer.size} with the 4 marks; give the {tokens - 4} characters that they were trained with"
+        )
+    return Model(network_of(ours, conversion.network), tokenizer, conversion.preparation, card)

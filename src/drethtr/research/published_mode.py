@@ -1,0 +1,113 @@
+"""The settings of the published command lines, translated once into ours (docs/paper.md).
+
+The released code looks for words in one string, `mode`, and reads some of them only beside others: with `RetNet`,
+`with_gamma` and `split_softmax` mean nothing, with `Transformer`, nothing is gated or normed. So it is here.
+"""
+
+import re
+from dataclasses import dataclass
+
+from drethtr.base.errors import ConfigError
+from drethtr.network.attention import Multiplied, NoPrior, PriorConfig
+from drethtr.network.decay import DecayConfig, Gated, Scheduled
+from drethtr.network.mixer import Fade, JointSoftmax, MixerConfig, Retentive, SplitSoftmax
+from drethtr.network.output import HeadNorm, OutputConfig, Plain, Sigmoid, SwishGate
+
+WORDS = {
+    "Transformer": "softmax over image and text",
+    "RetNet": "softmax over the image, retention over the text",
+    "RetNet3": "the same, its decay gated by the text",
+    "Sinusoidal": "text positions, which a Transformer has anyway",
+    "Bi_ret": "a prior on image tokens",
+    "no_lwgs": "no layer-wise decay in that prior",
+    "with_gamma": "a Transformer's text weights fade",
+    "split_softmax": "a Transformer weighs image and text apart",
+    "to_out": "RetNet without norm and gate",
+    "group_norm": "RetNet with normed heads, ungated",
+    "group_split_norm": "the same for text only",
+    "split_out": "RetNet's norm and gate for text only",
+    "sigmoid": "a sigmoid of what the heads found",
+}
+MODE = re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedSettings:
+    """What the weights of a published network do not tell, named as on the published command lines.
+
+    mode       words of `WORDS`
+    layerwise  γ grows from layer to layer (`increase_gamma_along_layers`)
+    various    γ grows from head to head instead (`various_gamma_in_heads`)
+    """
+
+    mode: str = "Bi_ret_RetNet_Sinusoidal_to_out"
+    D_norm: bool = True
+    ret_norm: bool = False
+    gamma_subtracter: float = 0.86
+    layerwise: bool = True
+    various: bool = False
+
+    def __post_init__(self) -> None:
+        if strange := MODE.sub("", self.mode).strip("_").replace("__", "_"):
+            raise ConfigError(f"mode {self.mode!r}: {strange!r} is no published word; known: {', '.join(WORDS)}")
+        if not self.retentive and "Transformer" not in self.words:
+            raise ConfigError(f"mode {self.mode!r} says neither RetNet, RetNet3 nor Transformer")
+        if self.ret_norm and self.retentive:
+            raise ConfigError(
+                "ret_norm has no equal form here: it divides by the sum of all scores of the past, which retention "
+                "with a memory of fixed size does not keep; the published runs did without it"
+            )
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of the mode."""
+        return frozenset(MODE.findall(self.mode))
+
+    @property
+    def retentive(self) -> bool:
+        """Whether text mixes by retention."""
+        return not self.words.isdisjoint({"RetNet", "RetNet3"})
+
+    @property
+    def schedule(self) -> Scheduled:
+        """γ of the text; the flags rank as in the released code."""
+        name = "headwise" if self.various else "layerwise" if self.layerwise else "small"
+        return Scheduled(name, self.gamma_subtracter)
+
+    @property
+    def mixer(self) -> MixerConfig:
+        """How text weighs image and text."""
+        if self.retentive:
+            decay: DecayConfig = Gated() if "RetNet3" in self.words else self.schedule
+            return Retentive(decay, self.D_norm)
+        fade = Fade(self.schedule, self.D_norm) if "with_gamma" in self.words else None
+        return SplitSoftmax(fade) if "split_softmax" in self.words else JointSoftmax(fade)
+
+    @property
+    def prior(self) -> PriorConfig:
+        """How image tokens weigh each other; the subtracter counts only where the decay is layer-wise."""
+        if "Bi_ret" not in self.words:
+            return NoPrior()
+        layerwise = self.layerwise and "no_lwgs" not in self.words
+        return Multiplied(Scheduled("layerwise", self.gamma_subtracter) if layerwise else Scheduled("original"))
+
+    @property
+    def output(self) -> OutputConfig:
+        """What is done to what the heads found; the words rank as in the released code."""
+        words = self.words if self.retentive else self.words | {"to_out"}
+        if "to_out" in words:
+            return Sigmoid() if "sigmoid" in words else Plain()
+        if "group_norm" in words:
+            return HeadNorm()
+        if "group_split_norm" in words:
+            return HeadNorm(on_image=False)
+        return SwishGate(on_image="split_out" not in words)
+
+    @property
+    def text_positions(self) -> bool:
+        """Whether text tokens know their place; what the released code adds step by step only, is a mistake there."""
+        return not self.words.isdisjoint({"Transformer", "Sinusoidal"})
+
+
+PUBLISHED = PublishedSettings()
+"""The published DRetHTR."""

@@ -1,0 +1,157 @@
+"""Ours beside the paper's, with what the seeds and the test lines leave open."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import mean, stdev
+from typing import NamedTuple
+
+from drethtr.evaluation.compare import Difference, paired
+from drethtr.evaluation.metrics import Counts, bootstrap
+from drethtr.research.benchmarks.markdown import markdown_table
+from drethtr.research.tables.result import CER, LINES, MEASURES, NATS, PARAMETERS, ReadLine, Result
+from drethtr.research.tables.table import Row, Table
+
+
+def thousandths(line: ReadLine) -> Counts:
+    """Nats as `bootstrap` and `paired` take them, who draw whole numbers."""
+    return Counts(edits=round(1000 * line.nats_per_character.part), characters=line.nats_per_character.whole)
+
+
+class Rate(NamedTuple):
+    """A measure that each test line has its part in: what is drawn of it, and what a rate of that is multiplied by."""
+
+    of_line: Callable[[ReadLine], Counts]
+    shown: float
+
+
+RATES = {CER: Rate(lambda line: line.counts, 100), NATS: Rate(thousandths, 1e-3)}
+"""The measures that have intervals."""
+DECIMALS = {LINES: 0, NATS: 3}
+"""Of measures that have not two."""
+WITHOUT_DEVIATION = {LINES, PARAMETERS}
+"""Measures that no seed changes."""
+CONVENTION = (
+    "CER: edits / characters of all test lines; mean ± standard deviation of the seeds; in brackets the 95 % interval "
+    "of a bootstrap over pages, or lines of unknown page, all seeds together. Mean of batches: the paper's own way, "
+    "the CERs of batches of 16 lines averaged. Nats per character: how surprised the network is by the right text, "
+    "each token after the right ones before it. Models were selected on validation lines."
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row with its results, one for each seed; there may be none."""
+
+    row: Row
+    results: Sequence[Result]
+
+    def counts(self, measure: str) -> list[Counts]:
+        """What each test line adds to one of the `RATES`, summed over the seeds."""
+        by_seed = [map(RATES[measure].of_line, result.outcome.lines) for result in self.results]
+        return [sum(of_line, Counts()) for of_line in zip(*by_seed, strict=True)]
+
+    @property
+    def pages(self) -> list[str]:
+        """The page of each test line."""
+        return [line.page for line in self.results[0].outcome.lines] if self.results else []
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Page and text of each test line: which ones they are, wherever they lie."""
+        return [(line.page, line.text) for result in self.results[:1] for line in result.outcome.lines]
+
+    def values(self, measure: str) -> list[float]:
+        """A figure of each seed."""
+        return [r.outcome.figures[measure] for r in self.results if measure in r.outcome.figures]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table of words, and what to know of it."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str]
+
+    def markdown(self) -> str:
+        """As part of a text."""
+        table = markdown_table(self.head, self.rows)
+        return "\n".join([f"## {self.title}", "", table, *(f"\n{note}" for note in self.notes)])
+
+    def html(self) -> str:
+        """As part of a page."""
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.head)
+        rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows]
+        body = "\n".join(f"<tr>{row}</tr>" for row in [head, *rows])
+        notes = "\n".join(f"<p class='note'>{escape(note)}</p>" for note in self.notes)
+        return f"<h2>{escape(self.title)}</h2>\n<table>\n{body}\n</table>\n{notes}"
+
+
+def sheet(table: Table, results: Mapping[str, Sequence[Result]]) -> Sheet:
+    """All rows of a table, those without results with the paper's figures alone."""
+    measured = [Measured(row, results.get(row.name, ())) for row in table.rows]
+    shown = [m for m in MEASURES if any(one.values(m) or m in one.row.paper for one in measured)]
+    read = any(one.pages for one in measured)
+    head = ["", "seeds"]
+    for measure in shown:
+        head += [measure, *(["paper"] if published(measure, table) else [])]
+        head += ["less the first row's"] if measure in RATES else []
+    rows = [cells(one, measured[0], shown, table) for one in measured]
+    return Sheet(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
+
+
+def published(measure: str, table: Table) -> bool:
+    """Whether the paper has it for any row."""
+    return any(measure in row.paper for row in table.rows)
+
+
+def cells(one: Measured, first: Measured, shown: Sequence[str], table: Table) -> list[str]:
+    """A row of the table."""
+    found = [one.row.name, str(len(one.results) or "")]
+    for measure in shown:
+        found.append(ours(one, measure))
+        if published(measure, table):
+            found.append(f"{one.row.paper[measure]:g}" if measure in one.row.paper else "")
+        if measure in RATES:
+            found.append(difference_text(one, first, measure))
+    return found
+
+
+def ours(one: Measured, measure: str) -> str:
+    """A figure of ours: the mean of the seeds, how far they lie apart, and for a rate its interval."""
+    values = one.values(measure)
+    if not values:
+        return ""
+    text = number(mean(values), measure)
+    if len(values) > 1 and measure not in WITHOUT_DEVIATION:
+        text += f" ± {number(stdev(values), measure)}"
+    if measure in RATES and one.pages:
+        rates, shown = bootstrap(one.counts(measure), one.pages), RATES[measure].shown
+        if rates.sure:
+            text += f" [{number(shown * rates.cer_low, measure)}, {number(shown * rates.cer_high, measure)}]"
+    return text
+
+
+def difference_text(one: Measured, first: Measured, measure: str) -> str:
+    """How much higher a row's rate is than the first row's, drawing pages for both at once."""
+    found = difference(one, first, measure)
+    if found is None:
+        return ""
+    places, shown = DECIMALS.get(measure, 2), RATES[measure].shown
+    middle, low, high = (f"{shown * value:+.{places}f}" for value in (found.difference, found.low, found.high))
+    return f"{middle} [{low}, {high}]" if found.sure else middle
+
+
+def difference(one: Measured, first: Measured, measure: str) -> Difference | None:
+    """The same as a value; None where the two did not read the same lines as often."""
+    if one is first or not one.pages or one.texts != first.texts or len(one.results) != len(first.results):
+        return None
+    return paired(first.counts(measure), one.counts(measure), one.pages)
+
+
+def number(value: float, measure: str) -> str:
+    """A figure as it is shown."""
+    places = DECIMALS.get(measure, 2 if value < 100 else 1)
+    return f"{value:,.{places}f}"

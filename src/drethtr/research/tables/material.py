@@ -1,0 +1,93 @@
+"""What a person gives to reproduce a table with: lines of the paper's data sets, fonts and texts for synthetic ones."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from drethtr.base.errors import ConfigError
+from drethtr.lines.sources import matching
+from drethtr.lines.urls import digest_of, find_files, identity
+from drethtr.synthesis.synthetic import Synthetic
+
+IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
+"""The data sets of the paper; lines that are given without a name stand for the first."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The files of one data set, by what they are for."""
+
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    test: tuple[str, ...]
+
+    @classmethod
+    def of(cls, stems: Sequence[str]) -> Self:
+        """The files that `drethtr data import` makes: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet.
+
+        As absolute paths: what is begun with them can be gone on with in another working folder.
+        """
+        splits = (tuple(identity(f"{stem}.{split}.parquet") for stem in stems) for split in ("train", "val", "test"))
+        return cls(*splits)
+
+
+@dataclass(frozen=True)
+class Material:
+    """Lines by the name of their data set, and how synthetic lines are made."""
+
+    sets: Mapping[str, Lines] = field(default_factory=dict)
+    synthetic: Synthetic | None = None
+
+    @classmethod
+    def given(cls, data: Sequence[str], fonts: str | None, texts: Sequence[str]) -> Self:
+        """As a person names it: `NAME=STEM` or `STEM`, several times.
+
+        Raises:
+            ConfigError: for a data set that the paper does not have, or fonts without texts.
+        """
+        stems: dict[str, list[str]] = defaultdict(list)
+        for word in data:
+            name, equals, stem = word.partition("=")
+            if equals and name not in SETS:
+                raise ConfigError(f"--data {word}: the paper has no data set {name!r}; it has {', '.join(SETS)}")
+            stems[name if equals else IAM].append(stem if equals else word)
+        if bool(fonts) != bool(texts):
+            raise ConfigError("synthetic lines need both --fonts FOLDER and --text FILE")
+        synthetic = Synthetic(fonts=identity(fonts), texts=tuple(map(identity, texts))) if fonts else None
+        return cls({name: Lines.of(of_set) for name, of_set in stems.items()}, synthetic)
+
+    def lines(self, name: str) -> Lines:
+        """The lines of a data set.
+
+        Raises:
+            ConfigError: if they were not given.
+        """
+        if name not in self.sets:
+            raise ConfigError(
+                f"no lines of {name} to train on; give --data {name}=STEM for STEM.train.parquet, STEM.val.parquet and "
+                "STEM.test.parquet, as `drethtr data import` writes them, or try --scale smoke, which needs none"
+            )
+        return self.sets[name]
+
+    def made(self) -> Synthetic:
+        """How synthetic lines are made.
+
+        Raises:
+            ConfigError: if nothing to make them of was given.
+        """
+        if self.synthetic is None:
+            raise ConfigError(
+                "synthetic pretraining needs handwriting fonts and texts; give --fonts FOLDER --text FILE"
+            )
+        return self.synthetic
+
+
+def contents(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Name and digest of every file that some patterns match: what is read, wherever it lies.
+
+    Names may say what language or set a file is of.
+    """
+    files = (file for pattern in patterns for path in matching(pattern) for file in find_files(path))
+    return tuple(f"{Path(file).name} {digest_of((file,))}" for file in files)

@@ -1,0 +1,112 @@
+"""All results of a folder as one page: the tables, and the pictures that the paper draws of its systems."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from html import escape
+from io import BytesIO
+from pathlib import Path
+
+import torch
+
+from drethtr.base.errors import DataError
+from drethtr.lines.sample import Sample
+from drethtr.lines.sources import open_all
+from drethtr.network.inspection import watch
+from drethtr.pictures.contact_sheet import contact_sheet
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.research.tables.comparison import sheet
+from drethtr.research.tables.figures import beam_curves, cost_charts, decay_matrices, maps_by_layer, mean_distance
+from drethtr.research.tables.paper import BEAMS, EFFICIENCY, GAMMA, TABLES
+from drethtr.research.tables.reproduce import finished
+from drethtr.research.tables.result import CER, ReadLine, Result
+from drethtr.text.tokenizer import BOS
+
+Results = Mapping[str, Sequence[Result]]
+"""Of a table, by row."""
+
+HARDEST = 6
+"""Lines shown."""
+LONGEST = 40
+"""Characters of the line whose attention is drawn: with more, nothing can be seen."""
+STYLE = (
+    "body{font:14px Helvetica,Arial,sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
+    "table{border-collapse:collapse}td,th{padding:3px 10px;border-bottom:1px solid #ddd;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}.note{color:#666;max-width:60em}h2,h3{margin-top:2em}"
+)
+
+
+def write_report(folder: Path, device: torch.device) -> str:
+    """The page as HTML that needs no other file.
+
+    Raises:
+        DataError: if there is no result, or a test line is no longer where it was.
+        CheckpointError: if a model is not.
+    """
+    results = {name: finished(folder, table) for name, table in TABLES.items()}
+    if not any(results.values()):
+        raise DataError(f"{folder} holds no results yet; run a table first, as in `drethtr reproduce gamma`")
+    parts = [sheet(table, results[name]).html() for name, table in TABLES.items() if results[name]]
+    parts += ["<h2>What is remembered: D by schedule, for SMALL</h2>", decay_matrices().to_svg()]
+    parts += [looking(name, of_row[0], device) for name, of_row in results[GAMMA.name].items()]
+    parts += hardest([result for of_table in results.values() for of_row in of_table.values() for result in of_row])
+    if results[EFFICIENCY.name]:
+        parts.append(cost_charts(EFFICIENCY, results[EFFICIENCY.name]))
+    parts.append(beam_curves(BEAMS, results[BEAMS.name]))
+    title = f"The paper's tables, scale {escape(folder.name)}"
+    body = "\n".join([f"<h1>{title}</h1>", *parts])
+    head = f"<meta charset='utf-8'><title>{title}</title><style>{STYLE}</style>"
+    return f"<!DOCTYPE html>\n<html lang='en'>\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n"
+
+
+def looking(name: str, result: Result, device: torch.device) -> str:
+    """What a trained system looks at while it writes the longest line that is short enough."""
+    lines = result.outcome.lines
+    line = max(lines, key=lambda line: (len(line.text) <= LONGEST, min(len(line.text), LONGEST)))
+    sample = samples_of(result, [line])[line.key]
+    recognizer = Recognizer(load_model(Path(result.outcome.model), device))
+    model = recognizer.model
+    [(_, memory)] = recognizer.pieces.encoded(recognizer.pieces.prepare(0, sample.line())[:1])
+    tokens = torch.tensor([[BOS, *model.tokenizer.encode(line.text)]], device=device)
+    looks = watch(model.network, memory, tokens)
+    seen = looks.attention if memory.mask is None else looks.attention[..., memory.mask[0]]
+    return "\n".join(
+        [
+            f"<h3>γ {escape(name)}: what counts of the text before, for “{escape(line.text)}”</h3>",
+            maps_by_layer(looks.text, mean_distance(looks.text)).to_svg(),
+            "<p class='note'>The same for the image: a row for each character, dark where it is looked for.</p>",
+            maps_by_layer(seen).to_svg(),
+        ]
+    )
+
+
+def hardest(results: Sequence[Result]) -> list[str]:
+    """The lines with the highest CER, of the system that reads best."""
+    read = [result for result in results if result.outcome.lines]
+    if not read:
+        return []
+    best = min(read, key=lambda result: result.outcome.figures[CER])
+    counted = [line for line in best.outcome.lines if line.counts.characters]
+    worst = sorted(counted, key=lambda line: (-line.counts.cer, line.key))[:HARDEST]
+    samples = samples_of(best, worst)
+    shown = contact_sheet([(samples[line.key].line(), f"{line.text}\n{line.read}") for line in worst], columns=1)
+    encoded = BytesIO()
+    shown.save(encoded, "PNG", optimize=True)
+    return [
+        f"<h2>The hardest lines of the best system, {escape(best.table)}: {escape(best.row)}</h2>",
+        "<p class='note'>Below each line its text, then what was read.</p>",
+        f"<img alt='the hardest lines' src='data:image/png;base64,{b64encode(encoded.getvalue()).decode()}'>",
+    ]
+
+
+def samples_of(result: Result, lines: Sequence[ReadLine]) -> dict[str, Sample]:
+    """Some of the test lines of a result, by key.
+
+    Raises:
+        DataError: if one is no longer where it was, or another is there.
+    """
+    texts = {line.key: line.text for line in lines}
+    found = {sample.key: sample for sample in open_all(result.outcome.files) if sample.text == texts.get(sample.key)}
+    if gone := texts.keys() - found.keys():
+        raise DataError(f"{min(gone)}: this test line is no longer where it was when {result.row!r} was measured")
+    return found

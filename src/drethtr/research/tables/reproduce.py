@@ -1,0 +1,95 @@
+"""Run rows and keep what they give: a finished row is never run again, a started one goes on."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from drethtr.base.errors import ConfigError
+from drethtr.research.benchmarks.report import machine
+from drethtr.research.tables.result import Result
+from drethtr.research.tables.stage import Conditions, wait_for_all
+from drethtr.research.tables.table import Row, Table
+from drethtr.training.devices import Devices
+
+
+def with_material(conditions: Conditions) -> Conditions:
+    """The same with all that the scale makes itself; only one process makes it."""
+    devices, made = Devices.open(conditions.device), conditions.folder / "made"
+    if devices.leads:
+        conditions.scale.material(conditions.material, made)
+    wait_for_all(devices)
+    return replace(conditions, material=conditions.scale.material(conditions.material, made))
+
+
+def reproduce(table: Table, rows: Sequence[Row], seeds: int, conditions: Conditions) -> None:
+    """Run rows with seeds from 0, one after the other; results lie in the folder of the conditions.
+
+    Raises:
+        ConfigError: if something that a row needs was not given, or the folder holds results of the table, be it of
+            other rows, that are of other settings or data.
+        DataError: if lines cannot be used.
+    """
+    check_kept(table, conditions)
+    wanted = [(row, seed) for seed in range(seeds) for row in rows]
+    for row, seed in wanted:
+        row.experiment.fingerprint(conditions, seed)  # refuses at once what would be missing later
+    missing = [(row, seed) for row, seed in wanted if not result_path(conditions.folder, table, row, seed).exists()]
+    for number, (row, seed) in enumerate(missing, start=1):
+        conditions.say(f"[{number}/{len(missing)}] {table.name}: {row.name}, seed {seed}")
+        run_row(table, row, seed, conditions)
+
+
+def check_kept(table: Table, conditions: Conditions) -> None:
+    """See that all results of a table may stand beside each other; of which nobody can tell, it says so.
+
+    Raises:
+        ConfigError: naming those of other settings or data.
+    """
+    rows, others = {row.name: row for row in table.rows}, []
+    for path in sorted((conditions.folder / table.name).glob("*.json")):
+        kept = Result.load(path)
+        if kept.row not in rows:
+            continue
+        try:
+            if rows[kept.row].experiment.fingerprint(conditions, kept.seed) != kept.fingerprint:
+                others.append(str(path))
+        except ConfigError as error:
+            conditions.say(f"{path}: whether it is of the same settings and data is not known: {error}")
+    if others:
+        raise ConfigError(
+            f"{', '.join(others)}: of other settings, data or another version; choose another --output, or delete what "
+            "is to be run again"
+        )
+
+
+def run_row(table: Table, row: Row, seed: int, conditions: Conditions) -> None:
+    """Run a row and keep its result; of several processes, one measures and the others wait."""
+    row.experiment.prepare(conditions, seed)
+    devices = Devices.open(conditions.device)
+    if devices.leads:
+        outcome = row.experiment.measure(conditions, seed)
+        fingerprint = row.experiment.fingerprint(conditions, seed)
+        result = Result(
+            table=table.name, row=row.name, seed=seed, fingerprint=fingerprint, outcome=outcome, machine=machine()
+        )
+        result.save(result_path(conditions.folder, table, row, seed))
+    wait_for_all(devices)
+
+
+def result_path(folder: Path, table: Table, row: Row, seed: int) -> Path:
+    """Where the result of a row is kept."""
+    name = "_".join("".join(c if c.isalnum() or c == "-" else " " for c in row.name).split())
+    return folder / table.name / f"{name}.{seed}.json"
+
+
+def finished(folder: Path, table: Table) -> dict[str, list[Result]]:
+    """What there is of a table, by row, in the order of rows and seeds."""
+    results = {}
+    for row in table.rows:
+        found, seed = [], 0
+        while (path := result_path(folder, table, row, seed)).exists():
+            found.append(Result.load(path))
+            seed += 1
+        if found:
+            results[row.name] = found
+    return results

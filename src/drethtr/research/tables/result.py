@@ -1,0 +1,101 @@
+"""What a row gave, and how it is kept."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Self
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import DataError
+from drethtr.evaluation.metrics import Counts
+
+CER, WER, MEAN_OF_BATCHES, LINES = "CER %", "WER %", "CER %, mean of batches", "test lines"
+NATS, PARAMETERS, SECONDS, GIGABYTES = "nats per character", "parameters, million", "seconds", "GB"
+MEASURES = (CER, MEAN_OF_BATCHES, WER, NATS, LINES, PARAMETERS, SECONDS, GIGABYTES)
+"""What is measured, in the order in which it is shown."""
+BATCH = 16
+"""Lines in one of the paper's batches."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a line adds to a rate; `sum(shares, Share())` adds them up."""
+
+    part: float = 0.0
+    whole: int = 0
+
+    def __add__(self, other: "Share") -> "Share":
+        return Share(self.part + other.part, self.whole + other.whole)
+
+    @property
+    def rate(self) -> float:
+        """One divided by the other."""
+        return self.part / max(self.whole, 1)
+
+
+@dataclass(frozen=True)
+class ReadLine:
+    """A test line: where it is from, what stands there, what was read; `nats` as in `likelihood.py`."""
+
+    key: str
+    page: str
+    text: str
+    read: str
+    counts: Counts
+    nats: float | None = None
+
+    @property
+    def nats_per_character(self) -> Share:
+        """Nats of the text and its end."""
+        return Share() if self.nats is None else Share(self.nats, len(self.text) + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What was measured: figures by `MEASURES`; of a trained system also its model, the lines it read, their files."""
+
+    figures: Mapping[str, float]
+    lines: tuple[ReadLine, ...] = ()
+    files: tuple[str, ...] = ()
+    model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The outcome of one row and seed; `fingerprint` is of all settings that decide it, `machine` where it was got."""
+
+    table: str
+    row: str
+    seed: int
+    fingerprint: str
+    outcome: Outcome
+    machine: Mapping[str, Any] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write a file that is whole or not there."""
+        with atomic_write(path) as unfinished:
+            unfinished.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The inverse of `save`.
+
+        Raises:
+            DataError: if the file holds no result.
+        """
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            outcome = found.pop("outcome")
+            lines = tuple(ReadLine(**line | {"counts": Counts(**line["counts"])}) for line in outcome.pop("lines"))
+            files = tuple(outcome.pop("files"))
+            return cls(outcome=Outcome(lines=lines, files=files, **outcome), **found)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise DataError(f"{path}: not the result of a row ({error}); delete it to run the row again") from error
+
+
+def mean_of_batches(counts: Sequence[Counts]) -> float:
+    """The paper's own rate: that of every batch, in the order of the test lines, and their mean (spec, Sec. 3)."""
+    batches = [sum(counts[start : start + BATCH], Counts()) for start in range(0, len(counts), BATCH)]
+    return fmean(of_batch.cer for of_batch in batches if of_batch.characters)

@@ -1,0 +1,138 @@
+"""How large an experiment is: as in the paper, small enough for two cores, or just large enough to see that it runs."""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from drethtr.images.prepare import Preparation
+from drethtr.network.backbones import PPOCR, Light
+from drethtr.network.ctc import CTCConfig
+from drethtr.network.embedding import Sinusoidal, Unplaced
+from drethtr.recognition.model_file import SHIPPED
+from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategies import Greedy
+from drethtr.research.benchmarks.race import QUICK, Rounds
+from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
+from drethtr.research.tables.made_lines import make_material
+from drethtr.research.tables.material import Material
+from drethtr.research.tables.start import FinishedImagePart
+from drethtr.training.feed.batch import BatchConfig
+from drethtr.training.objective import LossConfig
+from drethtr.training.optimize import Muon, OptimizerConfig
+from drethtr.training.run import RunConfig
+from drethtr.training.tuning import Whole
+
+
+class Scale(ABC):
+    """What becomes of the paper's runs before a row changes them.
+
+    decoder     how test lines are read where a row does not say
+    batch       lines decoded at a time where time and memory are measured
+    rounds      how often that is measured
+    memory      whether memory is measured, too
+    trocr_layers  how many layers the halves of a TrOCR have; none: as many as its makers gave it
+    """
+
+    name: ClassVar[str]
+    decoder: ClassVar[Decoder]
+    batch: ClassVar[int]
+    rounds: ClassVar[Rounds] = Rounds()
+    memory: ClassVar[bool] = True
+    trocr_layers: ClassVar[tuple[int, ...]] = ()
+
+    @abstractmethod
+    def fit(self, run: RunConfig) -> RunConfig:
+        """The run at this scale."""
+
+    def material(self, given: Material, folder: Path) -> Material:
+        """What to train on; `folder` is for what has to be made."""
+        return given
+
+
+class Full(Scale):
+    """As published."""
+
+    name = "full"
+    decoder = PublishedBeam(10)
+    batch = 128
+
+    def fit(self, run: RunConfig) -> RunConfig:
+        return run
+
+
+class Small(Scale):
+    """Two minutes per training on a core: a narrow decoder of as many layers, on an image part that is finished.
+
+    What the tables vary is the decoder's, and an autoregressive decoder learns to look at the image only after many
+    times the lines that can be seen in this time. So the image part is that of the shipped model, and its CTC draft
+    tells the decoder where it is in the line and what seems to stand there.
+    """
+
+    name = "small"
+    decoder = Greedy()
+    samples = 3_200
+    batch = 8
+
+    def fit(self, run: RunConfig) -> RunConfig:
+        network = replace(
+            run.network,
+            layers=4,
+            width=128,
+            heads=4,
+            hidden=256,
+            dropout=0.1,
+            weight_dropout=0.0,
+            embedding_dropout=0.0,
+            final_norm=True,
+            backbone=PPOCR(),
+            positions=Unplaced(),
+            ctc=CTCConfig(),
+        )
+        return replace(
+            run,
+            network=network,
+            preparation=Preparation(height=48, stretch=1.5),
+            augmentation=(),
+            start=FinishedImagePart.of(SHIPPED),
+            tuning=Whole(frozen=("backbone.", "ctc.draft.")),
+            samples=self.samples,
+            batches=BatchConfig(lines=4, pixels=300_000),
+            batches_per_step=1,
+            loss=LossConfig(ctc=0.0, draft=0.0),
+            optimizer=OptimizerConfig(method=Muon(), learning_rate=2e-3, warm_up=100, average=0.99),
+            validation=replace(run.validation, lines=40, every=self.samples),
+            minimum_count=2,
+            save_every=self.samples,
+            bfloat16=True,
+        )
+
+
+class Smoke(Scale):
+    """A second or two, on lines made by the way; the figures mean nothing."""
+
+    name = "smoke"
+    decoder = PublishedGreedy(limit=12)
+    batch = 2
+    rounds = QUICK
+    memory = False
+    trocr_layers = (1, 1)
+
+    def fit(self, run: RunConfig) -> RunConfig:
+        network = replace(
+            run.network, layers=2, width=32, heads=2, hidden=48, backbone=Light(height=48), positions=Sinusoidal()
+        )
+        return replace(
+            run,
+            network=network,
+            preparation=Preparation(height=48),
+            augmentation=(),
+            samples=8,
+            batches=BatchConfig(lines=4, pixels=64 * 640, max_columns=640, chunk=8),
+            batches_per_step=1,
+            validation=replace(run.validation, lines=2, every=8, decoder=self.decoder),
+            save_every=8,
+        )
+
+    def material(self, given: Material, folder: Path) -> Material:
+        return make_material(folder)

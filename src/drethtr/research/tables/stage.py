@@ -1,0 +1,132 @@
+"""What a row has to train: one run, or several one after the other, shared by all rows that need the very same.
+
+A stage lies in a folder named after its settings and the content of its files. When it is finished only the best model
+stays there, with the run it came from; until then it can be gone on with.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from drethtr.base import config
+from drethtr.base.atomic import atomic_write
+from drethtr.recognition.model_file import load_model
+from drethtr.research.tables.material import Material, contents
+from drethtr.research.tables.scale import Scale
+from drethtr.research.tables.start import FinishedImagePart
+from drethtr.training.devices import Devices
+from drethtr.training.feed.supply import FromFiles, Made, Source
+from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
+from drethtr.training.run import RunConfig
+from drethtr.training.start import FromModel, InPieces, Start
+
+FINISHED = "run.json"
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Where rows are run, on what, and how large; `say` is told what is going on."""
+
+    scale: Scale
+    material: Material
+    output: Path
+    device: torch.device
+    workers: int = 1
+    say: Say = print
+
+    @property
+    def folder(self) -> Path:
+        """Where everything of this scale is kept."""
+        return self.output / self.scale.name
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A training run; if it goes on from the model of another stage, that is `after`."""
+
+    run: RunConfig
+    after: "Stage | None" = None
+
+    @property
+    def runs(self) -> list[RunConfig]:
+        """Those of all stages up to this one."""
+        return [*([] if self.after is None else self.after.runs), self.run]
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same settings and lines, wherever the lines lie."""
+        return digest([config.to_dict(as_read(run)) for run in self.runs])
+
+
+def as_read(run: RunConfig) -> RunConfig:
+    """A run with what is in its files in place of where they are."""
+    return replace(
+        run,
+        train=tuple(source_as_read(source) for source in run.train),
+        validation=replace(run.validation, paths=contents(run.validation.paths)),
+        start=start_as_read(run.start),
+    )
+
+
+def source_as_read(source: Source) -> Source:
+    """The same of the lines to train on, or of what they are made of."""
+    match source:
+        case FromFiles():
+            return replace(source, paths=contents(source.paths))
+        case Made(lines=lines):
+            made = replace(lines, fonts=" ".join(contents([lines.fonts])), texts=contents(lines.texts))
+            return replace(source, lines=made)
+    return source
+
+
+def start_as_read(start: Start) -> Start:
+    """The same of what a run starts from."""
+    match start:
+        case InPieces():
+            return replace(start, paths=contents(start.paths), start=start_as_read(start.start))
+        case FinishedImagePart():
+            return replace(start, path="")  # its digest is there already
+    return start
+
+
+def digest(settings: Any) -> str:
+    """A short name for some settings."""
+    return blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=6).hexdigest()
+
+
+def carry_out(stage: Stage, conditions: Conditions) -> Path:
+    """Train what is not trained yet, going on where it stopped, and return the path of the model.
+
+    Raises:
+        ConfigError, DataError: if a setting does not fit, or lines cannot be used.
+    """
+    folder = conditions.folder / "trainings" / stage.fingerprint
+    if (folder / FINISHED).exists():
+        return folder / BEST
+    run = stage.run
+    if stage.after is not None:
+        run = replace(run, start=FromModel(str(carry_out(stage.after, conditions))))
+    conditions.say(f"training {run.samples:,} lines in {folder}")
+    best = train(run, folder, resume=True, device=conditions.device, workers=conditions.workers)
+    devices = Devices.open(conditions.device)
+    wait_for_all(devices)
+    if devices.leads:
+        record = {"runs": [config.to_dict(run) for run in stage.runs], "card": dict(load_model(best).card)}
+        with atomic_write(folder / FINISHED) as unfinished:
+            unfinished.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        for name in (SNAPSHOT, LATEST):
+            (folder / name).unlink(missing_ok=True)
+    wait_for_all(devices)
+    return best
+
+
+def wait_for_all(devices: Devices) -> None:
+    """Until every process is here: what one of them has saved, the others are about to load."""
+    devices.agree(False)

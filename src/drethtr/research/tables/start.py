@@ -1,0 +1,87 @@
+"""First weights that only experiments need: an image part that is finished."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Self
+
+import torch
+from torch import nn
+
+from drethtr.base.errors import ConfigError
+from drethtr.network.ctc import CTCHead
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.model_file import Model, load_model
+from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
+from drethtr.training.start import Start
+
+UNLIKELY = -8.0
+"""The logit with which a token begins that the image part has never seen."""
+TOLD = 0.5
+"""How large what is told of a character is; of a place, it is 0.7 (a sinusoid's)."""
+
+
+@dataclass(frozen=True)
+class FinishedImagePart(Start):
+    """Backbone and CTC draft from a model; the rest begins at random.
+
+    At first an image token holds what the draft reads there, and its reading position on the very scale of the text's:
+    where to look and what stands there need not be discovered. What else the backbone saw is added as it is learned.
+    `digest` is of the model's file: runs on two versions of it are never taken for one.
+    """
+
+    path: str
+    digest: str
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Of a model's file.
+
+        Raises:
+            ConfigError: if it cannot be read.
+        """
+        try:
+            return cls(str(path), blake2b(path.read_bytes(), digest_size=8).hexdigest())
+        except OSError as error:
+            raise ConfigError(
+                f"{path}: the model whose image part is needed cannot be read: {error.strerror}"
+            ) from error
+
+    def tokenizer(self) -> None:
+        return None
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        model = load_model(Path(self.path))
+        if model.network.config.backbone != network.config.backbone:
+            raise ConfigError(f"start: the backbone of {self.path} is another than this run's")
+        network.backbone.load_state_dict(model.network.backbone.state_dict())
+        if network.ctc is not None:
+            copy_draft(network.ctc.draft, model, tokenizer)
+            tell(network, network.ctc)
+
+
+@torch.no_grad()
+def tell(network: DRetHTR, ctc: CTCHead) -> None:
+    """Let image tokens begin as their place and what the draft reads there; where it reads nothing, nothing."""
+    if ctc.place is not None and ctc.inform is not None:
+        nn.init.eye_(ctc.place.weight)
+        nn.init.normal_(ctc.inform.weight, std=TOLD)
+        ctc.inform.weight[:, ctc.blank] = 0
+        nn.init.zeros_(network.to_width.weight)
+
+
+@torch.no_grad()
+def copy_draft(draft: nn.Linear, model: Model, tokenizer: Tokenizer) -> None:
+    """Start the draft from a model's rows of the same texts; what it never wrote starts unlikely."""
+    if model.network.ctc is None:
+        raise ConfigError("start: the model has no CTC head whose draft could be taken")
+    own = model.network.ctc.draft
+    nn.init.normal_(draft.weight, std=0.02)
+    draft.bias.fill_(UNLIKELY)
+    same = {token: token for token in range(SPECIALS)}
+    for token in range(SPECIALS, tokenizer.size):
+        match model.tokenizer.encode(tokenizer.decode([token])):
+            case [row] if row != UNK:
+                same[token] = row
+    tokens, rows = list(same), list(same.values())
+    draft.weight[tokens], draft.bias[tokens] = own.weight[rows], own.bias[rows]

@@ -1,0 +1,42 @@
+"""A table of the paper: rows, and what was published for each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from drethtr.base.config import hint
+from drethtr.base.errors import ConfigError
+from drethtr.research.tables.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system, what is done to measure it, and its published figures, by `result.MEASURES`."""
+
+    name: str
+    experiment: Experiment
+    paper: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, the first being the one that the others are compared with; `source` is where in the paper they stand."""
+
+    name: str
+    title: str
+    source: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def chosen(self, names: Sequence[str]) -> tuple[Row, ...]:
+        """The rows of some names, or all if there are none.
+
+        Raises:
+            ConfigError: if there is no such row.
+        """
+        known = {row.name: row for row in self.rows}
+        for name in names:
+            if name not in known:
+                raise ConfigError(
+                    f"table {self.name} has no row {name!r}{hint(name, known)}; it has: {'; '.join(known)}"
+                )
+        return tuple(known[name] for name in names) or self.rows

@@ -1,0 +1,112 @@
+"""Rows that train nothing: how long decoding takes and how much memory, as `drethtr bench` measures it.
+
+The paper's time is one pass over the test lines of IAM, so many at a time; here some batches are timed, with texts that
+end after as many tokens as those lines have on average.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from drethtr.base import config
+from drethtr.network.network import NetworkConfig
+from drethtr.research.benchmarks.decoding import VOCABULARY, Task, build, prepare_ours
+from drethtr.research.benchmarks.peak import memory_race
+from drethtr.research.benchmarks.peers import TROCR_PIXELS, check_transformers, write_pieces
+from drethtr.research.benchmarks.race import Contender, Work, time_race
+from drethtr.research.tables.course import Change
+from drethtr.research.tables.experiment import Experiment
+from drethtr.research.tables.material import Lines
+from drethtr.research.tables.published import training
+from drethtr.research.tables.result import GIGABYTES, PARAMETERS, SECONDS, Outcome
+from drethtr.research.tables.stage import Conditions, digest
+from drethtr.research.tables.trained import unchanged
+
+TEST_LINES = 2915
+"""Of IAM."""
+CHARACTERS, PIECES = 44, 17
+"""Tokens of a test line of IAM: characters, and those of 500 pieces of words (paper, Table 10)."""
+NONE = Lines((), (), ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed(Experiment):
+    """Decode with so many beams and texts of so many tokens, out of so many that there are."""
+
+    change: Change = unchanged
+    beams: int
+    tokens: int = CHARACTERS
+    vocabulary: int = VOCABULARY
+
+    def task(self, conditions: Conditions) -> Task:
+        """What is decoded."""
+        network: NetworkConfig = self.change(conditions.scale.fit(training(NONE))).network
+        return Task(
+            name=conditions.scale.name,
+            config=network,
+            batch=conditions.scale.batch,
+            beams=self.beams,
+            characters=self.tokens,
+            vocabulary=self.vocabulary,
+            device=conditions.device,
+        )
+
+    def fingerprint(self, conditions: Conditions, seed: int) -> str:
+        task = self.task(conditions)
+        sizes = [task.batch, task.beams, task.characters, task.vocabulary, task.pixels, conditions.device.type]
+        return digest([config.to_dict(task.config), sizes])
+
+    def prepare(self, conditions: Conditions, seed: int) -> None:
+        """Nothing: the weights are random."""
+
+    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+        task = self.task(conditions)
+        contender = Contender("ours", partial(prepare_ours, task, task.config.mixer))
+        return timed(contender, build(task, task.config.mixer), conditions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedTrOCR(Experiment):
+    """Decode with a TrOCR of the transformers package; `network` makes it, from the layers of its two halves."""
+
+    network: Callable[..., Any]
+    beams: int
+
+    def fingerprint(self, conditions: Conditions, seed: int) -> str:
+        scale = conditions.scale
+        sizes = [scale.batch, self.beams, scale.trocr_layers, conditions.device.type]
+        return digest([self.network.__name__, sizes])
+
+    def prepare(self, conditions: Conditions, seed: int) -> None:
+        """Nothing: the weights are random; but refuse without the package."""
+        check_transformers()
+
+    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+        made = partial(self.network, *conditions.scale.trocr_layers)
+        prepare = partial(prepare_trocr, made, conditions.scale.batch, self.beams, conditions.device)
+        return timed(Contender("TrOCR", prepare), made(), conditions)
+
+
+def prepare_trocr(build: Callable[[], Any], batch: int, beams: int, device: torch.device) -> Work:
+    """Random images on the device, as ours are, encoded, and pieces written."""
+    network, pixels = build().to(device), torch.rand(batch, 3, TROCR_PIXELS, TROCR_PIXELS, device=device) * 2 - 1
+    return partial(write_pieces, network, pixels, CHARACTERS, beams)
+
+
+def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> Outcome:
+    """What one batch takes, the time as for all test lines."""
+    scale = conditions.scale
+    conditions.say(f"decoding {scale.batch} lines at a time")
+    race = time_race(contender.name, [contender], scale.rounds, conditions.device)
+    figures = {
+        SECONDS: race.spread(contender.name).median * TEST_LINES / scale.batch,
+        PARAMETERS: sum(parameter.numel() for parameter in network.parameters()) / 1e6,
+    }
+    if scale.memory:
+        peak = memory_race(contender.name, [contender], conditions.device, {})
+        figures[GIGABYTES] = peak.spread(contender.name).median / 1e3
+    return Outcome(figures=figures)

@@ -1,0 +1,116 @@
+"""A row that trains a system and reads test lines with it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from drethtr.base import config
+from drethtr.evaluation.evaluate import count_unknown, read_lines, to_read
+from drethtr.evaluation.metrics import Counts, score
+from drethtr.lines.sample import Sample, check_apart, page_of
+from drethtr.lines.sources import open_all
+from drethtr.recognition.model_file import Model, load_model
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.decoder import Decoder
+from drethtr.research.tables.course import Change, Course, Plan, RealOnly
+from drethtr.research.tables.experiment import Experiment
+from drethtr.research.tables.likelihood import nats_of_lines
+from drethtr.research.tables.material import IAM, contents
+from drethtr.research.tables.result import (
+    CER,
+    LINES,
+    MEAN_OF_BATCHES,
+    NATS,
+    PARAMETERS,
+    SECONDS,
+    WER,
+    Outcome,
+    ReadLine,
+    Share,
+    mean_of_batches,
+)
+from drethtr.research.tables.stage import Conditions, Stage, carry_out, digest
+from drethtr.training.run import RunConfig
+
+
+def unchanged(run: RunConfig) -> RunConfig:
+    """As the system that all others are compared with."""
+    return run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(Experiment):
+    """Train on a data set, then read its test lines.
+
+    change      what the system does differently
+    course      on what it learns
+    lines       the data set
+    alphabet    the data sets whose characters pretraining is to know
+    decoder     how test lines are read; None: as the scale has it
+    """
+
+    change: Change = unchanged
+    course: Course = field(default_factory=RealOnly)
+    lines: str = IAM
+    alphabet: tuple[str, ...] = (IAM,)
+    decoder: Decoder | None = None
+
+    def stage(self, conditions: Conditions, seed: int) -> Stage:
+        """What has to be trained."""
+        material = conditions.material
+        alphabet = [path for name in self.alphabet for path in material.lines(name).train]
+        plan = Plan(self.change, conditions.scale, seed)
+        return self.course.stage(plan, material.lines(self.lines), alphabet, material)
+
+    def reader(self, conditions: Conditions) -> Decoder:
+        """How test lines are read."""
+        return self.decoder or conditions.scale.decoder
+
+    def fingerprint(self, conditions: Conditions, seed: int) -> str:
+        test = conditions.material.lines(self.lines).test
+        reader = config.to_dict(self.reader(conditions))
+        return digest([self.stage(conditions, seed).fingerprint, reader, contents(test)])
+
+    def prepare(self, conditions: Conditions, seed: int) -> None:
+        lines = conditions.material.lines(self.lines)
+        splits = {"training": lines.train, "validation": lines.validation, "test": lines.test}
+        check_apart({name: open_all(files) for name, files in splits.items()})
+        carry_out(self.stage(conditions, seed), conditions)
+
+    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+        path = carry_out(self.stage(conditions, seed), conditions)
+        recognizer = Recognizer(load_model(path, conditions.device), self.reader(conditions))
+        files = conditions.material.lines(self.lines).test
+        samples = to_read(open_all(files))
+        unknown = count_unknown(recognizer, samples).total()
+        conditions.say(
+            f"reading {len(samples):,} test lines, {unknown} of whose characters the model cannot write, with "
+            f"{recognizer.decoder!r}"
+        )
+        begun = time.monotonic()
+        readings = read_lines(recognizer, samples)
+        seconds = time.monotonic() - begun
+        figures, read = measured(recognizer.model, samples, readings, nats_of_lines(recognizer, samples))
+        return Outcome(figures=figures | {SECONDS: seconds}, lines=read, files=files, model=str(path))
+
+
+def measured(
+    model: Model, samples: Sequence[Sample], readings: Sequence[Reading], nats: Sequence[float | None]
+) -> tuple[dict[str, float], tuple[ReadLine, ...]]:
+    """Figures of some readings, and the readings line by line."""
+    counts = score([sample.text for sample in samples], [reading.text for reading in readings])
+    total = sum(counts, Counts())
+    lines = tuple(
+        ReadLine(sample.key, page_of(sample), sample.text, reading.text, of_line, of_text)
+        for sample, reading, of_line, of_text in zip(samples, readings, counts, nats, strict=True)
+    )
+    figures = {
+        CER: 100 * total.cer,
+        MEAN_OF_BATCHES: 100 * mean_of_batches(counts),
+        WER: 100 * total.wer,
+        NATS: sum((line.nats_per_character for line in lines), Share()).rate,
+        LINES: float(total.lines),
+        PARAMETERS: model.network.parameter_count / 1e6,
+    }
+    return figures, lines

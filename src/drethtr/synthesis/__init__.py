@@ -1,0 +1,1 @@
+"""Lines that nobody wrote: rendered text, recombined words, and random changes of an image."""

@@ -1,0 +1,261 @@
+"""Text for synthetic lines: pieces of running prose, as long as written lines are, and what letters hold besides.
+
+A corpus file is UTF-8 text, one paragraph per line, plain (`.txt`) or compressed (`.txt.xz`). It is read when first
+needed; what travels to other processes are paths.
+"""
+
+import lzma
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.synthesis.fragments import fragment
+
+KEPT_BYTES = 16 << 20  # of one file in memory; of a longer one, blocks from all over it
+BLOCK_BYTES = 1 << 16
+LONGEST_LINE = BLOCK_BYTES + (1 << 10)  # a piece of a longer one is a block
+CONTINUATIONS = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
+TRIES = 50
+LONGEST_WORD = 40
+"""Text without a space for longer than this, as in scripts that have none, is cut anywhere."""
+
+LANGUAGE_NAMES = {"eng": "en", "fra": "fr", "deu": "de", "en": "en", "fr": "fr", "de": "de"}
+SUBSTITUTES = {
+    "’": "'", "‘": "'", "‚": ",", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "—": "-", "–": "-", "…": "...",
+    "œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ſ": "s", "ß": "ss", "\u00ad": "",
+}  # fmt: skip
+
+
+class Text(NamedTuple):
+    """A line to write, and its language where the file's name tells it."""
+
+    text: str
+    language: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """What a line of text is like.
+
+    Prose is `shortest` to `longest` characters long, most often in between. `fragments` is the share of lines that
+    are a date, a sum, a name or the like; `inserted` the share of prose with one in it; `hyphenated` how
+    often a line that ends within a long word is cut there, with a hyphen; `capitals` the share in capitals only;
+    `words` the share of single words.
+    """
+
+    shortest: int = 10
+    longest: int = 70
+    fragments: float = 0.12
+    inserted: float = 0.08
+    hyphenated: float = 0.12
+    capitals: float = 0.02
+    words: float = 0.04
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shortest <= self.longest:
+            raise ConfigError(f"shortest {self.shortest} to longest {self.longest} characters is no range from 1 up")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Text files to draw lines from.
+
+    `weights` says how often each file is taken, all alike if empty. If `alphabet` is not empty, lines have only its
+    characters and spaces: others are replaced where there is a plain form and left out where there is none.
+    """
+
+    files: tuple[Path, ...]
+    weights: tuple[float, ...] = ()
+    alphabet: str = ""
+    wording: Wording = field(default_factory=Wording)
+
+    def __post_init__(self) -> None:
+        if not self.files:
+            raise ConfigError("a corpus needs at least one text file")
+        if self.weights and len(self.weights) != len(self.files):
+            raise ConfigError(f"{len(self.weights)} weights for {len(self.files)} text files; give one for each")
+        if self.weights and not (min(self.weights) >= 0 and sum(self.weights) > 0):
+            raise ConfigError(f"weights of text files must be 0 or more, and one above 0, not {self.weights}")
+
+    def draw(self, rng: np.random.Generator) -> Text:
+        """One line, not empty.
+
+        Raises:
+            DataError: if nothing can be drawn, because the files have no text in the alphabet.
+        """
+        file = self.files[self.draw_file(rng)]
+        language = language_of(file)
+        for _ in range(TRIES):
+            text = self.draw_line(file, language or "", rng)
+            if text:
+                return Text(text, language)
+        raise DataError(f"{file} has no text in the alphabet {self.alphabet!r}")
+
+    def draw_file(self, rng: np.random.Generator) -> int:
+        if not self.weights:
+            return int(rng.integers(len(self.files)))
+        shares = np.cumsum(self.weights)
+        return int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
+
+    def draw_line(self, file: Path, language: str, rng: np.random.Generator) -> str:
+        wording = self.wording
+        kind = rng.random() - wording.fragments
+        if kind < 0:
+            return self.restrict(fragment(language, rng))
+        paragraph = self.restrict(draw_paragraph(file, rng))
+        if not paragraph:
+            return ""
+        if kind < wording.words:
+            words = paragraph.split()
+            return words[int(rng.integers(len(words)))][: wording.longest]
+        hyphen = not self.alphabet or "-" in self.alphabet
+        text = cut_line(paragraph, self.draw_length(rng), wording.hyphenated if hyphen else 0.0, rng)
+        if rng.random() < wording.inserted:
+            text = insert(text, self.restrict(fragment(language, rng)), rng)
+        return self.restrict(text.upper()) if rng.random() < wording.capitals else text
+
+    def draw_length(self, rng: np.random.Generator) -> int:
+        shortest, longest = self.wording.shortest, self.wording.longest
+        return round(shortest + (longest - shortest) * float(rng.beta(2.0, 2.4)))
+
+    def restrict(self, text: str) -> str:
+        """The text in the alphabet, composed (NFC), with single spaces."""
+        text = unicodedata.normalize("NFC", text)
+        if self.alphabet:
+            text = text.translate(plain_forms(self.alphabet))
+        return " ".join(text.split())
+
+
+def cut_line(paragraph: str, length: int, hyphenated: float, rng: np.random.Generator) -> str:
+    """About `length` characters of a paragraph, from the start of a word to the end of one, or to a hyphen in it."""
+    if len(paragraph) <= length:
+        return paragraph
+    start = word_after(paragraph, int(rng.integers(-1, len(paragraph) - length)))
+    end = start + length
+    if end >= len(paragraph):
+        return paragraph[start:]
+    word_end = end_of_word(paragraph, end)
+    word_start = paragraph.rfind(" ", start, end) + 1
+    inside = paragraph[end - 2 : end + 2].isalpha() and word_start + 3 <= end <= word_end - 3
+    if inside and rng.random() < hyphenated:
+        return paragraph[start:end] + "-"
+    near = word_start - 1 if end - word_start < word_end - end and word_start > start else word_end
+    return paragraph[start:near]
+
+
+def word_after(paragraph: str, place: int) -> int:
+    """Where the first word after a place begins, or after -1; if there is none, the first of all."""
+    if place < 0 or end_of_word(paragraph, place) == place:
+        return place + 1
+    return paragraph.find(" ", place) + 1
+
+
+def end_of_word(paragraph: str, place: int) -> int:
+    """Where the word at a place ends, or the place itself if that is too far away."""
+    end = paragraph.find(" ", place)
+    end = len(paragraph) if end < 0 else end
+    return end if end - place <= LONGEST_WORD else place
+
+
+def insert(text: str, piece: str, rng: np.random.Generator) -> str:
+    """The text with a piece between two of its words, but not behind one that is cut."""
+    words = text.split()
+    place = int(rng.integers(len(words) + (not text.endswith("-"))))
+    return " ".join((*words[:place], *piece.split(), *words[place:]))
+
+
+def draw_paragraph(file: Path, rng: np.random.Generator) -> str:
+    """A paragraph of a file, longer ones more often."""
+    content = read_text(file)
+    place = int(rng.integers(len(content)))
+    start = content.rfind(b"\n", 0, place) + 1
+    end = content.find(b"\n", start)
+    return content[start : len(content) if end < 0 else end].decode()
+
+
+@cache
+def read_text(file: Path) -> bytes:
+    """The paragraphs of a file, at most about `KEPT_BYTES` of them; kept for the life of the process.
+
+    Raises:
+        DataError: if the file is missing, damaged, empty or not UTF-8.
+    """
+    try:
+        content = sample_blocks(read_blocks(file), KEPT_BYTES // BLOCK_BYTES)
+        content.decode()
+    except OSError as error:
+        raise DataError(f"cannot read the text file {file}: {error.strerror or error}") from error
+    except (lzma.LZMAError, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read the text file {file}: {error}") from error
+    if not content.strip():
+        raise DataError(f"{file} has no text")
+    return content
+
+
+def read_blocks(file: Path) -> Iterator[bytes]:
+    """A file in pieces of whole lines, about `BLOCK_BYTES` each."""
+    block = b""
+    with lzma.open(file) if file.suffix == ".xz" else file.open("rb") as stream:
+        for line in read_lines(stream):
+            block += line
+            if len(block) > BLOCK_BYTES:
+                yield block
+                block = b""
+    if block:
+        yield block
+
+
+def read_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; one longer than `LONGEST_LINE` comes in pieces, lines of their own, that end at a space."""
+    rest = b""
+    while line := rest + stream.readline(LONGEST_LINE - len(rest)):
+        rest = b""
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            last = len(line.rstrip(CONTINUATIONS)) - 1  # where the last character begins, which may be incomplete
+            end = max(line.rfind(b" "), 0) or max(last, 0) or len(line)
+            line, rest = line[:end] + b"\n", line[end:]
+        yield line
+
+
+def sample_blocks(blocks: Iterator[bytes], most: int) -> bytes:
+    """All blocks, or a fair sample of `most` of them, always the same one (reservoir sampling)."""
+    rng, kept = np.random.default_rng(0), list[bytes]()
+    for number, block in enumerate(blocks):
+        if number < most:
+            kept.append(block)
+        elif (place := int(rng.integers(number + 1))) < most:
+            kept[place] = block
+    return b"".join(kept)
+
+
+def language_of(file: Path) -> str | None:
+    """The language a file's name ends in, as in `novels_eng.txt.xz` or `fr.txt`."""
+    return LANGUAGE_NAMES.get(file.name.removesuffix(".xz").removesuffix(".txt").rsplit("_")[-1].lower())
+
+
+@cache
+def plain_forms(alphabet: str) -> "PlainForms":
+    """The translation into an alphabet, made once per process."""
+    return PlainForms(alphabet)
+
+
+class PlainForms(dict[int, str]):
+    """A table for `str.translate` that finds a character's nearest form in an alphabet when first asked."""
+
+    def __init__(self, alphabet: str) -> None:
+        super().__init__({ord(character): character for character in alphabet + " "})
+        self.alphabet = frozenset(alphabet + " ")
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        bare = unicodedata.normalize("NFD", character)[0]
+        forms = (SUBSTITUTES.get(character, ""), " " if character.isspace() else bare)
+        found = next((form for form in forms if form and self.alphabet.issuperset(form)), "")
+        self[code] = found
+        return found

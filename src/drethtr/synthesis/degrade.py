@@ -1,0 +1,123 @@
+"""Random steps for what ink, paper, camera and file do to a line. Greys are shares of white: 0 black, 1 white."""
+
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from drethtr.images.line import Line
+from drethtr.synthesis.fields import blur, cloud, multiscale_noise
+from drethtr.synthesis.random_step import RandomStep, ink_of, paper_grey
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackgroundNoise(RandomStep):
+    """Replace flat paper and flat ink by textures whose greys span these ranges (paper, Sec. 5.3).
+
+    The defaults are the greys the paper's formula gives. Its second ink texture, of fibres, is left out: nobody can
+    see fibres inside a stroke.
+    """
+
+    paper: tuple[float, float] = (0.8, 1.0)
+    ink: tuple[float, float] = (0.0, 0.4)
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        lightest = max(1.0, float(line.max()))
+        paper_share = blur(line.astype(np.float32), 1.0) / lightest
+        paper, ink = (low + (high - low) * multiscale_noise(line.shape, rng) for low, high in (self.paper, self.ink))
+        noisy: Line = (255 * (ink + paper_share * (paper - ink))).clip(0, 255).astype(np.uint8)
+        return noisy
+
+
+@dataclass(frozen=True, kw_only=True)
+class FadeInk(RandomStep):
+    """Let the pen run dry in places: keep between `least` and all of the ink, changing along the line."""
+
+    least: float = 0.45
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        cells = (3, max(2, 3 * line.shape[1] // line.shape[0]))
+        kept = np.float32(self.least) + np.float32(1 - self.least) * cloud(line.shape, cells, rng)
+        faded: Line = line + (ink_of(line) * (1 - kept)).astype(np.uint8)
+        return faded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tone(RandomStep):
+    """Change gamma, then let white become `paper` and black rise by `ink` of what remains."""
+
+    gamma: tuple[float, float] = (0.7, 1.6)
+    paper: tuple[float, float] = (0.65, 1.0)
+    ink: tuple[float, float] = (0.0, 0.35)
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        gamma, white, black = (rng.uniform(*span) for span in (self.gamma, self.paper, self.ink))
+        greys = (np.arange(256) / 255) ** gamma
+        table: Line = np.rint(255 * white * (black + (1 - black) * greys)).astype(np.uint8)
+        return table[line]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnevenLight(RandomStep):
+    """Shade the line softly, down to `darkest` of its brightness."""
+
+    darkest: float = 0.65
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        light = 1 - np.float32(1 - self.darkest) * cloud(line.shape, (2, 5), rng)
+        shaded: Line = (line * light).astype(np.uint8)
+        return shaded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grain(RandomStep):
+    """Add noise of up to so many grey levels, drawn from `levels`, to every pixel on its own."""
+
+    levels: tuple[int, int] = (4, 20)
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        level = int(rng.integers(*self.levels, endpoint=True))
+        noise = rng.integers(-level, level, line.shape, dtype=np.int16, endpoint=True)
+        return (line + noise).clip(0, 255).astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blur(RandomStep):
+    """Blur by a Gaussian whose radius is drawn from a range, in shares of the height."""
+
+    radius: tuple[float, float] = (0.005, 0.018)
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        radius = line.shape[0] * rng.uniform(*self.radius)
+        return np.asarray(Image.fromarray(line).filter(ImageFilter.GaussianBlur(radius)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JpegCompression(RandomStep):
+    """Write as JPEG and read back."""
+
+    quality: tuple[int, int] = (15, 70)
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        file = BytesIO()
+        Image.fromarray(line).save(file, "JPEG", quality=int(rng.integers(*self.quality, endpoint=True)))
+        with Image.open(file) as image:
+            return np.asarray(image)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropInk(RandomStep):
+    """Cover up to `most` small spots with paper, each with sides up to `share` of the height."""
+
+    most: int = 4
+    share: float = 0.14
+
+    def __call__(self, line: Line, rng: np.random.Generator) -> Line:
+        height, width = line.shape
+        line, paper = line.copy(), paper_grey(line)
+        for _ in range(rng.integers(1, self.most, endpoint=True)):
+            top, left = rng.integers(height), rng.integers(width)
+            down, across = rng.integers(1, max(1, int(height * self.share)), 2, endpoint=True)
+            line[top : top + down, left : left + across] = paper
+        return line

@@ -1,0 +1,217 @@
+"""Lines put together of words of other lines: of one hand on one page, in an order that nobody wrote.
+
+A network that sees a line many times knows its text by heart; words in a new order it has to read. Where a line can be
+cut is found beforehand (`drethtr data gaps`).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+from PIL import Image
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import ConfigError, DataError, MissingExtraError
+from drethtr.images.line import Line
+from drethtr.lines.sample import Sample, fingerprint, page_of
+from drethtr.lines.sources.parquet import open_parquet
+
+IMAGE, COLUMNS, CHARACTERS = FIELDS = ("image", "columns", "characters")
+"""The columns of a file of gaps: the fingerprint of an image, and of each gap in it what `Gap` has."""
+
+MOST_WORDS = 4
+"""Words in their own order; more of them would be known by heart again."""
+
+MOST_PIECES = 12
+
+FEWEST_LINES = 3
+"""Of one hand on a page; fewer give the same words again and again."""
+
+MARGIN = 0.125
+"""Of the height of a line: what is added at its ends, which are cut close to the ink. Two make a narrow space."""
+
+SEAM = 3
+"""Columns on either side of a seam over which one paper becomes the other."""
+
+
+class Gap(NamedTuple):
+    """White between two words: a column of the image, and the place of the space in the text."""
+
+    column: int
+    character: int
+
+    def is_of(self, text: str) -> bool:
+        """Whether there is a space at its place."""
+        return 0 < self.character < len(text) and text[self.character] == " "
+
+
+Gaps = Mapping[bytes, tuple[Gap, ...]]
+"""The gaps of lines, by the fingerprints of their images."""
+
+
+def write_gaps(gaps: Gaps, path: Path) -> None:
+    """Write what `read_gaps` reads.
+
+    Raises:
+        DataError: if the file cannot be written.
+        MissingExtraError: without pyarrow.
+    """
+    try:
+        import pyarrow
+        from pyarrow.parquet import write_table
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "train") from error
+    numbers = pyarrow.list_(pyarrow.int32())
+    schema = pyarrow.schema([(IMAGE, pyarrow.binary()), (COLUMNS, numbers), (CHARACTERS, numbers)])
+    rows = [
+        {IMAGE: image, COLUMNS: [gap.column for gap in of_line], CHARACTERS: [gap.character for gap in of_line]}
+        for image, of_line in gaps.items()
+    ]
+    try:
+        with atomic_write(path) as unfinished:
+            write_table(pyarrow.Table.from_pylist(rows, schema), unfinished)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error}") from error
+
+
+def read_gaps(path: str) -> Gaps:
+    """The gaps in a file of `drethtr data gaps`.
+
+    Raises:
+        DataError: if it cannot be read, or is another file.
+        MissingExtraError: without pyarrow.
+    """
+    with open_parquet(path) as file:
+        if {*FIELDS} - {*file.schema_arrow.names}:
+            raise DataError(f"{path}: no file of gaps between words; drethtr data gaps makes one")
+        rows = file.read(list(FIELDS), use_threads=False).to_pylist()
+    return {row[IMAGE]: tuple(map(Gap, row[COLUMNS], row[CHARACTERS])) for row in rows}
+
+
+class Words(NamedTuple):
+    """A line that can be cut."""
+
+    sample: Sample
+    gaps: tuple[Gap, ...]
+
+    def some(self, rng: np.random.Generator) -> tuple[Line, str]:
+        """At most `MOST_WORDS` of its words, as they stand; at an end of the line with some paper more.
+
+        Raises:
+            DataError: naming the sample, if its image cannot be read.
+        """
+        line = self.sample.line()
+        edges = [Gap(0, -1), *self.gaps, Gap(line.shape[1], len(self.sample.text))]
+        count = min(int(rng.integers(1, MOST_WORDS + 1)), len(edges) - 1)
+        first = int(rng.integers(len(edges) - count))
+        left, right = edges[first], edges[first + count]
+        piece = line[:, left.column : right.column]
+        if piece.size:
+            margin = round(MARGIN * line.shape[0])
+            sides = (margin * (left is edges[0]), margin * (right is edges[-1]))
+            piece = np.pad(piece, ((0, 0), sides), constant_values=int(np.median(line)))
+        return piece, self.sample.text[left.character + 1 : right.character].strip()
+
+
+def recombine(sample: Sample, pool: Sequence[Words], rng: np.random.Generator) -> Sample:
+    """A line about as long as `sample`, of words of the lines in the pool.
+
+    Raises:
+        DataError: naming the sample, if an image cannot be read.
+    """
+    width, height = sample.size()
+    pieces: list[Line] = []
+    texts: list[str] = []
+    length = 0.0
+    for _ in range(MOST_PIECES):
+        piece, text = pool[int(rng.integers(len(pool)))].some(rng)
+        if piece.size and text:
+            pieces.append(piece)
+            texts.append(text)
+            length += piece.shape[1] / piece.shape[0]
+        if length >= width / height:
+            break
+    if not pieces:
+        return sample
+    return replace(sample, image=joined_up(pieces), text=" ".join(texts), key=f"{sample.key}, of words of its page")
+
+
+def joined_up(pieces: Sequence[Line]) -> Line:
+    """Pieces as one line: as high as the first, and on its paper."""
+    height, paper = pieces[0].shape[0], float(np.median(pieces[0]))
+    shown = []
+    for piece in pieces:
+        if piece.shape[0] != height:
+            size = (max(1, round(piece.shape[1] * height / piece.shape[0])), height)
+            piece = np.asarray(Image.fromarray(piece).resize(size, Image.Resampling.BILINEAR))
+        shown.append(piece.astype(np.float32) + (paper - float(np.median(piece))))
+    joined = np.concatenate(shown, axis=1)
+    for seam in np.cumsum([piece.shape[1] for piece in shown])[:-1].tolist():
+        left, right = max(seam - SEAM, 0), min(seam + SEAM, joined.shape[1])
+        turn = np.linspace(0, 1, right - left, dtype=np.float32)
+        joined[:, left:right] = (1 - turn) * joined[:, left, None] + turn * joined[:, right - 1, None]
+    return joined.clip(0, 255).round().astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recombined:
+    """How lines of a source are put together anew.
+
+    gaps    a file of `drethtr data gaps`: where they can be cut; lines that it does not know stay as they are
+    share   of those that it knows, so many are of words of their page
+    """
+
+    gaps: str
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ConfigError(f"recombined.share must be in [0, 1], not {self.share}")
+
+
+@dataclass(frozen=True)
+class Recombination:
+    """Puts lines of a set together anew.
+
+    share  of the lines that can be
+    pages  lines by one hand on one page
+    page   of each line that can be put together anew, by its number in the set
+    """
+
+    share: float
+    pages: tuple[tuple[Words, ...], ...]
+    page: Mapping[int, int]
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample], gaps: Gaps, share: float) -> Self:
+        """Of lines of unknown pages none can be, nor of those whose text is not that in which gaps were found.
+
+        Raises:
+            DataError: naming the sample, if its file cannot be read.
+        """
+        found: dict[tuple[str, str | None], dict[int, Words]] = defaultdict(dict)
+        for number, sample in enumerate(samples):
+            of_line = gaps.get(fingerprint(sample))
+            if of_line is not None and page_of(sample) and all(gap.is_of(sample.text) for gap in of_line):
+                found[page_of(sample), sample.hand][number] = Words(sample, of_line)
+        pages = [lines for lines in found.values() if len(lines) >= FEWEST_LINES]
+        numbers = {number: page for page, lines in enumerate(pages) for number in lines}
+        return cls(share, tuple(tuple(lines.values()) for lines in pages), numbers)
+
+    def __call__(self, number: int, sample: Sample, rng: np.random.Generator) -> Sample:
+        """The sample of this number in its set, or one of words of its page.
+
+        Raises:
+            DataError: naming the sample, if an image cannot be read.
+        """
+        page = self.page.get(number)
+        return sample if page is None or rng.random() >= self.share else recombine(sample, self.pages[page], rng)
+
+    def digest(self) -> str:
+        """The same as long as the share and the gaps are."""
+        gaps = [[words.gaps for words in page] for page in self.pages]
+        return blake2b(repr((self.share, gaps)).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,97 @@
+"""Lines of handwriting that nobody wrote: text in handwriting fonts, as a scan would show it, made when needed.
+
+    synthesizer = Synthetic(fonts="fonts", texts=("novels_eng.txt.xz",)).build()
+    sample = synthesizer.render(index=7, seed=0)
+
+The same configuration, seed and index give the same line, in whatever order and process.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.lines.sample import Sample
+from drethtr.lines.urls import digest_of
+from drethtr.synthesis.corpus import Corpus, Text, Wording
+from drethtr.synthesis.fonts import Face, FontFolder
+from drethtr.synthesis.sheet import Paper, put_on_paper
+from drethtr.synthesis.writing import Pen, Writing, write
+
+TRIES = 20  # texts drawn until some font has all their characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthetic:
+    """A folder of fonts, text files to write from, and how.
+
+    `weights` says how often each text is taken, all alike if empty; `alphabet` holds the only characters written, any
+    if empty; `height` is in pixels.
+    """
+
+    fonts: str
+    texts: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+    alphabet: str = ""
+    height: int = 64
+    wording: Wording = field(default_factory=Wording)
+    pen: Pen = field(default_factory=Pen)
+    paper: Paper = field(default_factory=Paper)
+
+    def __post_init__(self) -> None:
+        if self.height < 16:
+            raise ConfigError(f"lines of {self.height} pixels cannot be read; give at least 16")
+
+    def build(self) -> "Synthesizer":
+        """The maker of lines; cheap, fonts and texts are read when first needed.
+
+        Raises:
+            DataError: if the folder has no fonts.
+        """
+        texts = tuple(Path(text) for text in self.texts)
+        corpus = Corpus(files=texts, weights=self.weights, alphabet=self.alphabet, wording=self.wording)
+        return Synthesizer(self, FontFolder(Path(self.fonts)), corpus)
+
+
+@dataclass(frozen=True)
+class Synthesizer:
+    """Makes synthetic lines; travels between processes as a few paths."""
+
+    config: Synthetic
+    fonts: FontFolder
+    corpus: Corpus
+
+    def digest(self) -> str:
+        """The same as long as fonts and texts have the same content.
+
+        Raises:
+            DataError: if one cannot be read.
+        """
+        return digest_of((*self.fonts.files, *self.corpus.files))
+
+    def render(self, index: int, seed: int) -> Sample:
+        """Line number `index` of a seed.
+
+        Raises:
+            DataError: if a font or text cannot be read, or no font draws what the texts hold.
+        """
+        return self.make(index, seed)[0]
+
+    def make(self, index: int, seed: int) -> tuple[Sample, Writing]:
+        """The line that `render` makes, and how it was written, which tells where each character is."""
+        rng = np.random.default_rng((seed, index))
+        text, face = self.draw_text_and_face(rng)
+        writing = write(text.text, face, self.config.pen, self.config.height, rng)
+        line = put_on_paper(writing.ink, self.config.paper, rng)
+        key = f"synthetic line {index} of seed {seed}"
+        return Sample(line, text.text, "synthetic", text.language, None, face.name, True, key), writing
+
+    def draw_text_and_face(self, rng: np.random.Generator) -> tuple[Text, Face]:
+        for _ in range(TRIES):
+            text = self.corpus.draw(rng)
+            for number in rng.permutation(len(self.fonts)):
+                face = self.fonts[number]
+                if face.draws(text.text):
+                    return text, face
+        raise DataError(f"no font in {self.fonts.path} draws the texts, the last of them {text.text!r}")

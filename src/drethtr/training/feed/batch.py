@@ -1,0 +1,159 @@
+"""Batches of lines of like width, as tensors.
+
+B lines, H rows, W columns of the widest line, T tokens of the longest text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.images.prepare import Preparation, Prepared
+from drethtr.recognition.batching import group_by_width, padded_width, stack
+from drethtr.synthesis.random_step import RandomStep, augment
+from drethtr.text.tokenizer import PAD, Tokenizer
+from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.prose import Prose
+
+NARROWEST = 2
+"""Columns that a character has at least: a line with more text is no line, and would make its whole batch as long."""
+
+AUGMENT, SHUFFLE, DRAW = 1, 2, 3  # keep the chances that are drawn here apart, and from those of the mixture
+
+
+class Batch(NamedTuple):
+    """Some lines with their texts.
+
+    images      float32 (B, 1, H, W), ink +1 and paper -1; paper on the right of shorter lines
+    widths      int64 (B,), columns of each line
+    tokens      int64 (B, T), without `BOS` and `EOS`, filled up with `PAD`
+    lengths     int64 (B,), tokens of each text
+    prose       int64 (P, T'), the same texts and others that no line has, likewise filled up, if they are wanted
+    left_out    lines that were left out since the batch before: too wide, or with more text than fits the image
+    """
+
+    images: Tensor
+    widths: Tensor
+    tokens: Tensor
+    lengths: Tensor
+    texts: tuple[str, ...]
+    left_out: int = 0
+    prose: Tensor | None = None
+
+
+def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer) -> Batch:
+    """Put prepared lines of one height and their texts into one batch."""
+    images, widths = stack(lines)
+    tokens, lengths = encode_all(texts, tokenizer)
+    return Batch(images, widths, tokens, lengths, tuple(texts))
+
+
+def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+    """The tokens of N texts, int64 (N, T), filled up with `PAD`, and how many each has, (N,)."""
+    encoded = [tokenizer.encode(text) for text in texts]
+    lengths = [len(ids) for ids in encoded]
+    tokens = torch.full((len(encoded), max(lengths)), PAD)
+    for row, ids in zip(tokens, encoded, strict=True):
+        row[: len(ids)] = torch.tensor(ids)
+    return tokens, torch.tensor(lengths)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchConfig:
+    """How large batches are.
+
+    pixels          most pixels of a batch, paper included: lines x rows x columns of the widest line
+    lines           most lines of a batch
+    max_columns     wider lines are left out, and those of more characters than `NARROWEST` columns have room for
+    chunk           samples that are sorted by width together, and read by one worker in one go
+    """
+
+    pixels: int = 48 * 40_000
+    lines: int = 64
+    max_columns: int = 4000
+    chunk: int = 512
+
+    def __post_init__(self) -> None:
+        for name in ("pixels", "lines", "max_columns", "chunk"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"batches.{name} must be at least 1, not {getattr(self, name)}")
+
+
+class Batches(Dataset[list[Batch]]):
+    """Batches from a mixture without end. Item i holds samples i * chunk to (i + 1) * chunk, the batches shuffled.
+
+    An item depends on nothing but its number and the seed of the mixture; processes may share the items out.
+    """
+
+    def __init__(
+        self,
+        mixture: Mixture,
+        preparation: Preparation,
+        tokenizer: Tokenizer,
+        config: BatchConfig,
+        augmentation: Sequence[RandomStep] = (),
+        prose: Prose | None = None,
+    ) -> None:
+        widest = preparation.height * padded_width(config.max_columns)
+        if widest > config.pixels:
+            raise ConfigError(
+                f"batches.pixels {config.pixels:,} has no room for a line of {preparation.height} rows and "
+                f"batches.max_columns {config.max_columns:,} columns: filled up, that takes {widest:,}"
+            )
+        self.mixture = mixture
+        self.preparation = preparation
+        self.tokenizer = tokenizer
+        self.config = config
+        self.augmentation = tuple(augmentation)
+        self.prose = prose.build(tokenizer.alphabet) if prose is not None else None
+
+    def __getitem__(self, chunk: int) -> list[Batch]:
+        """The batches of one chunk, at least one.
+
+        Raises:
+            DataError: naming the sample, if a line cannot be used; or if every line of the chunk is left out.
+        """
+        config = self.config
+        samples = [self.prepared(index) for index in range(chunk * config.chunk, (chunk + 1) * config.chunk)]
+        kept = [(line, text) for line, text in samples if NARROWEST * len(text) <= line.shape[1] <= config.max_columns]
+        if not kept:
+            raise DataError(
+                f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns, or more text "
+                "than fits the image"
+            )
+        widths = [line.shape[1] for line, _ in kept]
+        groups = group_by_width(widths, config.pixels // self.preparation.height, config.lines)
+        batches: list[Batch] = []
+        for group in groups:
+            lines, texts = zip(*(kept[i] for i in group), strict=True)
+            batches.append(self.with_prose(collate(lines, texts, self.tokenizer), chunk, len(batches)))
+        np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
+        batches[0] = batches[0]._replace(left_out=len(samples) - len(kept))
+        return batches
+
+    def digests(self) -> list[str]:
+        """All that they are made of, each with a digest."""
+        prose = [] if self.prose is None else [f"prose [{self.prose.digest()}]"]
+        return [*self.mixture.digests(), *prose]
+
+    def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:
+        """The batch of this number in a chunk with the text that the decoder learns beside it, if any."""
+        if self.prose is None:
+            return batch
+        drawn = self.prose.draw(np.random.default_rng((self.mixture.seed, chunk, number, DRAW)))
+        prose, _ = encode_all([*batch.texts, *drawn], self.tokenizer)
+        return batch._replace(prose=prose)
+
+    def prepared(self, index: int) -> tuple[Prepared, str]:
+        """One sample, ready to be put into a batch: its line and text."""
+        sample = self.mixture.sample(index)
+        line = augment(self.augmentation, sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT)))
+        try:
+            return self.preparation(line), sample.text
+        except DataError as error:
+            raise DataError(f"{sample.key}: {error}") from error

@@ -1,0 +1,51 @@
+"""Text that the decoder learns without images, to know the language beside the lines."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from drethtr.base.errors import ConfigError
+from drethtr.lines.urls import digest_of
+from drethtr.synthesis.corpus import Corpus
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prose:
+    """The texts of each batch, and so many lines beside them from text files, plain or compressed, if any are named."""
+
+    texts: tuple[str, ...] = ()
+    lines: int = 12
+
+    def __post_init__(self) -> None:
+        if self.lines < 1:
+            raise ConfigError(f"prose.lines must be at least 1, not {self.lines}")
+
+    def build(self, alphabet: str) -> "ProseLines":
+        """What draws them, with the characters of an alphabet only; files are read when first needed."""
+        files = tuple(map(Path, self.texts))
+        return ProseLines(Corpus(files=files, alphabet=alphabet) if files else None, self.lines)
+
+
+@dataclass(frozen=True)
+class ProseLines:
+    """Draws so many lines at a time from a corpus, none without one."""
+
+    corpus: Corpus | None
+    lines: int
+
+    def digest(self) -> str:
+        """The same as long as the files have the same content.
+
+        Raises:
+            DataError: if one cannot be read.
+        """
+        return digest_of(self.corpus.files if self.corpus is not None else ())
+
+    def draw(self, rng: np.random.Generator) -> list[str]:
+        """The lines beside one batch.
+
+        Raises:
+            DataError: if a file cannot be read, or has no text in the alphabet.
+        """
+        return [] if self.corpus is None else [self.corpus.draw(rng).text for _ in range(self.lines)]

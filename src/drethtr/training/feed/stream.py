@@ -1,0 +1,126 @@
+"""Batches one after another, made by worker processes.
+
+The order and the values do not depend on the number of workers, and a stream can start at any batch.
+"""
+
+import ctypes
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils.data import DataLoader, Dataset
+
+from drethtr.base.errors import DataError
+from drethtr.training.feed.batch import Batch, Batches
+
+
+class Position(NamedTuple):
+    """The next batch: number `batch` of chunk `chunk`."""
+
+    chunk: int
+    batch: int
+
+
+BEGINNING = Position(0, 0)
+
+
+class Parcel(NamedTuple):
+    """A `Batch` on its way between processes: images as 256 greys, everything in numpy arrays.
+
+    Prepared lines have no more than 256 greys, so nothing is lost. Arrays go through a pipe; tensors would need a file
+    descriptor each and shared memory, of which containers often have little.
+    """
+
+    greys: NDArray[np.uint8]
+    widths: NDArray[Any]
+    tokens: NDArray[Any]
+    lengths: NDArray[Any]
+    texts: tuple[str, ...]
+    left_out: int
+    prose: NDArray[Any] | None
+
+
+def pack(batch: Batch) -> Parcel:
+    """Make a batch small."""
+    greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
+    prose = None if batch.prose is None else batch.prose.numpy()
+    tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
+    return Parcel(greys, *tensors, batch.texts, batch.left_out, prose)
+
+
+def unpack(parcel: Parcel) -> Batch:
+    """The inverse of `pack`."""
+    images = np.float32(1) - parcel.greys / np.float32(127.5)
+    widths, tokens, lengths = map(torch.from_numpy, parcel[1:4])
+    prose = None if parcel.prose is None else torch.from_numpy(parcel.prose)
+    return Batch(torch.from_numpy(images), widths, tokens, lengths, parcel.texts, parcel.left_out, prose)
+
+
+class Parcels(Dataset[list[Parcel] | DataError]):
+    """Packed batches. An error is returned, not raised: torch would bury its message in the worker's traceback."""
+
+    def __init__(self, batches: Batches) -> None:
+        self.batches = batches
+
+    def __getitem__(self, chunk: int) -> list[Parcel] | DataError:
+        """The batches of one chunk, or what is wrong with it."""
+        try:
+            return [pack(batch) for batch in self.batches[chunk]]
+        except DataError as error:
+            return error
+
+
+def beginnings(streams: int) -> tuple[Position, ...]:
+    """Where each of several streams begins that share all chunks among them."""
+    return tuple(Position(chunk, 0) for chunk in range(streams))
+
+
+def stream(
+    batches: Batches, *, start: Position = BEGINNING, every: int = 1, workers: int = 0
+) -> Iterator[tuple[Position, Batch]]:
+    """Batches from `start` on, without end, each with the position after it; of the chunks, only each `every`-th.
+
+    Raises:
+        DataError: naming the sample, if a line cannot be used.
+    """
+    loader = DataLoader(
+        Parcels(batches),
+        batch_size=None,
+        sampler=range(start.chunk, sys.maxsize, every),
+        num_workers=workers,
+        collate_fn=as_it_is,
+        worker_init_fn=begin_worker,
+        generator=torch.Generator(),  # else torch takes a number from the generator that the model uses
+    )
+    for chunk, parcels in zip(count(start.chunk, every), loader, strict=False):
+        if isinstance(parcels, DataError):
+            raise parcels
+        for number, parcel in enumerate(parcels):
+            if (chunk, number) >= start:
+                after = Position(chunk, number + 1) if number + 1 < len(parcels) else Position(chunk + every, 0)
+                yield after, unpack(parcel)
+
+
+def as_it_is(parcels: list[Parcel] | DataError) -> list[Parcel] | DataError:
+    """Keep torch from turning arrays into tensors."""
+    return parcels
+
+
+def begin_worker(worker: int) -> None:
+    """Let workers not compete for the processor, as there is one for each, and not outlive a killed parent."""
+    torch.set_num_threads(1)
+    with suppress(ImportError):
+        import cv2
+
+        cv2.setNumThreads(0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+PR_SET_PDEATHSIG = 1

@@ -1,0 +1,170 @@
+"""Real lines that memory has no room for: read from Parquet files, at paths or URLs, as training comes to them.
+
+A row group is a block. Every round takes the blocks in another order and shuffles the lines of `TOGETHER` blocks at a
+time, so that few blocks are in memory and any sample can still be asked for by its number.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import DataError
+from drethtr.lines.sample import Sample
+from drethtr.lines.sources import all_matching
+from drethtr.lines.sources.parquet import columns_of, is_clean, open_parquet, sample_of, text_of
+from drethtr.text.normalize import nfc
+from drethtr.training.feed.supply import FromFiles, Supply
+
+TOGETHER = 16
+"""Blocks whose lines are shuffled together; with the 500 lines that `drethtr data import` puts into one, 8,000."""
+
+LONGEST_BLOCK = 5000
+"""More lines in a row group are refused: all that are shuffled together have to be in memory."""
+
+
+class Block(NamedTuple):
+    """A row group of a file: the number of its first row, and those of its rows, from 0, that are trained on.
+
+    `digest` is of its texts, of which of them are trained on, and of how many bytes it has in all.
+    """
+
+    file: str
+    group: int
+    first: int
+    rows: NDArray[np.int16]
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Streamed(FromFiles):
+    """Real lines from Parquet files, all alike; images stay where they are until their turn.
+
+    Whether validation lines are among them is not checked: `drethtr data check` tells.
+    """
+
+    def open(self) -> list[tuple[float, Supply]]:
+        """One supply; all texts are looked at, but no image.
+
+        Raises:
+            DataError: if files are not found or match twice, one cannot be used, or no line is left.
+        """
+        blocks = tuple(block for file in all_matching(self.paths) for block in self.blocks(file))
+        used = tuple(block for block in blocks if block.rows.size)
+        if not used:
+            raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
+        return [(1.0, StreamedLines(used))]
+
+    def blocks(self, file: str) -> Iterator[Block]:
+        """The row groups of a file."""
+        with open_parquet(file) as opened:
+            wanted = [name for name in columns_of(opened, file) if name in ("text", "clean")]
+            first = 0
+            for group in range(opened.num_row_groups):
+                about = opened.metadata.row_group(group)
+                count = about.num_rows
+                if count > LONGEST_BLOCK:
+                    raise DataError(
+                        f"{file}: a row group has {count:,} rows, too many to stream; write it anew with row groups "
+                        f"of 500, as pyarrow.parquet.write_table does with row_group_size=500"
+                    )
+                rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
+                accepted = [self.accepts(row, f"{file} row {first + place}") for place, row in enumerate(rows)]
+                told = json.dumps([[row["text"] for row in rows], accepted, about.total_byte_size])
+                digest = blake2b(told.encode(), digest_size=8).hexdigest()
+                yield Block(file, group, first, np.flatnonzero(accepted).astype(np.int16), digest)
+                first += count
+
+    def accepts(self, row: dict[str, Any], key: str) -> bool:
+        """Whether to train on a row."""
+        return self.suits(nfc(text_of(row["text"], key)), is_clean(row.get("clean"), key))
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedLines(Supply):
+    """The lines of some blocks, round after round, each round in another order."""
+
+    blocks: tuple[Block, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is in memory does not travel to other processes."""
+        return type(self), (self.blocks,)
+
+    @cached_property
+    def rows(self) -> Callable[[str, int], list[dict[str, Any]]]:
+        """`rows_of`, of blocks that were needed last from memory: those of a group, and of the one before or after."""
+        return lru_cache(maxsize=2 * TOGETHER)(rows_of)
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Lines of each block."""
+        return tuple(len(block.rows) for block in self.blocks)
+
+    @cached_property
+    def lines(self) -> int:
+        """Lines of a round."""
+        return sum(self.counts)
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """The sample of this number; none comes again before all others came."""
+        round_, place = divmod(number, self.lines)
+        blocks, ends = arrangement(self.counts, round_, seed)
+        first = int(np.searchsorted(ends, place, side="right")) // TOGETHER * TOGETHER
+        before = int(ends[first - 1]) if first else 0
+        group = [self.blocks[block] for block in blocks[first : first + TOGETHER].tolist()]
+        inside = int(ends[first + len(group) - 1]) - before
+        chosen = int(order(inside, first, (seed, round_))[place - before])
+        return self.line_of(group, chosen)
+
+    def line_of(self, group: list[Block], number: int) -> Sample:
+        """A line of some blocks, counted over all of them."""
+        for block in group:
+            if number < len(block.rows):
+                row = int(block.rows[number])
+                return sample_of(self.rows(block.file, block.group)[row], block.file, block.first + row, nfc)
+            number -= len(block.rows)
+        raise AssertionError
+
+    def texts(self) -> Iterator[str]:
+        """The texts of all lines, read from the files."""
+        for file, blocks in groupby(self.blocks, lambda block: block.file):
+            with open_parquet(file) as opened:
+                for block in blocks:
+                    column = opened.read_row_group(block.group, ["text"], use_threads=False)["text"]
+                    yield from (nfc(column[row].as_py()) for row in block.rows.tolist())
+
+    def describe(self) -> str:
+        """Its lines and files."""
+        files = len({block.file for block in self.blocks})
+        return f"streamed: {self.lines:,} lines of {files:,} files"
+
+    def digest(self) -> str:
+        """Of its blocks."""
+        return blake2b("".join(block.digest for block in self.blocks).encode(), digest_size=8).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def arrangement(counts: tuple[int, ...], round_: int, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The blocks in the order of a round, and how many lines there are up to the end of each."""
+    blocks = np.random.default_rng((seed, round_)).permutation(len(counts))
+    return blocks, np.cumsum(np.asarray(counts)[blocks])
+
+
+@lru_cache(maxsize=4)
+def order(size: int, first: int, seeds: tuple[int, int]) -> NDArray[Any]:
+    """In which order the lines come that are shuffled together."""
+    return np.random.default_rng((*seeds, first, size)).permutation(size)
+
+
+def rows_of(file: str, group: int) -> list[dict[str, Any]]:
+    """The rows of a block."""
+    with open_parquet(file) as opened:
+        columns = columns_of(opened, file)
+        rows: list[dict[str, Any]] = opened.read_row_group(group, columns, use_threads=False).to_pylist()
+    return rows

@@ -1,0 +1,220 @@
+"""What a mixture is made of: sets of real lines, and synthetic ones.
+
+A `Source` is what a person configures; it opens into one `Supply` or, where it holds several sets, into several.
+"""
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.lines.sample import Sample, lines_digest
+from drethtr.lines.sources import open_all
+from drethtr.synthesis.recombination import Recombination, Recombined, read_gaps
+from drethtr.synthesis.synthetic import Synthesizer, Synthetic
+
+RECOMBINE = 1  # keeps the chances that are drawn here apart from those of the order
+
+
+class Supply(ABC):
+    """Samples without end."""
+
+    @abstractmethod
+    def sample(self, number: int, seed: int) -> Sample:
+        """The sample of this number, counted from 0: always the same for the same seed."""
+
+    def texts(self) -> Iterator[str]:
+        """The texts of its real lines, each once, to learn an alphabet from."""
+        return iter(())
+
+    def within(self, characters: str) -> "Supply":
+        """The same supply, writing with these characters only; what others wrote stays as it is."""
+        return self
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What it holds, for the log."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """The same as long as its files hold the same lines in the same order, as far as can be told in short time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """Base of the configs in a mixture.
+
+    weight              its share of the samples, relative to the others'; with 0 it only lends its characters
+    """
+
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.weight < float("inf"):
+            raise ConfigError(f"the weight of a source must be 0 or above, not {self.weight}")
+
+    @abstractmethod
+    def open(self) -> list[tuple[float, Supply]]:
+        """Its supplies, each with its share of this source; the shares sum to 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromFiles(Source, ABC):
+    """Base of the sources of real lines.
+
+    paths               patterns of files or URLs, such as `lines/*.train.parquet`
+    clean_only          leave out lines whose text has editorial signs or uncertain letters
+    min_characters      leave out shorter texts
+    max_characters      leave out longer texts
+    """
+
+    paths: tuple[str, ...]
+    clean_only: bool = True
+    min_characters: int = 1
+    max_characters: int | None = None
+
+    def suits(self, text: str, clean: bool) -> bool:
+        """Whether a line is one to train on."""
+        long = self.max_characters is not None and len(text) > self.max_characters
+        return (clean or not self.clean_only) and len(text.strip()) >= self.min_characters and not long
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetFactor:
+    """Multiplies the share of one set; 0 leaves it out."""
+
+    set: str
+    factor: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Real(FromFiles):
+    """Real lines from files or folders, all in memory.
+
+    balance             the share of a set is its number of lines to this power: 1 treats all lines alike, 0 all sets
+    factors             exceptions by set
+    recombined          whether, and how, lines are put together of words of others
+    """
+
+    balance: float = 1.0
+    factors: tuple[SetFactor, ...] = ()
+    recombined: Recombined | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.balance <= 1:
+            raise ConfigError(f"the balance of sets must be in [0, 1], not {self.balance}")
+
+    def open(self) -> list[tuple[float, Supply]]:
+        """One supply per set, in the order of their names.
+
+        Raises:
+            DataError: if a file cannot be used, or no line is left.
+            ConfigError: if a factor is negative, or names a set that is not there.
+        """
+        found: dict[str, list[Sample]] = defaultdict(list)
+        for sample in open_all(self.paths):
+            found[sample.set].append(sample)
+        factors = {factor.set: factor.factor for factor in self.factors}
+        if unknown := factors.keys() - found.keys():
+            raise ConfigError(f"factor for the set {min(unknown)!r}, but there are only {', '.join(sorted(found))}")
+        if factors and min(factors.values()) < 0:
+            raise ConfigError(f"factors of sets must not be negative: {factors}")
+        anew = self.recombined
+        gaps = read_gaps(anew.gaps) if anew is not None else {}
+        supplies = []
+        for name, samples in sorted(found.items()):
+            kept = tuple(sample for sample in samples if self.suits(sample.text, sample.clean))
+            weight = factors.get(name, 1.0) * len(kept) ** self.balance if kept else 0.0
+            if weight > 0:
+                recombination = Recombination.of(kept, gaps, anew.share) if anew is not None else None
+                supplies.append((weight, RealLines(name, kept, len(samples) - len(kept), recombination)))
+        if not supplies:
+            raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
+        total = sum(weight for weight, _ in supplies)
+        return [(weight / total, supply) for weight, supply in supplies]
+
+
+@dataclass(frozen=True)
+class RealLines(Supply):
+    """The lines of one set, round after round, each round in another order."""
+
+    set: str
+    samples: tuple[Sample, ...]
+    left_out: int = 0
+    recombination: Recombination | None = None
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """The sample of this number; none comes again before all others came."""
+        round_, turn = divmod(number, len(self.samples))
+        place = int(order(len(self.samples), round_, seed)[turn])
+        if self.recombination is None:
+            return self.samples[place]
+        return self.recombination(place, self.samples[place], np.random.default_rng((seed, number, RECOMBINE)))
+
+    def texts(self) -> Iterator[str]:
+        """The texts of its lines."""
+        return (sample.text for sample in self.samples)
+
+    def describe(self) -> str:
+        """Its lines and what the filters left out."""
+        left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
+        anew = self.recombination
+        words = f"; {anew.share:.0%} of {len(anew.page):,} put together anew of words of their pages" if anew else ""
+        return f"{self.set}: {len(self.samples):,} lines{left_out}{words}"
+
+    def digest(self) -> str:
+        """Of its lines."""
+        lines = lines_digest(self.samples)
+        return lines if self.recombination is None else f"{lines}, {self.recombination.digest()}"
+
+
+@lru_cache(maxsize=256)
+def order(size: int, round_: int, seed: int) -> NDArray[Any]:
+    """A permutation of `size` lines, another one for every round."""
+    return np.random.default_rng((seed, round_)).permutation(size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made(Source):
+    """Synthetic lines, every one of them new."""
+
+    lines: Synthetic
+
+    def open(self) -> list[tuple[float, Supply]]:
+        """One supply.
+
+        Raises:
+            DataError: if there are no fonts.
+        """
+        return [(1.0, MadeLines(self.lines.build()))]
+
+
+@dataclass(frozen=True)
+class MadeLines(Supply):
+    """Synthetic lines."""
+
+    synthesizer: Synthesizer
+
+    def within(self, characters: str) -> "MadeLines":
+        """Lines of these characters, unless the config names its own."""
+        config = self.synthesizer.config
+        return self if config.alphabet else MadeLines(replace(config, alphabet=characters).build())
+
+    def sample(self, number: int, seed: int) -> Sample:
+        """Make the line of this number."""
+        return self.synthesizer.render(number, seed)
+
+    def describe(self) -> str:
+        """Its fonts."""
+        return f"synthetic: lines in {len(self.synthesizer.fonts)} fonts of {self.synthesizer.fonts.path}"
+
+    def digest(self) -> str:
+        """Of its fonts and texts."""
+        return self.synthesizer.digest()

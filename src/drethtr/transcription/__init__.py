@@ -1,5 +1,0 @@
-"""From the image of a page to a page with text."""
-
-from drethtr.transcription.transcribe import transcribe_page
-
-__all__ = ["transcribe_page"]

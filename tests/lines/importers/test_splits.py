@@ -1,0 +1,97 @@
+from pathlib import Path
+
+import pytest
+
+from drethtr.base.errors import DataError
+from drethtr.lines.importers.importer import Found
+from drethtr.lines.importers.splits import by_lists, read_lists, split_of_path
+from drethtr.lines.sample import LeftOut, Sample
+
+
+def test_the_nearest_name_counts():
+    assert split_of_path(Path("a/train/dev/x.png"), Path("a")) == "val"
+    assert split_of_path(Path("train/x.png"), Path("train")) == ""
+
+
+def test_lists_give_lines_and_pages_their_split(tmp_path):
+    (tmp_path / "train.uttlist").write_text("a01-000u\n")
+    (tmp_path / "test.uttlist").write_text("a01-003-00.png\n")
+    (tmp_path / "notes.txt").write_text("nothing\n")
+    lists = read_lists(tmp_path)
+    samples = [
+        Sample(b"", "x", page=page, key=f"lines/{page}-{line}.png")
+        for page, line in (("a01-000u", "00"), ("a01-003", "00"), ("a01-003", "01"))
+    ]
+    entries = [*(Found("", sample) for sample in samples), LeftOut("a", "no image")]
+    assert list(by_lists(entries, lists)) == [
+        Found("train", samples[0]),
+        Found("test", samples[1]),
+        LeftOut(samples[2].key, "on none of the lists of splits"),
+        LeftOut("a", "no image"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        ("lines/a01.jpg", "lines/a01.jpg"),
+        ("a01.TIF", "lines/a01.tif"),
+        ("a01", "lines/a01.JPEG"),
+        ("p.1.line.2", "p.1.line.2.png"),
+        ("page/0001.xml", "page/0001.xml line r1l2"),
+        ("Seite 1.jpg ", "Seite 1.jpg"),
+        ("Seite 1", "Seite 1.png"),
+        ("Seite 1\tein Text", "Seite 1.png"),
+        ("a01.png ein Text", "a01.png"),
+    ],
+)
+def test_a_list_may_name_a_line_with_or_without_the_ending_of_its_file(row, key, tmp_path):
+    (tmp_path / "train.txt").write_text("Seite 2\n")
+    (tmp_path / "test.txt").write_text(row + "\n")
+    entry = Found("", Sample(b"", "x", key=key))
+    assert next(by_lists([entry], read_lists(tmp_path))) == entry._replace(split="test")
+
+
+def test_folders_that_a_list_names_must_agree(tmp_path):
+    (tmp_path / "train.txt").write_text("p1/0000.png\n")
+    (tmp_path / "val.txt").write_text("p2\\0001.png\nC:\\lines\\p4\\0003.png\n/elsewhere/p3/0002.png\np9/0009.png\n")
+    keys = (
+        "set/p1/0000.png",
+        "set/p1/0001.png",
+        "set/p2/0000.png",
+        "set/p2/0001.png",
+        "set/p3/0002.png",
+        "set/p4/0003.png",
+    )
+    entries = [Found("", Sample(b"", "x", key=key)) for key in keys]
+    assert list(by_lists(entries, read_lists(tmp_path))) == [
+        entries[0]._replace(split="train"),
+        LeftOut(keys[1], "on none of the lists of splits"),
+        LeftOut(keys[2], "on none of the lists of splits"),
+        entries[3]._replace(split="val"),
+        entries[4]._replace(split="val"),
+        entries[5]._replace(split="val"),
+        LeftOut("p9/0009", "on a list of splits, but not in the source"),
+    ]
+
+
+def test_a_name_in_two_splits_is_refused(tmp_path):
+    (tmp_path / "train.txt").write_text("a\nb\n")
+    (tmp_path / "test.txt").write_text("b\n")
+    with pytest.raises(DataError, match=r"train\.txt line 2: b is in test and in train"):
+        read_lists(tmp_path)
+
+
+def test_a_list_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "train.txt").symlink_to(tmp_path / "gone.txt")
+    with pytest.raises(DataError, match=r"train\.txt: cannot be read: No such file"):
+        read_lists(tmp_path)
+
+
+def test_no_lists(tmp_path):
+    with pytest.raises(DataError, match="holds no lists of splits"):
+        read_lists(tmp_path)
+    (tmp_path / "train.txt").write_text("a\n")
+    for path in (tmp_path / "gone", tmp_path / "train.txt"):
+        with pytest.raises(DataError, match=f"{path}: no such folder; name one that holds lists of splits"):
+            read_lists(path)

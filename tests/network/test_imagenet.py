@@ -1,0 +1,134 @@
+"""Weights of image classifiers find their place in our backbones."""
+
+import hashlib
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from drethtr.base.errors import CheckpointError
+from drethtr.network.backbones import EfficientNetV2S, Light, ResNet50
+from drethtr.network.imagenet import fetch, load_imagenet
+
+STEMS = {EfficientNetV2S(): ("features.0.0.weight", "classifier.1"), ResNet50(): ("conv1.weight", "fc")}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "drethtr"
+
+
+def classifier(config):
+    """A state dict as torchvision has it: three channels, and a classifier behind."""
+    stem, head = STEMS[config]
+    torch.manual_seed(1)
+    state = config.build().state_dict()
+    state[stem] = torch.randn(state[stem].shape[0], 3, *state[stem].shape[2:])
+    return state | {f"{head}.weight": torch.zeros(10, 4), f"{head}.bias": torch.zeros(10)}
+
+
+@pytest.mark.parametrize("config", STEMS, ids=repr)
+def test_weights_are_taken_and_the_stem_is_averaged(config, tmp_path):
+    (stem, _), theirs = STEMS[config], classifier(config)
+    torch.save(theirs, tmp_path / "weights.pth")
+    backbone = config.build()
+    load_imagenet(backbone, str(tmp_path / "weights.pth"))
+    for name, weight in backbone.state_dict().items():
+        assert torch.equal(weight, theirs[name].mean(1, keepdim=True) if name == stem else theirs[name])
+
+
+def test_a_url_is_fetched_once(tmp_path, cache):
+    source = tmp_path / "weights.pth"
+    torch.save(classifier(ResNet50()), source)
+    backbone = ResNet50().build()
+    load_imagenet(backbone, source.as_uri())
+    source.unlink()
+    load_imagenet(backbone, source.as_uri())
+    [kept] = cache.iterdir()
+    assert kept.name.endswith("-weights.pth")
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "weights.pth").write_text(folder)
+    assert [fetch((tmp_path / folder / "weights.pth").as_uri()).read_text() for folder in ("one", "other")] == [
+        "one",
+        "other",
+    ]
+
+
+class Breaking(BaseHTTPRequestHandler):
+    """Promises more than it sends."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(bytes(10))
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_connection_that_breaks_off_leaves_nothing(cache):
+    with HTTPServer(("127.0.0.1", 0), Breaking) as server:
+        answering = Thread(target=server.handle_request)
+        answering.start()
+        with pytest.raises(CheckpointError, match="only 10 of 1000 bytes came"):
+            fetch(f"http://127.0.0.1:{server.server_port}/weights.pth")
+        answering.join()
+    assert not list(cache.iterdir())
+
+
+def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, cache):
+    digest = hashlib.sha256(b"whole").hexdigest()[:8]
+    (tmp_path / f"net-{digest}.pth").write_bytes(b"whole")
+    kept = fetch((tmp_path / f"net-{digest}.pth").as_uri())
+    assert kept.read_bytes() == b"whole"
+    kept.unlink()
+    (tmp_path / f"net-{digest}.pth").write_bytes(b"half")
+    with pytest.raises(CheckpointError, match="damaged on the way"):
+        fetch((tmp_path / f"net-{digest}.pth").as_uri())
+    assert not list(cache.iterdir())
+
+
+def test_a_date_is_no_hash(tmp_path, cache):
+    (tmp_path / "net-20240131.pth").write_text("whole")
+    assert fetch((tmp_path / "net-20240131.pth").as_uri()).read_text() == "whole"
+
+
+def test_what_cannot_be_fetched_is_named(tmp_path, cache):
+    with pytest.raises(CheckpointError, match=r"gone\.pth: cannot be fetched .*; fetch it yourself"):
+        fetch((tmp_path / "gone.pth").as_uri())
+    assert not list(cache.iterdir())
+
+
+def test_a_cache_that_is_no_folder_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    (tmp_path / "weights.pth").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(CheckpointError, match=r"weights\.pth: cannot be fetched .*; fetch it yourself"):
+        fetch((tmp_path / "weights.pth").as_uri())
+
+
+@pytest.mark.parametrize("strange", [torch.nan, 1j], ids=str)
+def test_weights_that_are_no_finite_numbers_are_refused(strange, tmp_path):
+    state = classifier(ResNet50())
+    save_file(state | {"bn1.weight": state["bn1.weight"] * strange}, tmp_path / "weights")
+    with pytest.raises(CheckpointError, match=r"weights: .* bn1\.weight (are finite|is of torch\.complex64)"):
+        load_imagenet(ResNet50().build(), str(tmp_path / "weights"))
+
+
+def test_weights_of_another_backbone_are_refused(tmp_path):
+    path = tmp_path / "weights.pth"
+    torch.save(classifier(ResNet50()), path)
+    with pytest.raises(CheckpointError, match=r"weights\.pth: the weights lack .*; are they of such a network\?"):
+        load_imagenet(Light().build(), str(path))
+    wider = classifier(ResNet50()) | {"conv1.weight": torch.zeros(64, 3, 5, 5)}
+    torch.save(wider, path)
+    with pytest.raises(CheckpointError, match=r"conv1\.weight is of shape \(64, 1, 5, 5\), in this network \(64, 1, 7"):
+        load_imagenet(ResNet50().build(), str(path))

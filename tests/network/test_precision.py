@@ -1,0 +1,119 @@
+"""What a network in bfloat16 may lose, and what it may not."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from conftest import TINY
+from noise import VOCABULARY, network
+
+from drethtr.network.backbones import PPOCR, EfficientNetV2S, ResNet50
+from drethtr.network.decay import Gated
+from drethtr.network.mixer import JointSoftmax, Retentive
+from drethtr.network.network import BASE, COMPACT, RETHTR_SMALL, SMALL, DRetHTR
+from drethtr.network.output import SwishGate
+from drethtr.network.padded import Padded
+from drethtr.network.precision import Precision, pays_for_steps, rounded
+
+WIDTHS = torch.tensor([300, 180])
+
+
+@pytest.fixture(autouse=True)
+def _no_gradients():
+    with torch.inference_mode():
+        yield
+
+
+def lines_for(made: DRetHTR) -> torch.Tensor:
+    """Two lines of noise."""
+    return torch.rand(2, 1, made.backbone.height, 300, generator=torch.Generator().manual_seed(0)) * 2 - 1
+
+
+def with_used_norms(made: DRetHTR) -> DRetHTR:
+    """The same network, its batch norms as if they had seen something."""
+    for module in made.backbone.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.running_mean.normal_(std=0.1)
+            module.running_var.uniform_(0.5, 2)
+            module.weight.uniform_(0.5, 1.5)
+            module.bias.normal_(std=0.1)
+    return made
+
+
+def test_float32_is_the_network_itself():
+    made = network()
+    assert Precision.FLOAT32.prepare(made) == (made, made)
+
+
+def test_rounding_leaves_the_network_as_it_was():
+    made = network()
+    before = {name: weight.clone() for name, weight in made.state_dict().items()}
+    Precision.BFLOAT16.prepare(made)
+    assert all(torch.equal(weight, before[name]) for name, weight in made.state_dict().items())
+    assert not any(module._forward_pre_hooks for module in made.modules())
+
+
+@pytest.mark.parametrize(("config", "pays"), [(COMPACT, False), (SMALL, True), (BASE, True)], ids=["c", "s", "b"])
+def test_text_is_coarse_where_that_is_faster(config, pays):
+    assert pays_for_steps(config) is pays
+
+
+def test_a_narrow_network_writes_in_float32():
+    made = network()
+    networks = Precision.BFLOAT16.prepare(made)
+    assert networks.text is made and networks.image is not made
+    memory = networks.encode_image(lines_for(made), WIDTHS)
+    assert {part.dtype for kept in memory.layers for part in kept} == {torch.float32}
+
+
+def test_a_network_that_reads_whole_texts_is_coarse_whatever_its_width():
+    networks = Precision.BFLOAT16.prepare(network(), stepwise=False)
+    assert networks.text is networks.image
+
+
+VARIANTS = {
+    "retention": {},
+    "gated": {"mixer": Retentive(decay=Gated())},
+    "softmax": {"mixer": JointSoftmax()},
+    "gated heads": {"output": SwishGate()},
+    "encoder-decoder": {"architecture": RETHTR_SMALL.architecture},
+    "EfficientNet": {"backbone": EfficientNetV2S()},
+    "ResNet": {"backbone": ResNet50()},
+    "PP-OCR": {"backbone": PPOCR()},
+}
+
+
+@pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
+def test_every_variant_says_nearly_the_same(changes):
+    torch.manual_seed(0)
+    made = with_used_norms(DRetHTR(replace(TINY, **changes), VOCABULARY).eval())
+    coarse, images = rounded(made, torch.bfloat16), lines_for(made)
+    said = []
+    for one in (made, coarse):
+        memory, state, logits = one.encode_image(images, WIDTHS), None, []
+        state = one.initial_state(memory)
+        for tokens in ([[2], [2]], [[5], [6]], [[4, 5, 6], [7, 8, 9]]):
+            step, state = one.decode_text(torch.tensor(tokens), memory, state)
+            logits.append(step)
+        said.append((torch.cat(logits, 1), memory.ctc.draft, memory.ctc.refined))
+    for exact, near in zip(*said, strict=True):
+        assert near.dtype == torch.float32
+        difference = (exact - near).abs().max()
+        assert 0 < difference < 0.05 * exact.abs().max()
+
+
+def test_what_is_summed_up_stays_in_float32():
+    coarse = rounded(network(), torch.bfloat16)
+    memory = coarse.encode_image(lines_for(coarse), WIDTHS)
+    assert {part.dtype for kept in memory.layers for part in kept} == {torch.bfloat16}
+    logits, state = coarse.decode_text(torch.tensor([[2, 5, 6, 7]] * 2), memory, coarse.initial_state(memory))
+    assert logits.dtype == torch.float32
+    assert {part.dtype for layer in state.layers for part in layer.settled()} == {torch.float32}
+    assert {layer.log_decay.dtype for layer in state.layers} == {torch.float32}
+
+
+def test_means_count_every_pixel_in_half_precision():
+    """1,000 columns are more than bfloat16 can count one by one."""
+    pixels = torch.ones(2, 1, 3, 1001, dtype=torch.bfloat16)
+    mean = Padded(pixels, torch.tensor([1001, 999]), full=False).mean()
+    assert mean.dtype == torch.bfloat16 and mean.flatten().tolist() == [1, 1]

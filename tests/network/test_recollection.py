@@ -1,0 +1,78 @@
+"""Waiting changes nothing: what is read and what is remembered are those of the recurrent definition."""
+
+import pytest
+import torch
+
+from drethtr.network.attention import KeyValue
+from drethtr.network.decay import Gated, Place, Scheduled
+from drethtr.network.recollection import Recollection, waiting
+from drethtr.network.retention import RetentionState, recurrent
+from drethtr.recognition.search.search import select_rows
+
+ROWS, HEADS, WIDTH, TOKENS = 3, 4, 8, 21
+DECAYS = {"layerwise": Scheduled("layerwise"), "original": Scheduled("original"), "gated": Gated()}
+both_ways = pytest.mark.parametrize("normalize", [False, True], ids=["plain", "normalized"])
+
+
+@pytest.fixture(params=DECAYS.values(), ids=DECAYS.keys())
+def inputs(request):
+    torch.manual_seed(0)
+    q, k, v, x = torch.randn(4, ROWS, HEADS, TOKENS, WIDTH, dtype=torch.float64)
+    decay = request.param.build(Place(layer=1, layers=4, heads=HEADS), width=WIDTH).double()
+    return q, k, v, decay(x[:, 0]).detach()
+
+
+def steps(q, k, v, log_decay):
+    for n in range(q.shape[2]):
+        at = slice(n, n + 1)
+        yield q[:, :, at], KeyValue(k[:, :, at], v[:, :, at]), log_decay[:, :, at]
+
+
+@both_ways
+def test_reads_and_remembers_as_the_definition_does(inputs, normalize):
+    q, k, v, log_decay = inputs
+    expected, end = recurrent(q, k, v, log_decay, RetentionState.empty(k, v), normalize=normalize)
+    state, reads = Recollection.empty(KeyValue(k, v)), []
+    for asked, text, decay in steps(*inputs):
+        state = state.followed_by(text, decay)
+        reads.append(state.read(asked, normalize=normalize))
+        state = state.tidied()
+        assert state.latest.length < waiting(WIDTH)
+    torch.testing.assert_close(torch.cat(reads, dim=2), expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(tuple(state.settled()), tuple(end), rtol=1e-10, atol=1e-10)
+
+
+def test_rows_may_change_places_at_any_step(inputs):
+    q, k, v, log_decay = inputs
+    state, plain = Recollection.empty(KeyValue(k, v)), RetentionState.empty(k, v)
+    generator = torch.Generator().manual_seed(0)
+    for asked, text, decay in steps(q, k, v, log_decay):
+        rows = torch.randint(ROWS, (ROWS,), generator=generator)
+        plain = select_rows(plain, rows)
+        state = select_rows(state.tidied(), rows).followed_by(text, decay)
+        expected, plain = recurrent(asked, *text, decay, plain)
+        torch.testing.assert_close(state.read(asked, normalize=False), expected, rtol=1e-10, atol=1e-10)
+    rows = torch.tensor([2, 0])
+    settled, expected = select_rows(state, rows).settled(), select_rows(plain, rows)
+    torch.testing.assert_close(tuple(settled), tuple(expected), rtol=1e-10, atol=1e-10)
+
+
+def test_a_short_text_needs_no_memory(inputs):
+    _, k, v, _ = inputs
+    state, memories = Recollection.empty(KeyValue(k, v)), []
+    for _, text, decay in steps(*inputs):
+        state = state.followed_by(text, decay).tidied()
+        memories.append(state.memory is not None)
+    assert memories == [number >= waiting(WIDTH) for number in range(1, TOKENS + 1)]
+
+
+def test_nothing_written_is_an_empty_memory(inputs):
+    _, k, v, _ = inputs
+    memory, mass = Recollection.empty(KeyValue(k, v)).settled()
+    assert memory.shape == (ROWS, HEADS, WIDTH, WIDTH) and not memory.any() and not mass.any()
+
+
+@pytest.mark.parametrize("width", [2, 64, 128])
+def test_those_who_wait_take_the_room_of_the_memory(width):
+    keys_and_values, memory = 2 * waiting(width) * width, width * width
+    assert keys_and_values == memory

@@ -1,0 +1,76 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from drethtr.base import config
+from drethtr.recognition.confidence.calibration import Calibration, character_features, word_features
+from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.reading import Character, Evidence, Reading
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy
+
+BOTH = Calibration((CTC(), Greedy()), Logistic(-1.0, (0.5, 0.1, 0.2)), Logistic(0.1, (0.5, 0.3, 2.0, 0.3, -0.3)))
+
+
+def reading(text="an old ox", own=0.9, **evidence):
+    characters = tuple(Character(c, own, i, i + 1, Evidence(own, **evidence)) for i, c in enumerate(text))
+    return Reading(text, own, characters)
+
+
+def test_calibrated_confidences_replace_the_decoders_opinion():
+    before = reading()
+    after = BOTH(before)
+    assert after.text == before.text and [c.left for c in after.characters] == [c.left for c in before.characters]
+    assert all(c.confidence != 0.9 and c.evidence.own == 0.9 for c in after.characters)
+    assert after.confidence == pytest.approx(np.mean([c.confidence for c in after.characters]))
+    assert [word.confidence for word in after.words()] == list(after.word_confidences)
+    assert after.calibrated and not before.calibrated
+
+
+def test_what_speaks_for_a_character_makes_it_surer():
+    weak, strong = reading(own=0.6, margin=-1.0, agrees=False), reading(own=0.9, margin=5.0)
+    assert BOTH(weak).confidence < BOTH(strong).confidence
+
+
+def test_words_are_less_sure_with_an_unsure_character_or_space():
+    sure = BOTH(reading("an old ox"))
+    for place, words in ((4, {1}), (2, {0, 1})):
+        doubtful = list(sure.characters)
+        doubtful[place] = replace(doubtful[place], confidence=0.2)
+        changed = BOTH.words(word_features(tuple(doubtful))) < np.array(sure.word_confidences) - 1e-9
+        assert set(np.flatnonzero(changed)) == words
+
+
+def test_characters_without_evidence_have_their_confidence():
+    plain = (Character("a", 0.8, 0, 1),)
+    assert np.array_equal(character_features(plain), character_features(reading("a", 0.8).characters))
+
+
+def test_nothing_read_stays_nothing():
+    nothing = Reading("", 1.0, ())
+    assert BOTH(nothing) == Reading("", 1.0, (), word_confidences=())
+    assert BOTH(nothing).calibrated and not nothing.calibrated
+
+
+def test_each_decoder_has_its_own_calibration():
+    trust = Trust((BOTH,))
+    assert trust.calibrated(reading(), Greedy()).calibrated
+    assert not trust.calibrated(reading(), Beam(3)).calibrated
+
+
+def test_trust_survives_json():
+    trust = Trust((BOTH,), UnlikeTraining(Logistic(0.5, (1.0, -2.0)), -1.5))
+    assert config.from_dict(Trust, json.loads(json.dumps(config.to_dict(trust)))) == trust
+    assert config.from_dict(Trust, {}) == Trust()
+
+
+def test_trust_may_name_any_decoder():
+    """In a fresh process, where nobody else has asked for the published ones."""
+    code = "from drethtr import config; from drethtr.recognition.confidence.trust import Trust as T; "
+    code += "config.from_dict(T, {'decoder': {'kind': 'PublishedBeam'}})"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from conftest import written
+from odd_lines import blank_paper, odd_lines
+from PIL import Image, ImageDraw
+
+from drethtr.recognition.confidence.ink import inked_columns, long_runs
+
+
+def test_blank_paper_has_no_ink():
+    assert not any(inked_columns(line).any() for line in odd_lines(blank_paper, 20))
+
+
+def test_coarse_grain_is_no_ink():
+    grainy = np.random.default_rng(0).normal(200, 12, (40, 500)).clip(0, 255).astype(np.uint8)
+    assert (grainy < 170).any() and not inked_columns(grainy).any()
+
+
+@pytest.mark.parametrize("rise", [0, 2, 6])
+def test_ruled_lines_are_no_ink(rise):
+    """A slanted one leaves some pixels at its steps, no more than specks."""
+    paper = Image.new("L", (600, 60), 230)
+    for row in (20, 40):
+        ImageDraw.Draw(paper).line((0, row, 600, row + rise), fill=90, width=2)
+    assert inked_columns(np.asarray(paper)).mean() < 0.02
+
+
+def test_ink_is_where_the_writing_is():
+    word, gap = written("abcdef"), np.full((40, 300), 240, np.uint8)
+    inked = np.flatnonzero(inked_columns(np.hstack([word, gap, word])))
+    own = np.flatnonzero((word < 120).any(0))
+    assert abs(inked[0] - own[0]) <= 2 and abs(inked[-1] - (word.shape[1] + 300 + own[-1])) <= 2
+    assert abs(np.diff(inked).max() - (300 + word.shape[1] - own[-1] + own[0])) <= 4
+
+
+@pytest.mark.parametrize("shade", [0.25, 0.5, 1.0])
+def test_shaded_paper_and_pale_ink_change_little(shade):
+    line = written("some words of a line")
+    pale = 255 - (255 - line.astype(float)) * shade
+    shaded = (pale * np.linspace(0.7, 1, line.shape[1])).astype(np.uint8)
+    assert (inked_columns(shaded) == inked_columns(line)).mean() > 0.9
+
+
+def test_long_runs_are_those_that_a_loop_finds():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        mask, length = rng.random((3, 30)) < 0.8, int(rng.integers(1, 35))
+        expected = np.zeros_like(mask)
+        for row in range(3):
+            for first in range(30 - length + 1):
+                if mask[row, first : first + length].all():
+                    expected[row, first : first + length] = True
+        assert np.array_equal(long_runs(mask, length), expected)

@@ -1,0 +1,211 @@
+"""CTC on lines so short that every path can be tried."""
+
+import itertools
+import math
+from collections import defaultdict
+
+import pytest
+import torch
+
+from drethtr.language.learn import learn
+from drethtr.language.voice import Voice
+from drethtr.recognition.search.ctc_search import align, best_path, ctc_log_likelihood, nothing_new, prefix_search
+from drethtr.text.tokenizer import Characters
+
+BLANK, STEPS = 1, 5
+ALL = {"beams": 1000, "tokens_per_step": 4}
+
+
+@pytest.fixture(params=range(20))
+def log_probs(request):
+    """Of 4 tokens at 5 steps; every other line has tokens that are impossible at some steps."""
+    rng = torch.Generator().manual_seed(request.param)
+    logits = 2 * torch.randn(STEPS, 4, generator=rng, dtype=torch.float64)
+    if request.param % 2:
+        logits[torch.rand(STEPS, 4, generator=rng) < 0.2] = -torch.inf
+    return logits.log_softmax(-1)
+
+
+def read(path):
+    return tuple(token for token, _ in itertools.groupby(path) if token != BLANK)
+
+
+def paths(log_probs):
+    """Every possible path with its probability."""
+    rows = log_probs.exp().tolist()
+    for path in itertools.product(range(4), repeat=len(rows)):
+        probability = math.prod(row[token] for row, token in zip(rows, path, strict=True))
+        if probability > 0:
+            yield path, probability
+
+
+def text_probabilities(log_probs):
+    texts = defaultdict(float)
+    for path, probability in paths(log_probs):
+        texts[read(path)] += probability
+    return dict(texts)
+
+
+def test_wide_prefix_search_finds_every_text_with_its_probability(log_probs):
+    expected = text_probabilities(log_probs)
+    found = prefix_search(log_probs, BLANK, **ALL)
+    assert {text.tokens: math.exp(text.log_probability) for text in found} == pytest.approx(expected)
+    assert [text.tokens for text in found] == sorted(expected, key=expected.__getitem__, reverse=True)
+
+
+def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
+    """Tokens 2 and 3 stand for letters here, as ends of lines mean nothing to the CTC head."""
+    tokenizer = Characters("ab")
+    ngrams = learn([["ab", "aab", "ba", "abab"]], [1.0], tokenizer, order=3, most=99)
+    voice = Voice(ngrams, weight=0.7)
+    letters = torch.full((STEPS, tokenizer.size), -torch.inf, dtype=torch.float64)
+    letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
+    expected = {}
+    for path in itertools.product((BLANK, 4, 5), repeat=STEPS):
+        text, probability = read(path), math.exp(sum(letters[step, token] for step, token in enumerate(path)))
+        expected[text] = expected.get(text, 0.0) + probability
+    scores = {
+        text: math.log(probability) + 0.7 * (ngrams.log_probability(text) + 2 * len(text))
+        for text, probability in expected.items()
+        if probability
+    }
+    found = prefix_search(letters, BLANK, **ALL, voice=voice)
+    assert {text.tokens: text.score for text in found} == pytest.approx(scores)
+    assert [text.tokens for text in found] == sorted(scores, key=scores.__getitem__, reverse=True)
+    assert all(text.score == pytest.approx(text.log_probability + voice.votes(text.tokens)) for text in found)
+    narrow = prefix_search(letters, BLANK, beams=4, margin=20.0, voice=voice)
+    assert all(text.score <= scores[text.tokens] + 1e-9 for text in narrow)
+
+
+def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):
+    expected = text_probabilities(log_probs)
+    found = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=2)
+    assert len({text.tokens for text in found}) == len(found) <= 3
+    for text in found:
+        assert math.exp(text.log_probability) <= expected[text.tokens] * (1 + 1e-9)
+
+
+def test_narrow_prefix_search_keeps_the_best_at_every_step():
+    """A line long enough for the beams to matter, against the plain algorithm."""
+    for seed in range(20):
+        rng = torch.Generator().manual_seed(seed)
+        log_probs = (2 * torch.randn(12, 4, generator=rng, dtype=torch.float64)).log_softmax(-1)
+        best, *_ = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=4)
+        tokens, probability = plain_prefix_search(log_probs.exp().tolist(), beams=3)
+        assert best.tokens == tokens
+        assert math.exp(best.log_probability) == pytest.approx(probability)
+
+
+def plain_prefix_search(rows, beams):
+    kept = {(): (1.0, 0.0)}
+    for row in rows:
+        after = defaultdict(lambda: [0.0, 0.0])
+        for text, (in_blank, in_token) in kept.items():
+            after[text][0] += (in_blank + in_token) * row[BLANK]
+            for token in (0, 2, 3):
+                again = text[-1:] == (token,)
+                after[(*text, token)][1] += (in_blank if again else in_blank + in_token) * row[token]
+                if again:
+                    after[text][1] += in_token * row[token]
+        kept = dict(sorted(after.items(), key=lambda item: sum(item[1]), reverse=True)[:beams])
+    text, masses = max(kept.items(), key=lambda item: sum(item[1]))
+    return text, sum(masses)
+
+
+def test_likelihood_is_the_sum_over_all_paths(log_probs):
+    expected = text_probabilities(log_probs)
+    texts = [*expected, (0, 0, 2, 2)]
+    batch = log_probs.expand(len(texts), -1, -1)
+    found = ctc_log_likelihood(batch, torch.full((len(texts),), STEPS), texts, BLANK)
+    assert found.exp().tolist() == pytest.approx([*expected.values(), 0])
+
+
+def test_best_path_of_a_batch():
+    rows = torch.full((2, 6, 4), 0.01)
+    for step, (first, second) in enumerate(zip([2, 2, 1, 2, 3, 3], [1, 0, 0, 1, 1, 3], strict=True)):
+        rows[0, step, first] = rows[1, step, second] = 0.9
+    rows[0, 1, 2] = 0.95
+    long, short = best_path(rows.log(), torch.tensor([6, 4]), BLANK)
+    assert long.tokens == (2, 2, 3)
+    assert long.spans == ((0, 2), (3, 4), (4, 6))
+    assert long.token_log_probabilities == pytest.approx([math.log(p) for p in (0.95, 0.9, 0.9)])
+    assert (short.tokens, short.spans) == ((0,), ((1, 3),))
+
+
+def test_best_path_is_the_likeliest_path(log_probs):
+    likeliest, _ = max(paths(log_probs), key=lambda item: item[1])
+    [found] = best_path(log_probs[None], torch.tensor([STEPS]), BLANK)
+    assert found.tokens == read(likeliest)
+    path = align(log_probs, found.tokens, BLANK)
+    assert (path.tokens, path.spans) == (found.tokens, found.spans)
+    assert path.token_log_probabilities == pytest.approx(found.token_log_probabilities)
+
+
+def test_alignment_is_the_likeliest_path_of_its_text(log_probs):
+    best = {}
+    for path, probability in paths(log_probs):
+        if probability > best.get(read(path), ((), 0))[1]:
+            best[read(path)] = path, probability
+    for text, (path, _) in best.items():
+        found = align(log_probs, text, BLANK)
+        runs = [(token, len(list(run))) for token, run in itertools.groupby(path)]
+        ends = list(itertools.accumulate(length for _, length in runs))
+        spans = [(end - n, end) for (token, n), end in zip(runs, ends, strict=True) if token != BLANK]
+        assert found.spans == tuple(spans)
+        surest = [log_probs[a:b, token].max().item() for token, (a, b) in zip(text, spans, strict=True)]
+        assert found.token_log_probabilities == pytest.approx(surest)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "spans"),
+    [
+        ((2, 2, 2, 2), [(0, 1), (1, 2), (2, 3), (3, 5)]),
+        ((0, 2, 3, 0, 2, 3, 0), [(0, 1), (0, 1), (1, 2), (2, 3), (2, 3), (3, 4), (4, 5)]),
+    ],
+    ids=["no room for the blanks between", "more tokens than steps"],
+)
+def test_what_does_not_fit_is_spread_evenly(tokens, spans):
+    rows = torch.full((STEPS, 4), 0.25).log()
+    found = align(rows, tokens, BLANK)
+    assert found.spans == tuple(spans)
+    assert found.token_log_probabilities == pytest.approx([math.log(0.25)] * len(tokens))
+
+
+def test_an_impossible_token_is_spread_too():
+    rows = torch.tensor([[0.5, 0.5, 0.0]] * 4, dtype=torch.float64).log()
+    assert align(rows, (0, 2), BLANK) == ((0, 2), (math.log(0.5), -math.inf), ((0, 2), (2, 4)))
+
+
+def test_no_steps_no_text():
+    none = torch.zeros(0, 4)
+    assert best_path(torch.zeros(1, 3, 4), torch.tensor([0]), BLANK) == [((), (), ())]
+    assert prefix_search(none, BLANK)[0].tokens == ()
+    assert align(none, (), BLANK) == ((), (), ())
+    assert align(none, (2,), BLANK) == ((2,), (-math.inf,), ((0, 0),))
+
+
+def test_prefixes_far_behind_are_given_up():
+    """With a margin, every text found is that near to the best; the best one stays."""
+    for seed in range(20):
+        rng = torch.Generator().manual_seed(seed)
+        log_probs = (4 * torch.randn(12, 4, generator=rng, dtype=torch.float64)).log_softmax(-1)
+        everything = prefix_search(log_probs, BLANK, beams=100)
+        near = prefix_search(log_probs, BLANK, beams=100, margin=2.0)
+        assert near[0].tokens == everything[0].tokens
+        assert all(text.log_probability > near[0].log_probability - 2 for text in near)
+        assert 1 <= len(near) < len(everything)
+
+
+def test_blanks_beyond_doubt_are_passed_over():
+    """With a margin, long pauses change no text, and scores hardly."""
+    pause = torch.full((6, 4), 1e-4, dtype=torch.float64)
+    pause[:, BLANK] = 1 - 3e-4
+    for seed in range(20):
+        rng = torch.Generator().manual_seed(seed)
+        parts = [(4 * torch.randn(2, 4, generator=rng, dtype=torch.float64)).softmax(-1) for _ in range(4)]
+        log_probs = torch.cat([part for between in parts for part in (pause, between)]).log()
+        assert nothing_new(log_probs[:, BLANK]).sum() >= 4 * len(pause) - 3
+        everything = prefix_search(log_probs, BLANK, beams=100)
+        near = prefix_search(log_probs, BLANK, beams=100, margin=20.0)
+        assert near[0].tokens == everything[0].tokens
+        assert near[0].score == pytest.approx(everything[0].score, abs=0.1)

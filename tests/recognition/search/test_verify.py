@@ -1,0 +1,145 @@
+"""Verified drafts write what greedy decoding writes, whatever the draft."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from noise import VOCABULARY, network, noise_lines
+from real_data import LINES
+
+from drethtr import Recognizer
+from drethtr.lines.sources import open_all
+from drethtr.network.mixer import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.network.precision import Precision, rounded
+from drethtr.recognition.search import verify as module
+from drethtr.recognition.search.scorer import NetworkScorer, text_limits
+from drethtr.recognition.search.search import greedy
+from drethtr.recognition.search.strategies import Greedy, VerifiedDrafts
+from drethtr.recognition.search.verify import verify
+from drethtr.text.tokenizer import EOS
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass
+class Draft:
+    """Stands for what CTC reads: always the same text, as far as it is not written yet."""
+
+    text: tuple[int, ...]
+
+    def after(self, beginning):
+        return list(self.text[len(beginning) :])
+
+
+@pytest.fixture(autouse=True)
+def _no_gradients():
+    with torch.inference_mode():
+        yield
+
+
+@pytest.mark.parametrize("mixer", [Retentive(), SplitSoftmax(), JointSoftmax()], ids=lambda mixer: type(mixer).__name__)
+@pytest.mark.parametrize(("lines", "batches"), [(1, 8), (7, 4), (64, 1)])
+def test_the_text_is_that_of_greedy_decoding(mixer, lines, batches):
+    """Hundreds of lines, most of whose drafts are quite wrong; also with few passes, when greedy decoding must help."""
+    made = network(mixer=mixer)
+    written = 0
+    for batch in range(batches):
+        memory = noise_lines(made, lines, batch)
+        expected = Greedy().decode(made, memory)
+        written += sum(len(line.tokens) for line in expected)
+        for passes in (2, 1000):
+            found = VerifiedDrafts(passes).decode(made, memory)
+            assert [line.tokens for line in found] == [line.tokens for line in expected]
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one.confidences, other.confidences, atol=1e-4)
+    assert written > 5 * lines * batches
+
+
+def test_in_bfloat16_the_text_is_still_that_of_greedy_decoding():
+    """Rounding is coarse there, and so is the doubt: where it could decide, greedy decoding does."""
+    made = rounded(network(), torch.bfloat16)
+    memory = noise_lines(made, 40)
+    assert NetworkScorer(made, memory).dtype == torch.bfloat16
+    expected, found = Greedy().decode(made, memory), VerifiedDrafts(1000).decode(made, memory)
+    assert [line.tokens for line in found] == [line.tokens for line in expected]
+    assert sum(len(line.tokens) for line in found) > 200
+
+
+def corrupted(tokens, rng):
+    """A text with some letters changed."""
+    return tuple(int(rng.integers(4, VOCABULARY)) if rng.random() < 0.1 else token for token in tokens)
+
+
+def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
+    made = network()
+    memory = noise_lines(made, 32)
+    scorer, limits = NetworkScorer(made, memory), text_limits(memory)
+    expected = Greedy().write(scorer)
+    rng = np.random.default_rng(0)
+    drafts = [corrupted(text.tokens, rng) for text in expected]
+    mistakes = [sum(a != b for a, b in zip(d, e.tokens, strict=True)) for d, e in zip(drafts, expected, strict=True)]
+    asked = []
+    opinions = module.opinions
+    monkeypatch.setattr(module, "opinions", lambda scorer, texts: asked.append(len(texts)) or opinions(scorer, texts))
+    found = verify(scorer, [Draft(draft) for draft in drafts], limits, end=EOS, passes=1000)
+    assert [text.tokens for text in found] == [text.tokens for text in expected]
+    assert max(mistakes) > 2
+    # Lines leave when they are done: pass number n is for those with at least n mistakes before it.
+    assert asked == [sum(m >= n for m in mistakes) for n in range(max(mistakes) + 1)]
+
+
+@pytest.mark.parametrize("draft", [(), (5,) * 3, tuple(range(4, 12)) * 20], ids=["none", "short", "too long"])
+def test_any_draft_will_do(draft):
+    made = network()
+    memory = noise_lines(made, 5)
+    scorer, limits = NetworkScorer(made, memory), text_limits(memory)
+    found = verify(scorer, [Draft(draft)] * 5, limits, end=EOS, passes=1000)
+    assert [text.tokens for text in found] == [text.tokens for text in Greedy().write(scorer)]
+
+
+def test_what_takes_too_many_passes_is_left():
+    made = network()
+    memory = noise_lines(made, 5)
+    scorer = NetworkScorer(made, memory)
+    assert verify(scorer, [Draft(())] * 5, text_limits(memory), end=EOS, passes=1) == [None] * 5
+
+
+def test_where_rounding_could_decide_nothing_is_said():
+    """Two tokens that are alike: which of them is written is for the recurrent form to say."""
+    made = network()
+    made.to_logits.weight[5] = made.to_logits.weight[4] = 3 * made.to_logits.weight.amax(0)
+    memory = noise_lines(made, 3)
+    scorer = NetworkScorer(made, memory)
+    assert verify(scorer, [Draft(())] * 3, text_limits(memory), end=EOS, passes=1000) == [None] * 3
+    expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
+    assert [line.tokens for line in found] == [line.tokens for line in expected]
+
+
+def test_a_text_cut_off_is_cut_off_at_the_same_place():
+    made = network()
+    made.to_logits.weight[EOS] = 0
+    memory = noise_lines(made, 4)
+    scorer = NetworkScorer(made, memory)
+    limits = torch.tensor([1, 2, 9, 30])
+    found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, end=EOS, passes=1000)
+    expected = greedy(scorer, made.initial_state(memory), scorer.first_tokens(), end=EOS, limit=limits)
+    assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
+    recognizer = Recognizer.load(precision=Precision.BFLOAT16)
+    made = recognizer.pieces.networks.text
+    prepared = [recognizer.pieces.prepare(0, sample.line())[0].prepared for sample in handwriting()]
+    for start in range(0, len(prepared), batch):
+        memory = recognizer.pieces.encode(prepared[start : start + batch])
+        expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
+        assert [line.tokens for line in found] == [line.tokens for line in expected]
+
+
+def handwriting():
+    """The samples of the project, and some real lines where they are."""
+    real = sorted(LINES.glob("[hlp]*.val.parquet"))
+    return open_all([str(ROOT / "samples")]) + [open_all([str(path)])[0] for path in real]

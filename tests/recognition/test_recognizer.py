@@ -1,0 +1,241 @@
+"""What users rely on when they read lines."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import written
+
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.network import precision
+from drethtr.network.precision import Precision
+from drethtr.recognition import piece_reader as module
+from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import build_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.decoded import Decoded
+from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
+from drethtr.research.drift import TOLERANCE
+from drethtr.research.published_decoding import PublishedBeam
+from drethtr.text.tokenizer import UNK
+
+THREE_WIDTHS = Joint(widths=(1.0, 0.8, 1.2))
+LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint(), THREE_WIDTHS], ids=repr)
+def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> None:
+    recognizer = Recognizer(tiny_model, decoder)
+    together = recognizer.read(LINES)
+    alone = [recognizer.read([line])[0] for line in LINES]
+    assert any(reading.text for reading in together)
+    for one, other in zip(together, alone, strict=True):
+        assert one.text == other.text
+        np.testing.assert_allclose(
+            [(c.confidence, c.left, c.right) for c in one.characters],
+            [(c.confidence, c.left, c.right) for c in other.characters],
+            atol=1e-3,
+        )
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(2), Joint(), THREE_WIDTHS], ids=repr)
+def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model) -> None:
+    for line, reading in zip(LINES, Recognizer(tiny_model, decoder).read(LINES), strict=True):
+        assert reading.text == "".join(character.text for character in reading.characters)
+        assert 0 <= reading.confidence <= 1
+        edges = [edge for character in reading.characters for edge in (character.left, character.right)]
+        assert edges == sorted(edges)
+        assert all(0 <= edge <= line.shape[1] for edge in edges)
+        assert all(0 <= character.confidence <= 1 for character in reading.characters)
+
+
+def test_without_ctc_head_characters_share_the_line(tiny_model) -> None:
+    """However much the decoder sees beyond its end: models with a canvas see all of that."""
+    model = build_model(replace(tiny_model.network.config, ctc=None), tiny_model.tokenizer, tiny_model.preparation)
+    recognizer = Recognizer(model, Greedy())
+    [part] = recognizer.pieces.prepare(0, LINES[0])
+    decoded = Decoded((4, 5), (0.5, 0.5), ((0.0, 200.0), (200.0, 400.0)))
+    width = LINES[0].shape[1]
+    assert recognizer.pieces.edges(decoded, part) == [(0, width / 2), (width / 2, width)]
+
+
+@pytest.mark.parametrize("decoder", [CTC(), THREE_WIDTHS], ids=repr)
+def test_long_line_is_read_in_pieces_not_cut(decoder: Decoder, tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr(module, "MAX_COLUMNS", 300)
+    line, recognizer = written("abc " * 60), Recognizer(tiny_model, decoder)
+    parts = recognizer.pieces.prepare(0, line)
+    assert len(parts) > 3
+    assert all(view.shape[1] <= 300 for part in parts for view in part.views)
+    assert parts[0].piece.left == 0 and parts[-1].piece.right == line.shape[1]
+    [reading] = recognizer.read([line])
+    assert reading.characters[-1].right > 0.9 * line.shape[1]
+
+
+@pytest.mark.parametrize("longest", [3600, 300])
+def test_a_character_outside_the_alphabet_is_flagged(longest: int, tiny_model, monkeypatch) -> None:
+    """It was written as nothing, with clean confidences around it."""
+    monkeypatch.setattr(module, "MAX_COLUMNS", longest)
+    head = tiny_model.network.ctc
+    with torch.no_grad():
+        head.refine.bias.view(head.steps, -1)[:, UNK] = 1e4
+    [reading] = Recognizer(tiny_model, CTC()).read([written("abc " * 60)])
+    assert reading.text == ""
+    [flag] = (flag for flag in reading.flags if flag.kind == "unwritten")
+    assert 0 <= flag.left < flag.right <= written("abc " * 60).shape[1]
+    assert ("characters" in flag.reason) == (longest == 300)
+
+
+def test_a_line_is_seen_at_all_widths_of_the_decoder(tiny_model) -> None:
+    [part] = Recognizer(tiny_model, Joint(widths=(1.25, 0.5))).pieces.prepare(0, LINES[4])
+    usual = Recognizer(tiny_model).pieces.prepare(0, LINES[4])[0].prepared.shape[1]
+    assert [view.shape[1] for view in part.views] == pytest.approx([1.25 * usual, 0.5 * usual], abs=1)
+
+
+def test_threads_may_share_a_recognizer(tiny_model) -> None:
+    recognizer = Recognizer(tiny_model)
+    lines = [written("abcdef"[: 1 + number % 6]) for number in range(24)]
+    alone = [recognizer.read([line]) for line in lines]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda line: recognizer.read([line]), lines)) == alone
+
+
+def test_one_image_is_no_list_of_images(tiny_model) -> None:
+    for image in ("line.png", LINES[0]):
+        with pytest.raises(ConfigError, match=r"read\(\[image\]\)"):
+            Recognizer(tiny_model).read(image)
+
+
+def test_bad_image_is_named(tiny_model, tmp_path) -> None:
+    with pytest.raises(DataError, match=r"gone\.png"):
+        Recognizer(tiny_model).read([tmp_path / "gone.png"])
+
+
+def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:
+    (tmp_path / "long.pgm").write_bytes(b"P5 5000 1 255\n" + b"\xff" * 5000)
+    with pytest.raises(DataError, match=r"long\.pgm: a line image of 5000 x 1 pixels is too long"):
+        Recognizer(tiny_model).read([LINES[0], tmp_path / "long.pgm"])
+
+
+def test_each_image_has_its_reading_or_the_reason_why_there_is_none(tiny_model) -> None:
+    images = [LINES[0], b"no image", DataError("no bytes"), LINES[1], LINES[2]]
+    recognizer = Recognizer(tiny_model)
+    found = list(recognizer.read_each(zip("abcde", images, strict=True), together=3))
+    assert "".join(item for item, _ in found) == "abcde"
+    first, unknown, missing, *others = (result for _, result in found)
+    assert "image of 8 bytes: not an image" in str(unknown) and missing is images[2]
+    assert [result.text for result in (first, *others)] == [reading.text for reading in recognizer.read(LINES[:3])]
+
+
+def test_large_images_are_not_all_in_memory_together(tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr("drethtr.recognition.batching.PIXELS_TOGETHER", 2 * LINES[0].size)
+    opened: list[int] = []
+    images = ((number, opened.append(number) or LINES[0]) for number in range(4))
+    found = Recognizer(tiny_model).read_each(images)
+    assert next(found)[0] == 0 and opened == [0, 1, 2]
+    assert [number for number, _ in found] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint()], ids=repr)
+@pytest.mark.parametrize("name", ["to_width", "ctc.refine", "to_logits", "embed.tokens"])
+def test_a_model_whose_numbers_overflow_is_refused(name: str, decoder: Decoder, tiny_model) -> None:
+    """Its weights are numbers, but what they make is none: that was read as silence, or broke a decoder."""
+    with torch.no_grad():
+        tiny_model.network.get_parameter(f"{name}.weight").fill_(3e38)
+    if isinstance(decoder, CTC) and name in ("to_logits", "embed.tokens"):
+        assert Recognizer(tiny_model, decoder).read(LINES[:1])[0].text
+        return
+    for exactness in Precision:
+        with pytest.raises(CheckpointError, match=f"model tiny {tiny_model.hash[:12]}: its numbers overflow"):
+            Recognizer(tiny_model, decoder, precision=exactness).read(LINES[:1])
+
+
+def test_trust_in_another_network_is_refused(tiny_model) -> None:
+    """It may come from a version that looked at lines otherwise; the first line broke it."""
+    trust = Trust(unlike_training=UnlikeTraining(Logistic(0.0, (1.0,)), 0.0))
+    with pytest.raises(CheckpointError, match="weighs 1 features of a line, but its network sees 35; calibrate it"):
+        Recognizer(replace(tiny_model, trust=trust))
+
+
+def test_decoder_must_suit_the_model(tiny_model) -> None:
+    tiny_model.network.ctc = None
+    with pytest.raises(ConfigError, match="no CTC head"):
+        Recognizer(tiny_model, CTC())
+
+
+def test_alternatives_are_texts_the_first_of_which_is_the_reading(tiny_model, monkeypatch) -> None:
+    recognizer = Recognizer(tiny_model, alternatives=4)
+    plain = Recognizer(tiny_model).read(LINES)
+    for reading, without in zip(recognizer.read(LINES), plain, strict=True):
+        texts = [other.text for other in reading.alternatives]
+        assert reading.text == without.text == texts[0] and without.alternatives == ()
+        assert len(set(texts)) == len(texts) and all(text == text.strip() for text in texts)
+    monkeypatch.setattr(module, "MAX_COLUMNS", 300)
+    assert recognizer.read([written("abc " * 60)])[0].alternatives == ()
+
+
+@pytest.mark.parametrize(
+    ("decoder", "most"), [(Beam(5), 4), (Beam(1), 0), (PublishedBeam(5), 0), (Greedy(), 99)], ids=repr
+)
+def test_more_alternatives_than_there_can_be_are_refused(decoder: Decoder, most: int, tiny_model) -> None:
+    assert Recognizer(tiny_model, decoder, alternatives=most).pieces.alternatives == most
+    with pytest.raises(ConfigError, match=rf"gives at most {most} alternatives, not|alternatives must be 0 to {most}"):
+        Recognizer(tiny_model, decoder, alternatives=most + 1)
+
+
+@pytest.mark.parametrize("network", ["with CTC head", "without"])
+def test_no_lines_leave_no_impressions(network: str, tiny_model) -> None:
+    if network == "without":
+        tiny_model.network.ctc = None
+    recognizer = Recognizer(tiny_model, Greedy())
+    assert recognizer.impressions([]).shape == (0, recognizer.impressions(LINES).shape[1])
+
+
+def test_coarse_numbers_read_nearly_the_same(tiny_model) -> None:
+    exact = Recognizer(tiny_model).read(LINES)
+    coarse = Recognizer(tiny_model, precision=Precision.BFLOAT16).read(LINES)
+    assert [len(reading.text) for reading in coarse] == pytest.approx([len(reading.text) for reading in exact], abs=3)
+    differences = [abs(a.confidence - b.confidence) for a, b in zip(exact, coarse, strict=True)]
+    assert 0 < max(differences) < 0.1
+
+
+@pytest.mark.parametrize("decoder", [CTC(), VerifiedDrafts(), Beam(3)], ids=repr)
+@pytest.mark.parametrize("least", [0, precision.WORTHWHILE], ids=["text, too", "image"])
+def test_coarse_answers_do_not_depend_on_neighbors(decoder: Decoder, least: int, tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr(precision, "WORTHWHILE", least)
+    recognizer = Recognizer(tiny_model, decoder, precision=Precision.BFLOAT16)
+    together = recognizer.read(LINES)
+    alone = [recognizer.read([line])[0] for line in LINES]
+    assert [reading.text for reading in together] == [reading.text for reading in alone]
+    confidences = [[reading.confidence for reading in readings] for readings in (together, alone)]
+    np.testing.assert_allclose(*confidences, atol=0.02)
+
+
+def test_too_little_memory_means_smaller_batches(tiny_model, monkeypatch) -> None:
+    recognizer = Recognizer(tiny_model)
+    expected, encode, sizes = recognizer.read(LINES), recognizer.pieces.encode, []
+
+    def limited(lines):
+        sizes.append(len(lines))
+        if len(lines) > 2:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return encode(lines)
+
+    monkeypatch.setattr(recognizer.pieces, "encode", limited)
+    assert [reading.text for reading in recognizer.read(LINES)] == [reading.text for reading in expected]
+    assert max(sizes) == len(LINES)
+
+
+@pytest.mark.parametrize("decoder", [CTC(), Greedy()], ids=repr)
+def test_drift_is_told_for_every_batch(decoder: Decoder, tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr(module, "BATCH_LINES", 3)
+    drifts: list[float] = []
+    plain = Recognizer(tiny_model, decoder)
+    watching = Recognizer(tiny_model, decoder)
+    watching.watch_drift(drifts.append)
+    assert watching.read(LINES) == plain.read(LINES)
+    assert len(drifts) == 3 and all(0 <= drift < TOLERANCE for drift in drifts)

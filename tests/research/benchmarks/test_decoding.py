@@ -1,0 +1,99 @@
+"""What is compared does the same work: the same texts, the same logits, only by other means."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from conftest import TINY
+
+from drethtr.network.backbones import Light
+from drethtr.network.embedding import Learned
+from drethtr.network.mixer import JointSoftmax, Retentive
+from drethtr.network.network import SMALL, DRetHTR
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.search import select_rows
+from drethtr.research.benchmarks.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published
+from drethtr.research.benchmarks.memory import formulas
+from drethtr.research.benchmarks.published import CopyingScorer, PublishedRetentive, on_canvas
+from drethtr.research.benchmarks.race import QUICK
+from drethtr.research.published_decoding import LIMIT
+
+PLAIN = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
+TASK = Task(name="tiny", config=PLAIN, batch=2, beams=3, characters=7, pixels=300)
+
+
+@pytest.mark.parametrize("mixer", [Retentive(), JointSoftmax()], ids=["retention", "cache"])
+@pytest.mark.parametrize("beams", [1, 3])
+@torch.inference_mode()
+def test_texts_are_as_long_as_they_should_be(mixer, beams):
+    task = replace(TASK, beams=beams)
+    network = build(task, mixer)
+    images = images_of(task, 48)
+    memory = network.encode_image(images, torch.full((2,), images.shape[-1]))
+    assert [len(text.tokens) for text in task.decoder.decode(network, memory)] == [7, 7]
+
+
+@pytest.mark.parametrize(("batch", "beams", "steps"), [(1, 1, 8), (1, 3, 8), (2, 3, 8), (2, 1, LIMIT)])
+def test_the_published_search_takes_as_many_steps_as_it_would(batch, beams, steps, monkeypatch):
+    """Spec 3: only greedy search over several lines misses their ends, and goes on to its limit."""
+    taken, decode_text = [], DRetHTR.decode_text
+    monkeypatch.setattr(DRetHTR, "decode_text", lambda *given: taken.append(given) or decode_text(*given))
+    prepare_published(replace(TASK, batch=batch, beams=beams))()
+    assert len(taken) == steps
+
+
+@torch.inference_mode()
+def test_published_retention_says_what_ours_says():
+    """Copies of the image, and the sum of the decay taken anew: another way to the same logits."""
+    images, widths = on_canvas(images_of(TASK, 48))
+    ours, published = build(TASK, Retentive()), build(TASK, PublishedRetentive())
+    memory = ours.encode_image(images, widths)
+    scorers = [NetworkScorer(ours, memory), CopyingScorer(published, memory)]
+    states = [network.initial_state(memory) for network in (ours, published)]
+    rows, tokens = torch.tensor([0, 0, 0, 1, 1, 1]), torch.tensor([0, 0])
+    for step in range(5):
+        said = [scorer.step(tokens, state) for scorer, state in zip(scorers, states, strict=True)]
+        allowed = said[0][0].isfinite()
+        torch.testing.assert_close(
+            said[0][0][allowed], said[1][0].masked_fill(~allowed, -torch.inf).log_softmax(-1)[allowed]
+        )
+        states = [select_rows(state, rows) if step == 0 else state for _, state in said]
+        tokens = torch.arange(6) + 4 + step
+
+
+@torch.inference_mode()
+def test_canvas_is_paper_right_of_the_line():
+    images = images_of(TASK, 64)
+    canvas, widths = on_canvas(images)
+    assert canvas.shape[-1] == 2227 and widths.tolist() == [2227, 2227]
+    assert torch.equal(canvas[..., : images.shape[-1]], images) and (canvas[..., images.shape[-1] :] == -1).all()
+
+
+def test_weights_are_the_same():
+    networks = [build(TASK, mixer) for mixer in (Retentive(), JointSoftmax(), PublishedRetentive())]
+    states = [network.state_dict() for network in networks]
+    assert all(state.keys() == states[0].keys() for state in states)
+    assert all(torch.equal(state[name], weight) for state in states for name, weight in states[0].items())
+
+
+def test_measures_every_contender():
+    report = measure([TASK], QUICK)
+    [race] = report.races
+    assert list(race.figures) == [contender.name for contender in contenders(TASK)]
+    assert all(seconds > 0 for figures in race.figures.values() for seconds in figures)
+
+
+def test_the_formulas_of_memory():
+    """Spec 3: SMALL, 128 lines, 10 beams, 94 characters in GB; here in MB, our images of 50 tokens instead of 140."""
+    task = Task(name="small", config=SMALL, batch=128, beams=10, characters=94)
+    image, copied, retention, text = formulas(task).values()
+    assert copied == pytest.approx(5870, rel=0.001)
+    assert retention == pytest.approx(2684, rel=0.001) and text == pytest.approx(3942, rel=0.001)
+    assert image == pytest.approx(590 * 50 / 140, rel=0.01)
+
+
+def test_a_grid_has_every_combination():
+    tasks = Grid(networks=("compact", "base"), batches=(1, 8), beams=(1, 5, 10)).tasks(torch.device("cpu"))
+    assert (
+        len(tasks) == 12 and str(tasks[0]) == "COMPACT, batch 1, beam 1" and str(tasks[-1]) == "BASE, batch 8, beam 10"
+    )

@@ -1,0 +1,20 @@
+"""The smallest scale, on lines made by the way; what one test has trained, the others need not train again."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from drethtr.research.tables.material import Material
+from drethtr.research.tables.reproduce import with_material
+from drethtr.research.tables.scale import Smoke
+from drethtr.research.tables.stage import Conditions
+
+
+@pytest.fixture(scope="session")
+def conditions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conditions]:
+    folder = tmp_path_factory.mktemp("experiments")
+    given = Conditions(Smoke(), Material(), folder, torch.device("cpu"), workers=0, say=lambda words: None)
+    yield with_material(given)
+    shutil.rmtree(folder)  # backbones as published take much room

@@ -1,0 +1,159 @@
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.images.prepare import Preparation
+from drethtr.lines.sample import Sample
+from drethtr.recognition.batching import WIDTH_STEP, padded_width
+from drethtr.synthesis.random_step import RandomStep
+from drethtr.text.tokenizer import PAD, UNK, Characters
+from drethtr.training.feed.batch import BatchConfig, Batches, collate
+from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.prose import Prose
+from drethtr.training.feed.supply import RealLines
+
+TEXTS = Path(__file__).parents[2] / "texts"
+TOKENIZER = Characters.learn(["abcx0123456789"])
+CONFIG = BatchConfig(pixels=16 * 4 * WIDTH_STEP, lines=5, max_columns=300, chunk=24)
+
+
+@dataclass(frozen=True)
+class Darken(RandomStep):
+    """A step with a visible result that depends on chance."""
+
+    def __call__(self, line, rng):
+        return np.minimum(line, rng.integers(100, 200, dtype=np.uint8))
+
+
+@pytest.fixture
+def mixture(make_samples):
+    return Mixture((RealLines("a", make_samples("a", 40)), RealLines("b", make_samples("b", 8))), (0.8, 0.2), seed=2)
+
+
+def batches_of(mixture, config=CONFIG, augmentation=()):
+    return Batches(mixture, Preparation(height=16), TOKENIZER, config, augmentation)
+
+
+def test_collate_pads_with_paper_and_pad():
+    lines = [np.full((4, 2), 0.5, np.float32), np.full((4, 5), 0.25, np.float32)]
+    batch = collate(lines, ["a?b", ""], TOKENIZER)
+    assert batch.images.shape == (2, 1, 4, WIDTH_STEP) and batch.images.dtype == torch.float32
+    assert (batch.images[0, 0, :, :2] == 0.5).all() and (batch.images[0, 0, :, 2:] == -1).all()
+    assert (batch.images[1, 0, :, :5] == 0.25).all() and (batch.images[1, 0, :, 5:] == -1).all()
+    assert batch.widths.tolist() == [2, 5] and batch.widths.dtype == torch.int64
+    a, b = TOKENIZER.encode("ab")
+    assert batch.tokens.tolist() == [[a, UNK, b], [PAD] * 3] and batch.tokens.dtype == torch.int64
+    assert batch.lengths.tolist() == [3, 0] and batch.lengths.dtype == torch.int64
+    assert (batch.texts, batch.left_out) == (("a?b", ""), 0)
+
+
+def test_collate_of_empty_texts():
+    batch = collate([np.zeros((4, 2), np.float32)], [""], TOKENIZER)
+    assert batch.tokens.shape == (1, 0) and batch.tokens.dtype == torch.int64
+
+
+def test_a_chunk_holds_its_samples_once(mixture):
+    for chunk in (0, 3):
+        batches = batches_of(mixture)[chunk]
+        texts = [text for batch in batches for text in batch.texts]
+        assert sorted(texts) == sorted(mixture.sample(24 * chunk + i).text for i in range(24))
+        assert all(batch.images.numel() <= CONFIG.pixels and len(batch.texts) <= CONFIG.lines for batch in batches)
+
+
+def test_lines_keep_their_texts(mixture):
+    samples = {sample.text: sample for sample in mixture.real_samples()}
+    for batch in batches_of(mixture)[0]:
+        for image, width, ids, length, text in zip(*batch[:5], strict=True):
+            expected = Preparation(height=16)(samples[text].line())
+            assert np.array_equal(image[0, :, :width], expected) and (image[0, :, width:] == -1).all()
+            assert TOKENIZER.decode(ids[:length].tolist()) == text
+
+
+def test_lines_of_a_batch_are_of_like_width_and_batches_shuffled(draw):
+    samples = tuple(Sample(draw("a", width=20 + 10 * number), "a") for number in range(28))
+    mixture = Mixture((RealLines("a", samples),), (1.0,), seed=0)
+    unsorted = 0
+    for chunk in range(4):
+        ranges = [
+            (padded_width(int(b.widths.min())), padded_width(int(b.widths.max()))) for b in batches_of(mixture)[chunk]
+        ]
+        descending = sorted(ranges, reverse=True)
+        assert all(high <= low for (low, _), (_, high) in pairwise(descending))
+        unsorted += ranges != descending
+    assert unsorted
+
+
+def test_a_chunk_depends_on_its_number_and_the_seed_only(mixture):
+    batches = batches_of(mixture, augmentation=(Darken(),))
+    first, again = batches[1], batches_of(mixture, augmentation=(Darken(),))[1]
+    assert all(torch.equal(a.images, b.images) and a.texts == b.texts for a, b in zip(first, again, strict=True))
+    other = batches_of(replace(mixture, seed=3), augmentation=(Darken(),))[1]
+    assert [batch.texts for batch in other] != [batch.texts for batch in first]
+
+
+def test_every_sample_is_augmented_anew(make_samples):
+    """One line, seen again and again, never looks the same."""
+    mixture = Mixture((RealLines("a", make_samples("a", 1)),), (1.0,), seed=0)
+    greys = {
+        float(image[0, 0, 0]) for batch in batches_of(mixture, augmentation=(Darken(),))[0] for image in batch.images
+    }
+    assert len(greys) > 10
+
+
+def test_prose_is_the_texts_of_the_lines_and_drawn_ones(mixture):
+    alphabet = Characters.learn(["abcdefghijklmnopqrstuvwxyz 0123456789"])
+    prose = Prose(texts=(str(TEXTS / "en.txt"),), lines=6)
+    batches = Batches(mixture, Preparation(height=16), alphabet, CONFIG, prose=prose)
+    first, again, other = batches[0], batches[0], batches[1]
+    drawn = set()
+    for batch, same in zip(first, again, strict=True):
+        assert torch.equal(batch.prose, same.prose)
+        texts = [alphabet.decode(row[row != PAD].tolist()) for row in batch.prose]
+        assert texts[:-6] == list(batch.texts) and all(texts[-6:])
+        drawn |= set(texts[-6:])
+    assert len(drawn) > 4 * len(first) and not torch.equal(first[0].prose[-6:, :9], other[0].prose[-6:, :9])
+    assert all(batch.prose is None for batch in batches_of(mixture)[0])
+    [batch, *_] = Batches(mixture, Preparation(height=16), alphabet, CONFIG, prose=Prose())[0]
+    assert [alphabet.decode(row[row != PAD].tolist()) for row in batch.prose] == list(batch.texts)
+    with pytest.raises(ConfigError, match=r"prose.lines must be at least 1, not 0"):
+        Prose(texts=("a.txt",), lines=0)
+
+
+def test_wide_lines_are_left_out_and_counted(mixture):
+    limit = replace(CONFIG, max_columns=70)
+    total = batches_of(mixture, limit)[0]
+    kept = sum(len(batch.texts) for batch in total)
+    assert 0 < kept < 24 and all(int(batch.widths.max()) <= 70 for batch in total)
+    assert [batch.left_out for batch in total] == [24 - kept] + [0] * (len(total) - 1)
+    with pytest.raises(DataError, match="all 24 lines of chunk 0 have more than 9 columns, or more text than"):
+        batches_of(mixture, replace(CONFIG, max_columns=9))[0]
+
+
+def test_lines_with_the_text_of_a_page_are_left_out_and_counted():
+    """A batch has room for the longest of its texts on every line."""
+    samples = tuple(Sample(np.full((16, 20), 255, np.uint8), length * "a") for length in (1, 10, 11, 300))
+    total = batches_of(Mixture((RealLines("a", samples),), (1.0,), seed=0))[0]
+    assert {text for batch in total for text in batch.texts} == {"a", 10 * "a"}
+    assert sum(batch.left_out + len(batch.texts) for batch in total) == 24 and total[0].left_out > 0
+
+
+def test_broken_samples_are_named(draw):
+    broken = Sample(b"no image", "a", key="lines.parquet row 3")
+    endless = Sample(np.full((1, 70_000), 255, np.uint8), "a", key="lines.parquet row 4")
+    for sample, message in ((broken, "row 3: "), (endless, "row 4: .*too long")):
+        with pytest.raises(DataError, match=message):
+            batches_of(Mixture((RealLines("a", (sample,)),), (1.0,), seed=0))[0]
+
+
+def test_settings_are_checked(mixture):
+    with pytest.raises(ConfigError, match=r"batches.lines must be at least 1, not 0"):
+        BatchConfig(lines=0)
+    with pytest.raises(
+        ConfigError, match=r"no room for a line of 16 rows and batches.max_columns 513 columns: .* 10,240"
+    ):
+        batches_of(mixture, replace(CONFIG, max_columns=513))
