@@ -14,11 +14,7 @@ from PIL import Image, ImageDraw
 from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
 from drethtr.lines.sample import Sample
-from drethtr.network.attention import Added
-from drethtr.network.backbones import Light
-from drethtr.network.ctc import CTCConfig
-from drethtr.network.embedding import Sinusoidal
-from drethtr.network.network import NetworkConfig
+from drethtr.recognition.architecture import Added, CTCConfig, Light, NetworkConfig, Sinusoidal
 from drethtr.recognition.model_file import Model, build_model, save_model
 from drethtr.text.tokenizer import UNK, Characters
 

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from drethtr.network.attention import KeyValue
 from drethtr.network.backbones.backbone import Backbone
 from drethtr.network.folding import fold_norms
-from drethtr.network.network import DRetHTR, ImageMemory, NetworkConfig
+from drethtr.network.network import DRetHTR, ImageMemory
+from drethtr.recognition.architecture import NetworkConfig
 
 WORTHWHILE = 2**20
 """Weights of a layer from which on a step is faster in bfloat16: those of a smaller one are read in no time."""

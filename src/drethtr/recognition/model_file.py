@@ -21,8 +21,9 @@ from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.language.ngrams import NGrams
-from drethtr.network.network import DRetHTR, NetworkConfig
+from drethtr.network.network import DRetHTR
 from drethtr.network.weights_file import fit
+from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.confidence.evidence import features_of
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.rounding import restored, rounded

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
-from drethtr.network.network import COMPACT, NetworkConfig
+from drethtr.recognition.architecture import COMPACT, NetworkConfig
 from drethtr.recognition.search.decoders import CTC, Decoder
 from drethtr.synthesis.augment import SCANS
 from drethtr.synthesis.random_step import RandomStep

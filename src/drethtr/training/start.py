@@ -13,9 +13,10 @@ from drethtr.language.ngrams import NGrams
 from drethtr.lines.sources import open_all
 from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.imagenet import load_imagenet
-from drethtr.network.network import DRetHTR, NetworkConfig
+from drethtr.network.network import DRetHTR
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 from drethtr.network.vocabulary import with_vocabulary
+from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.model_file import SHIPPED, Model, load_model
 from drethtr.text.alphabet import relative
 from drethtr.text.byte_pairs import BytePairs

@@ -11,9 +11,7 @@ from noise import network, noise_lines
 from drethtr.base.errors import ConfigError
 from drethtr.language.learn import learn
 from drethtr.language.voice import Voice
-from drethtr.network.decay import Gated
-from drethtr.network.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.network.network import RETHTR_SMALL
+from drethtr.recognition.architecture import RETHTR_SMALL, Fade, Gated, JointSoftmax, Retentive, SplitSoftmax
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.recognition.search.decoded import CTCScores

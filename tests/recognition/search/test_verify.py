@@ -11,8 +11,8 @@ from real_data import LINES
 
 from drethtr import Recognizer
 from drethtr.lines.sources import open_all
-from drethtr.network.mixer import JointSoftmax, Retentive, SplitSoftmax
 from drethtr.network.precision import Precision, rounded
+from drethtr.recognition.architecture import JointSoftmax, Retentive, SplitSoftmax
 from drethtr.recognition.search import verify as module
 from drethtr.recognition.search.scorer import NetworkScorer, text_limits
 from drethtr.recognition.search.search import greedy

@@ -277,7 +277,7 @@ def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
     Raises:
         ConfigError: for a network that is not known.
     """
-    from drethtr.network.network import PRESETS
+    from drethtr.recognition.architecture import PRESETS
     from drethtr.research.benchmarks.decoding import Grid
 
     names = parts(networks)
