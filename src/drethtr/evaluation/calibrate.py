@@ -27,8 +27,9 @@ from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.decoder import Decoder
-from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts, default_decoder
+from drethtr.recognition.precision import Precision
+from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts
 
 TO_CALIBRATE = 25
 """Lines without which confidences should not be calibrated: they have about a thousand characters."""

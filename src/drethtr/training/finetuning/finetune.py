@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 
+import numpy as np
 import torch
 
 from drethtr.base import config
@@ -18,10 +19,11 @@ from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
 from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.adapter import changes_between
+from drethtr.network.backend import network_of
 from drethtr.recognition.adapter_file import Adapter, load_adapted, save_adapter
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model, load_model, save_model, weights_hash
-from drethtr.recognition.rounding import restored, rounded
+from drethtr.recognition.weights import dequantize, quantize
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
 from drethtr.training.finetuning.judge import edits, pages_of, with_trust
@@ -140,7 +142,7 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
         effort = load_model(folder / LATEST).card  # the best ones were found before that
         save_model(replace(found, card=effort), best)
-    return load_model(best, place.device)
+    return load_model(best)
 
 
 def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adapter | None]:
@@ -149,15 +151,15 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     Its n-grams, if it has any, learn the share of the lines that it learned; those of an adapter are its model's. It
     reads with the decoder of the start: few lines say little about which one is better.
     """
-    trust = Trust(decoder=material.start.trust.decoder)
+    trust = Trust(strategy=material.start.trust.strategy)
     if not material.plan.adapter:
-        best.network.load_state_dict(restored(rounded(best.network.state_dict())))
-        return with_language(replace(best, trust=trust), [sample.text for sample in material.some(share)]), None
-    changes = changes_between(material.start.network, best.network, rank_of(material.start))
+        stored = replace(best, weights=dequantize(quantize(best.weights)), trust=trust)
+        return with_language(stored, [sample.text for sample in material.some(share)]), None
+    changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
-    halved = {name: change.half() for name, change in changes.items()}
-    adapter = Adapter(halved, weights_hash(material.start), path.name, best.card, trust)
-    return load_adapted(adapter, [path], next(best.network.parameters()).device), adapter
+    halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}
+    adapter = Adapter(halved, weights_hash(material.start.weights), path.name, best.card, trust)
+    return load_adapted(adapter, [path]), adapter
 
 
 def trusted(material: Material, trained: Model) -> Model:
