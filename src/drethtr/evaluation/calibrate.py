@@ -1,9 +1,10 @@
-"""Fit what a model says about itself, on lines that it was neither trained nor tested on.
+"""Calibrate a model on validation lines, which must be neither training nor test lines.
 
     model = calibrate(model, validation_lines)
 
-Three things are learned: which decoder reads best; how often a text is right that looks so and so, for each decoder;
-and how lines look to the network that hold no writing it knows: the same lines on their heads and in a mirror.
+Three things are learned: the decoder that reads best; for each decoder, the probability that a character or word with
+given features is correct; and the out-of-distribution check, which compares lines with the same lines upside down and
+mirrored.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -32,17 +33,17 @@ from drethtr.recognition.search.strategy import Strategy
 from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts
 
 TO_CALIBRATE = 25
-"""Lines without which confidences should not be calibrated: they have about a thousand characters."""
+"""Fewest lines for calibrating confidences: about a thousand characters."""
 
 TO_KNOW_WRITING = 100
-"""Lines without which a model should not learn what its writing looks like: that takes hundreds of weights."""
+"""Fewest lines for learning the out-of-distribution check, which has hundreds of weights."""
 
 FLAGGED = 0.02
-"""Share of validation lines that may be called unlike training."""
+"""Share of validation lines that the out-of-distribution check flags."""
 
 FOLDS = 5
 RIDGE = 0.001
-"""Holds the weights of an impression, of which there are hundreds."""
+"""L2 penalty on the hundreds of weights of the out-of-distribution check."""
 
 DIGITS = 4
 
@@ -51,7 +52,7 @@ Turn = Callable[[Line], Line]
 
 
 class Fit(NamedTuple):
-    """A calibration, and how far its confidences can be relied on where they were fitted: a little less elsewhere."""
+    """A calibration and its reliability on the lines it was fitted on, which is slightly optimistic."""
 
     calibration: Calibration
     characters: Reliability
@@ -65,21 +66,22 @@ def calibrate(
     advance: Advance | None = None,
     on_fit: Callable[[Fit], object] | None = None,
 ) -> Model:
-    """The model, knowing how to read with it and when to believe it.
+    """Return the model with its default decoder, its calibration and its out-of-distribution check.
 
     Args:
-        samples: Validation lines; those with uncertain texts are left out. With fewer than `TO_KNOW_WRITING`, what the
-            model knows of its writing stays as it is.
-        decoders: To calibrate, those that find the same text together; all else that is known is then left as it is.
-            By default the decoder to read with is chosen, and `usual_decoders` are calibrated.
-        advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
-        on_fit: Told each calibration when it is fitted, and how well it fits.
+        samples: Validation lines; those with uncertain texts are skipped. With fewer than `TO_KNOW_WRITING`, the
+            existing
+            out-of-distribution check is kept.
+        decoders: Decoders to calibrate, in groups that produce the same text; everything else the model has learned is
+            then kept. By default the best decoder is chosen, and `usual_decoders` are calibrated.
+        advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
+        on_fit: Called with each calibration once it is fitted.
 
     Raises:
-        DataError: if there are no clean lines, or nothing to learn from what is read on them.
+        DataError: if there are no clean lines, or nothing was read on them.
     """
     chosen = to_read(samples)
-    plain = replace(model, trust=Trust())  # what was learned before must not matter
+    plain = replace(model, trust=Trust())  # earlier calibration must not affect the result
     decoder, alone = Best(model.trust.decoder) if decoders else best_decoders(plain, chosen, advance)
     plain = replace(plain, trust=Trust(decoder=decoder))
     fits = []
@@ -102,12 +104,12 @@ def calibrate(
 
 
 def without(calibration: Calibration, done: Collection[Decoder]) -> Calibration:
-    """The same, for those of its decoders that are not done anew."""
+    """The calibration without the decoders in `done`, which are being recalibrated."""
     return replace(calibration, decoders=tuple(d for d in calibration.decoders if not any(map(d.akin, done))))
 
 
 def usual_decoders(model: Model, alone: CTC = CTC()) -> tuple[Decoders, ...]:  # noqa: B008  # a value
-    """What a user of the model gets unasked, and the fastest reader of the image and of the decoder."""
+    """The default decoder, plus the fastest decoders based on CTC and on the text decoder."""
     network = model.network
     fast: tuple[Decoders, ...] = ((Greedy(),),) if network.ctc is None else ((alone,), (VerifiedDrafts(), Greedy()))
     usual = model.trust.decoder or default_decoder(network)
@@ -115,17 +117,17 @@ def usual_decoders(model: Model, alone: CTC = CTC()) -> tuple[Decoders, ...]:  #
 
 
 def passes(model: Model, lines: int, decoders: Sequence[Decoders] = ()) -> int:
-    """How often `calibrate` reads each line, at most: to choose a decoder, with every decoder, then in every turn."""
+    """The most often that `calibrate` reads a line: to choose a decoder, once per decoder, and once per turn."""
     choice = Joint() if model.network.ctc is not None else None
     usual = usual_decoders(replace(model, trust=Trust(decoder=choice)))
     return (len(decoders) or len(usual) + (choice is not None)) + len(turns_of(lines))
 
 
 def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
-    """How sure a decoder may be of its characters and words, from what it read."""
+    """Fit the confidences of a decoder's characters and words to its readings."""
     found = [(sample.text, reading) for sample, reading in zip(samples, readings, strict=True) if reading.characters]
     if not found:
-        raise DataError(f"nothing was read on {len(samples)} lines: there is nothing to calibrate")
+        raise DataError(f"cannot calibrate: nothing was read on {len(samples)} lines")
     true_characters = np.concatenate([right_characters(text, reading) for text, reading in found])
     true_words = np.concatenate([right_words(text, reading) for text, reading in found])
     of_characters = np.concatenate([character_features(reading.characters) for _, reading in found])
@@ -140,17 +142,17 @@ def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Seq
 
 
 def upright(line: Line) -> Line:
-    """As it is."""
+    """The line unchanged."""
     return line
 
 
 def upside_down(line: Line) -> Line:
-    """Turned by half."""
+    """The line rotated by 180 degrees."""
     return line[::-1, ::-1]
 
 
 def mirrored(line: Line) -> Line:
-    """Right to left."""
+    """The line mirrored horizontally."""
     return line[:, ::-1]
 
 
@@ -158,21 +160,22 @@ TURNS: tuple[Turn, ...] = (upright, upside_down, mirrored)
 
 
 def turns_of(lines: int) -> tuple[Turn, ...]:
-    """How so many lines are turned to learn what their writing looks like; in no way, if they are too few for it."""
+    """The transformations used to learn the out-of-distribution check; none if there are too few lines."""
     return TURNS if lines >= TO_KNOW_WRITING else ()
 
 
 def knows_writing(model: Model) -> bool:
-    """Whether the model has learned what its writing looks like, from what this version sees in a line."""
+    """Whether the model has an out-of-distribution check that matches the features of this version."""
     known = model.trust.unlike_training
     return known is not None and len(known.alike.weights) == features_of(model.network)
 
 
 def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
-    """How to tell lines from the same ones turned, from impressions (turns, lines, features), the first turn upright.
+    """Fit a classifier of upright against turned lines, on features (turns, lines, features), the first turn upright.
 
-    The threshold comes from scores of lines that the weights were not fitted on: on its own lines, a fit of so many
-    weights looks better than it is. Lines of a page are kept together.
+    The threshold is set by cross-validation, because a fit with so many weights looks too good on its own lines. Lines
+    of
+    a page stay in one fold.
     """
     folds, scores = folds_of(pages), np.empty(len(pages))
     for fold in np.unique(folds):
@@ -181,14 +184,14 @@ def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
 
 
 def folds_of(pages: Sequence[str]) -> NDArray[np.int64]:
-    """A fold for each line: the same for all of a page, unless pages are unknown or too few to part."""
+    """A fold for each line; lines of a page share one, unless pages are unknown or too few."""
     known = {page: number for number, page in enumerate(dict.fromkeys(filter(None, pages)))}
     places = [known[page] if page and len(known) >= FOLDS else line for line, page in enumerate(pages)]
     return np.array(places) % FOLDS
 
 
 def fit_upright(looks: Floats) -> Logistic:
-    """The chance that a line is upright."""
+    """A logistic model of the probability that a line is upright."""
     turns, lines, features = looks.shape
     truth = np.arange(turns * lines) < lines
     return fit_logistic(looks.reshape(-1, features), truth, ridge=RIDGE, digits=DIGITS)
@@ -197,7 +200,7 @@ def fit_upright(looks: Floats) -> Logistic:
 def impressions_of(
     recognizer: Recognizer, samples: Sequence[Sample], turn: Turn, advance: Advance | None = None
 ) -> Floats:
-    """What turned lines look like to the network, (lines, features)."""
+    """The out-of-distribution features of turned lines, (lines, features)."""
     found = []
     for some in portions(recognizer, samples, advance):
         found.append(recognizer.impressions([turn(line) for _, line in some]))

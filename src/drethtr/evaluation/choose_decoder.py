@@ -1,7 +1,7 @@
-"""Which decoder reads with a model best: tried on validation lines, never on test lines.
+"""Choose the decoder that reads best with a model, on validation lines.
 
-Texts are proposed, corrected and scored once, with the usual weights; other weights only take others of them. Language
-has a say if the decoder knows anything of it.
+Candidate texts are generated and scored once, with the default weights; other weights only rerank them. The language
+model takes part if there is one.
 """
 
 from collections import Counter
@@ -26,41 +26,41 @@ from drethtr.recognition.search.strategies import CTC, USUAL, Joint
 from drethtr.text.tokenizer import EOS
 
 CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))
-"""The usual one first: of equals it is taken."""
+"""The default comes first: it wins ties."""
 
 LANGUAGE_WEIGHTS = (0.3, 0.0, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5)
-"""Likewise, for a decoder that knows language."""
+"""Weights of the decoder as a language model; the default comes first."""
 
 NGRAM_WEIGHTS = (0.5, 0.3, 0.4, 0.6, 0.7, 0.0)
-"""Likewise, for a model that has n-grams."""
+"""Weights of the n-grams; the default comes first."""
 
 TEXTS = 200
-"""So many texts show whether a decoder knows language."""
+"""Number of texts used to test whether the decoder knows language."""
 
 
 class Tried(NamedTuple):
-    """A decoder, and how well it read."""
+    """A decoder and the errors it made."""
 
     decoder: Decoder
     counts: Counts
 
 
 class Proposed(NamedTuple):
-    """A text that was proposed for a line, and how far it is from the truth."""
+    """A candidate text of a line, with its errors."""
 
     text: Scored
     counts: Counts
 
 
 class Proposals(NamedTuple):
-    """The texts of a line among which both readers choose, and what the CTC head makes of it, with each weight."""
+    """The candidates of a line for joint decoding, and the errors of CTC with each weight."""
 
     joint: list[Proposed]
     ctc: tuple[Counts, ...]
 
 
 class Best(NamedTuple):
-    """The decoder that reads best, None if that is not known; and the CTC head alone, as it does."""
+    """The best decoder, None if unknown, and the best CTC decoder."""
 
     decoder: Decoder | None = None
     alone: CTC = CTC()
@@ -69,7 +69,7 @@ class Best(NamedTuple):
 def best_decoders(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> Best:
     """The decoders with the fewest errors.
 
-    Nothing is known of them if there is but one reader, or all lines are read in pieces.
+    The best decoder is unknown if the network has no CTC head, or if all lines are read in pieces.
     """
     if model.network.ctc is None:
         return Best()
@@ -79,9 +79,10 @@ def best_decoders(model: Model, samples: Sequence[Sample], advance: Advance | No
 
 
 def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> list[Tried]:
-    """`CTC`, and `Joint` with all weights, fewest errors first; of equals, the faster or more usual.
+    """Try `CTC` and `Joint` with all weights, fewest errors first; ties go to the faster or the more usual one.
 
-    Lines that are read in pieces are left out. `advance` is told how many lines were read, after each of many steps.
+    Lines that are read in pieces are skipped. `advance` is called after each of many steps with the number of lines
+    read.
     """
     language_weights = language_weights_of(model, [sample.text for sample in samples])
     alone = (CTC(),) if model.ngrams is None else tuple(map(CTC, language_weights))
@@ -98,7 +99,7 @@ def try_decoders(model: Model, samples: Sequence[Sample], advance: Advance | Non
 
 
 def language_weights_of(model: Model, texts: Sequence[str]) -> tuple[float, ...]:
-    """How much language may count, the usual first."""
+    """Candidate weights of the language model, the default first."""
     if model.ngrams is not None:
         return NGRAM_WEIGHTS
     return LANGUAGE_WEIGHTS if knows_language(model, texts) else (0.0,)
@@ -106,7 +107,7 @@ def language_weights_of(model: Model, texts: Sequence[str]) -> tuple[float, ...]
 
 @torch.inference_mode()
 def knows_language(model: Model, texts: Sequence[str]) -> bool:
-    """Whether the decoder, without an image, foretells texts better than the mere frequencies of their characters."""
+    """Whether the decoder, without an image, predicts texts better than character frequencies do."""
     encoded = [tuple(model.tokenizer.encode(text)) for text in texts[:: max(1, ceil(len(texts) / TEXTS))]]
     frequencies = Counter(token for tokens in encoded for token in (*tokens, EOS))
     number = frequencies.total()
@@ -120,7 +121,7 @@ def knows_language(model: Model, texts: Sequence[str]) -> bool:
 def propose(
     recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], decoder: Joint, alone: Sequence[CTC]
 ) -> list[Proposals]:
-    """The texts among which decoders would choose, for each line that is read in one piece."""
+    """The candidate texts of each line that is read in one piece."""
     ngrams = recognizer.model.ngrams
     parts = recognizer.pieces.prepare_whole([line for _, line in samples])
     network, tokenizer, proposed = recognizer.pieces.networks.text, recognizer.model.tokenizer, []

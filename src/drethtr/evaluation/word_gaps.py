@@ -1,4 +1,4 @@
-"""Where lines can be cut between words: their texts aligned to their images by the CTC head."""
+"""Find the gaps between words, by aligning the text to the image with CTC."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -19,10 +19,10 @@ from drethtr.synthesis.recombination import Gap
 from drethtr.text.tokenizer import PAD
 
 LIKELY = -1.5
-"""Mean log-probability of the characters of a line, each where it is surest; a less likely text may be of another."""
+"""Minimum mean log-probability of the characters of a line at their best steps; below it, the text may be wrong."""
 
 SURE = -0.7
-"""The same of a space and the two characters on either side."""
+"""Minimum mean log-probability of a space and the two characters on either side."""
 
 AROUND = 2
 
@@ -30,10 +30,10 @@ AROUND = 2
 def word_gaps(
     recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
 ) -> dict[bytes, tuple[Gap, ...]]:
-    """The gaps between words, by the fingerprint of the image; of lines whose text is not found on them, none.
+    """The gaps between words by the fingerprint of the image; lines whose text does not align are omitted.
 
     Args:
-        advance: Told how many lines were looked at, after each of many steps.
+        advance: Called after each of many steps with the number of lines processed.
 
     Raises:
         ConfigError: if the model has no CTC head.
@@ -41,7 +41,7 @@ def word_gaps(
     """
     network = recognizer.model.network
     if network.ctc is None:
-        raise ConfigError(f"model {recognizer.model.identity} has no CTC head to find words with; use another model")
+        raise ConfigError(f"model {recognizer.model.identity} has no CTC head to locate words; use another model")
     found: dict[bytes, tuple[Gap, ...]] = {}
     for some in portions(recognizer, samples, advance):
         parts = recognizer.pieces.prepare_whole([line for _, line in some])
@@ -58,7 +58,7 @@ def word_gaps(
 def gaps_of(
     recognizer: Recognizer, text: str, line: Line, part: Part, log_probabilities: Tensor
 ) -> tuple[Gap, ...] | None:
-    """The sure gaps of one line, from CTC log-probabilities (S, V); None if its text is not found on it."""
+    """The reliable gaps of one line, from CTC log-probabilities (S, V); None if its text does not align."""
     tokenizer = recognizer.model.tokenizer
     tokens = tokenizer.encode(text)
     written = [tokenizer.decode([token]) for token in tokens]
