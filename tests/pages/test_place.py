@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from drethtr.documents.page import box_around
 from drethtr.images.straighten import Strip
 from drethtr.pages.place import on_page, transcription_of
 from drethtr.recognition.reading import Character, Flag, Reading
@@ -44,6 +45,9 @@ def test_unsure_and_flagged_words_are_doubtful():
     flag = Flag("repetition", "the same again", 55, 75)
     found = transcription_of(reading("ab cd ef", [0.9, 0.2, 1, 0.9, 0.9, 1, 0.9, 0.9], (flag,)), STRIP, 1000, 1000)
     assert [word.doubtful for word in found.words] == [True, False, True]
+    [placed] = found.flags
+    assert str(placed) == str(flag) == "repetition: the same again"
+    assert box_around(placed.polygon) == (155, 50, 175, 90)
 
 
 def test_a_line_on_its_head_has_its_words_from_right_to_left():

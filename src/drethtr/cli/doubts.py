@@ -67,7 +67,7 @@ class Doubts:
         self.kept += len(kept)
         for line in page.lines:
             if line.transcription is not None and line.id not in kept:
-                kinds = {flag.partition(":")[0] for flag in line.transcription.flags}
+                kinds = {flag.kind for flag in line.flags}
                 self.see([word.doubtful for word in line.words], kinds)
 
     def __str__(self) -> str:

@@ -215,7 +215,7 @@ def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
     try:
         recognizer.check_line(line)
     except DataError as error:
-        raise sample.error(error) from error
+        raise error.of(sample.key or "sample") from error
     return line
 
 

@@ -5,25 +5,32 @@ from itertools import groupby
 
 import numpy as np
 
-from drethtr.documents.page import Points, Transcription, Word, box_around
+from drethtr.documents.page import PageFlag, PageWord, Points, Transcription, box_around
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats
-from drethtr.recognition.reading import Reading, is_doubtful
-from drethtr.recognition.reading import Word as ReadWord
+from drethtr.recognition.reading import Reading, Word, is_doubtful
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
     """The text of a line, its words with their places on a page of this size, and what is odd about it."""
     words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
-    flags = tuple(map(str, reading.flags))
+    flags = tuple(
+        PageFlag(flag.kind, flag.reason, outline_on_page(strip, flag.left, flag.right, width, height))
+        for flag in reading.flags
+    )
     return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
 
 
-def word_of(word: ReadWord, line: Reading, strip: Strip, width: int, height: int) -> Word:
+def word_of(word: Word, line: Reading, strip: Strip, width: int, height: int) -> PageWord:
     """A word of a line, with its place on a page of this size."""
-    polygon = on_page(strip.outline(word.left, word.right), width, height)
-    place = polygon if (box := box_around(polygon)) is not None and box.width and box.height else None
-    return Word(word.text, word.confidence, place, is_doubtful(word, line))
+    place = outline_on_page(strip, word.left, word.right, width, height)
+    return PageWord(word.text, word.confidence, place, is_doubtful(word, line))
+
+
+def outline_on_page(strip: Strip, left: float, right: float, width: int, height: int) -> Points | None:
+    """The polygon of some columns of a line on a page of this size; None if it has no area there."""
+    polygon = on_page(strip.outline(left, right), width, height)
+    return polygon if (box := box_around(polygon)) is not None and box.width and box.height else None
 
 
 def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:

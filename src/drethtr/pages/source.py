@@ -86,7 +86,7 @@ class Original:
         try:
             return given.on_image(self.source.path, width, height)
         except DataError as error:
-            raise DataError(f"{self.name}: {error}") from error
+            raise error.of(self.name) from error
 
 
 def open_originals(path: str | Path) -> tuple[Original, ...]:
