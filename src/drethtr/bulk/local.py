@@ -10,10 +10,10 @@ from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
 from drethtr.base.errors import ConfigError, DrethtrError
+from drethtr.base.processors import begin_worker
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, Work, lost
-from drethtr.base.processors import begin_worker
 
 
 class Attempt(NamedTuple):

@@ -86,7 +86,7 @@ def transcribe_pages(
     doubts = Doubts()
     recognizer = load()
     provenance = provenance_of(recognizer)
-    way = f"{provenance}, {recognizer.decoder!r}, {recognizer.precision!r}, {options.lines!r}"
+    way = f"{provenance}, {recognizer.strategy!r}, {recognizer.precision.value}, {options.lines!r}"
 
     with tqdm(total=sum(len(work.originals) for work in waiting), unit="page", disable=None) as bar:
         read = reader(recognizer, options, bar.update)

@@ -16,4 +16,4 @@ def provenance_of(recognizer: "Recognizer") -> "Provenance":
 
 def way_of(recognizer: "Recognizer") -> dict[str, str]:
     """How a recognizer reads with its model; figures are told with it."""
-    return {"decoder": repr(recognizer.decoder), "precision": recognizer.precision.label}
+    return {"decoder": repr(recognizer.strategy), "precision": recognizer.precision.value}

@@ -13,9 +13,8 @@ from drethtr.cli.choices import (
     DeviceName,
     ModelFile,
     PrecisionName,
-    decoder_named,
-    device_named,
-    precision_named,
+    Threads,
+    refuse_decoder,
 )
 from drethtr.cli.inputs import find_images
 from drethtr.cli.line_formats import LINE_FORMATS
@@ -69,11 +68,9 @@ def transcribe(
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files and texts that exist.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say what each file was taken for.")] = False,
-    check_drift: Annotated[
-        bool, typer.Option("--check-drift", help="Also measure how far rounding moves the decoder; slow.")
-    ] = False,
 ) -> None:
     """Read images of handwriting: single lines, or pages whose lines are given or found.
 
@@ -86,8 +83,8 @@ def transcribe(
         )
     if force and output is None and not update:
         raise ConfigError("--force replaces files; add --output or --update, or leave it out: nothing is written")
-    chosen = decoder_named(decoder) if decoder is not None else None
-    exactness, where, drifts = precision_named(precision), lines_named(lines), [0.0]
+    refuse_decoder(decoder)
+    where = lines_named(lines)
     if output is not None:
         refuse_name_of_file(output, names)
     files, errors = find_images(inputs, output, endings_of(names))
@@ -101,12 +98,10 @@ def transcribe(
         if output is not None:
             make_folder(output)
         recognizer = Recognizer.load(
-            model, decoder=chosen, device=device_named(device), precision=exactness, alternatives=alternatives
+            model, decoder=decoder, device=device, precision=precision, threads=threads, alternatives=alternatives
         )
-        if recognizer.model.trust.calibration(recognizer.decoder) is None:
+        if recognizer.calibration is None:
             typer.echo(NOT_CALIBRATED, err=True)
-        if check_drift:
-            recognizer.watch_drift(drifts.append)
         return recognizer
 
     of_lines = only_lines(files, where) if len(names) == 1 and names[0] in LINE_FORMATS and not update else None
@@ -118,8 +113,6 @@ def transcribe(
             raise ConfigError("--alternatives needs single-line images and --format json alone")
         options = PageOptions(names, output, where, update=update, doubts=doubts, force=force, verbose=verbose)
         count = transcribe_pages(files, load, options, alone=alone)
-    if check_drift:
-        report_drift(max(drifts))
     if count.failed or errors:
         raise typer.Exit(1 if count.done else 2)
 
@@ -159,19 +152,3 @@ def endings_of(names: Sequence[str]) -> list[str]:
     from drethtr.documents.formats import FORMATS
 
     return [FORMATS[name].ending for name in names if name in FORMATS]
-
-
-def report_drift(drift: float) -> None:
-    """Say how far the two forms of the decoder are apart, and warn if it is too far."""
-    from drethtr.research.drift import TOLERANCE
-
-    far = "more than" if drift > TOLERANCE else "within"
-    typer.echo(
-        f"drift: log-probabilities of the parallel and the recurrent form differ by at most {drift:.1e}, "
-        f"{far} the tolerated {TOLERANCE:g}",
-        err=True,
-    )
-    if drift > TOLERANCE:
-        typer.echo(
-            "warning: the text may depend on the decoder's form; compare --decoder greedy and verified", err=True
-        )

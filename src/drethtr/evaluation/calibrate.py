@@ -9,28 +9,30 @@ mirrored.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.choose_decoder import Best, best_decoders
+from drethtr.evaluation.choose_strategy import Best, best_strategies
 from drethtr.evaluation.confidence import Reliability, reliability, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
+from drethtr.recognition.backends import CPU, can_quantize, measure
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.evidence import features_of
 from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.precision import Precision
-from drethtr.recognition.search.strategy import Strategy
 from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts
+from drethtr.recognition.search.strategy import Strategy
 
 TO_CALIBRATE = 25
 """Fewest lines for calibrating confidences: about a thousand characters."""
@@ -47,7 +49,12 @@ RIDGE = 0.001
 
 DIGITS = 4
 
-Decoders = tuple[Decoder, ...]
+TO_QUANTIZE = 100
+"""Lines on which the ranges of activations are measured."""
+
+Group = tuple[Strategy, ...]
+"""Strategies that find the same text, so that one calibration serves them."""
+
 Turn = Callable[[Line], Line]
 
 
@@ -62,69 +69,96 @@ class Fit(NamedTuple):
 def calibrate(
     model: Model,
     samples: Sequence[Sample],
-    decoders: Sequence[Decoders] = (),
+    groups: Sequence[Group] = (),
     advance: Advance | None = None,
     on_fit: Callable[[Fit], object] | None = None,
+    *,
+    device: str = CPU,
+    threads: int | None = None,
 ) -> Model:
-    """Return the model with its default decoder, its calibration and its out-of-distribution check.
+    """Return the model with its default strategy, its calibrations and its out-of-distribution check.
+
+    A model that onnxruntime computes also gets what int8 takes: the ranges of its activations, and calibrations.
 
     Args:
         samples: Validation lines; those with uncertain texts are skipped. With fewer than `TO_KNOW_WRITING`, the
-            existing
-            out-of-distribution check is kept.
-        decoders: Decoders to calibrate, in groups that produce the same text; everything else the model has learned is
-            then kept. By default the best decoder is chosen, and `usual_decoders` are calibrated.
+            existing out-of-distribution check is kept.
+        groups: Strategies to calibrate, in groups that find the same text; everything else the model has learned is
+            then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
         advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
+        device: As of `Recognizer`, as `threads`.
 
     Raises:
         DataError: if there are no clean lines, or nothing was read on them.
     """
     chosen = to_read(samples)
+    recognizer = partial(Recognizer, device=device, threads=threads)
     plain = replace(model, trust=Trust())  # earlier calibration must not affect the result
-    decoder, alone = Best(model.trust.decoder) if decoders else best_decoders(plain, chosen, advance)
-    plain = replace(plain, trust=Trust(decoder=decoder))
-    fits = []
-    for some in decoders or usual_decoders(plain, alone):
-        alike = tuple(one.fitted(decoder) for one in some)
-        fits.append(fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance)))
-        if on_fit is not None:
-            on_fit(fits[-1])
-    calibrations = tuple(fit.calibration for fit in fits)
-    done = [decoder for alike in calibrations for decoder in alike.decoders]
-    others = [without(known, done) for known in model.trust.calibrations if decoders]
-    rates = tuple(known for known in model.trust.error_rates if decoders and not any(map(known.decoder.akin, done)))
-    unlike_training = model.trust.unlike_training if knows_writing(model) else None
+    if can_quantize(plain) and device == CPU:
+        plain = with_ranges(plain, chosen)
+    strategy, alone = Best(model.trust.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
+    plain = replace(plain, trust=Trust(strategy=strategy))
+    calibrations: list[Calibration] = []
+    for precision in precisions(plain):
+        for some in groups or usual_strategies(plain, alone):
+            alike = tuple(one.completed_by(strategy) for one in some)
+            readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
+            fit = fit_calibration(alike, precision, chosen, readings)
+            calibrations.append(fit.calibration)
+            if on_fit is not None:
+                on_fit(fit)
+    done = [strategy for calibration in calibrations for strategy in calibration.strategies]
+    others = [without(known, done) for known in model.trust.calibrations if groups]
+    rates = tuple(known for known in model.trust.error_rates if groups and not any(map(known.strategy.is_like, done)))
+    reader = recognizer(plain)
+    known_writing = model.trust.unlike_training
+    if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):
+        known_writing = None
     turns = turns_of(len(chosen))
-    if turns and not (decoders and unlike_training):
-        looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in turns])
-        unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
-    kept = tuple(known for known in others if known.decoders)
-    return replace(model, trust=Trust((*kept, *calibrations), unlike_training, rates, decoder))
+    if turns and not (groups and known_writing):
+        looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
+        known_writing = fit_unlike_training(looks, list(map(page_of, chosen)))
+    kept = tuple(known for known in others if known.strategies)
+    return replace(plain, trust=Trust((*kept, *calibrations), known_writing, rates, strategy))
 
 
-def without(calibration: Calibration, done: Collection[Decoder]) -> Calibration:
-    """The calibration without the decoders in `done`, which are being recalibrated."""
-    return replace(calibration, decoders=tuple(d for d in calibration.decoders if not any(map(d.akin, done))))
+def precisions(model: Model) -> tuple[Precision, ...]:
+    """The precisions whose confidences are fitted."""
+    return (Precision.FLOAT32,) if model.ranges is None else (Precision.FLOAT32, Precision.INT8)
 
 
-def usual_decoders(model: Model, alone: CTC = CTC()) -> tuple[Decoders, ...]:  # noqa: B008  # a value
-    """The default decoder, plus the fastest decoders based on CTC and on the text decoder."""
-    network = model.network
-    fast: tuple[Decoders, ...] = ((Greedy(),),) if network.ctc is None else ((alone,), (VerifiedDrafts(), Greedy()))
-    usual = model.trust.decoder or default_decoder(network)
+def with_ranges(model: Model, samples: Sequence[Sample]) -> Model:
+    """The model with the ranges of its activations on some of the lines, for int8."""
+    some = samples[:: max(1, len(samples) // TO_QUANTIZE)]
+    return replace(model, ranges=measure(model, (model.preparation(sample.line()) for sample in some)))
+
+
+def without(calibration: Calibration, done: Collection[Strategy]) -> Calibration:
+    """The calibration without the strategies in `done`, which are being recalibrated."""
+    kept = tuple(one for one in calibration.strategies if not any(map(one.is_like, done)))
+    return replace(calibration, strategies=kept)
+
+
+def usual_strategies(model: Model, alone: CTC = CTC()) -> tuple[Group, ...]:  # noqa: B008  # a value
+    """The default strategy, plus the fastest ones of the CTC head and of the decoder."""
+    no_head = model.network.ctc is None
+    fast: tuple[Group, ...] = ((Greedy(),),) if no_head else ((alone,), (VerifiedDrafts(), Greedy()))
+    usual = model.trust.strategy or (Greedy() if no_head else CTC())
     return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 
 
-def passes(model: Model, lines: int, decoders: Sequence[Decoders] = ()) -> int:
-    """The most often that `calibrate` reads a line: to choose a decoder, once per decoder, and once per turn."""
+def passes(model: Model, lines: int, groups: Sequence[Group] = ()) -> int:
+    """The most often that `calibrate` reads a line: to choose a strategy, once per strategy, and once per turn."""
     choice = Joint() if model.network.ctc is not None else None
-    usual = usual_decoders(replace(model, trust=Trust(decoder=choice)))
-    return (len(decoders) or len(usual) + (choice is not None)) + len(turns_of(lines))
+    usual = usual_strategies(replace(model, trust=Trust(strategy=choice)))
+    rounds = 2 if can_quantize(model) else 1
+    choosing = 0 if groups or choice is None else 1
+    return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 
 
-def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
-    """Fit the confidences of a decoder's characters and words to its readings."""
+def fit_calibration(group: Group, precision: Precision, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
+    """Fit the confidences of characters and words to readings."""
     found = [(sample.text, reading) for sample, reading in zip(samples, readings, strict=True) if reading.characters]
     if not found:
         raise DataError(f"cannot calibrate: nothing was read on {len(samples)} lines")
@@ -135,7 +169,7 @@ def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Seq
     of_words = np.concatenate([word_features(weighed(reading.characters, characters)) for _, reading in found])
     words = fit_logistic(of_words, true_words, digits=DIGITS)
     return Fit(
-        Calibration(decoders, characters, words),
+        Calibration(group, characters, words, precision.value),
         characters=reliability(characters(of_characters), true_characters.astype(np.float64)),
         words=reliability(words(of_words), true_words.astype(np.float64)),
     )
@@ -162,12 +196,6 @@ TURNS: tuple[Turn, ...] = (upright, upside_down, mirrored)
 def turns_of(lines: int) -> tuple[Turn, ...]:
     """The transformations used to learn the out-of-distribution check; none if there are too few lines."""
     return TURNS if lines >= TO_KNOW_WRITING else ()
-
-
-def knows_writing(model: Model) -> bool:
-    """Whether the model has an out-of-distribution check that matches the features of this version."""
-    known = model.trust.unlike_training
-    return known is not None and len(known.alike.weights) == features_of(model.network)
 
 
 def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
@@ -197,11 +225,11 @@ def fit_upright(looks: Floats) -> Logistic:
     return fit_logistic(looks.reshape(-1, features), truth, ridge=RIDGE, digits=DIGITS)
 
 
-def impressions_of(
+def features_of_turned(
     recognizer: Recognizer, samples: Sequence[Sample], turn: Turn, advance: Advance | None = None
 ) -> Floats:
     """The out-of-distribution features of turned lines, (lines, features)."""
     found = []
     for some in portions(recognizer, samples, advance):
-        found.append(recognizer.impressions([turn(line) for _, line in some]))
+        found.append(recognizer.line_features([turn(line) for _, line in some]))
     return np.concatenate(found)

@@ -12,7 +12,7 @@ from drethtr.evaluation.metrics import Counts, compare
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, Expected, doubt_of
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategy import Strategy
 
 FEWEST = 3
 """Fewest sets for estimating how sets differ."""
@@ -81,7 +81,7 @@ def set_of(sample: Sample) -> str:
     return sample.set
 
 
-def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
+def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
     """Learn the factor that converts doubt to edits, and its uncertainty.
 
     Every set has the same weight, however many lines it has, since the next collection will be a set of its own.
@@ -92,7 +92,7 @@ def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
     logs = [log(known(of_set).factor) for of_set in sets]
     residuals = [residual for of_set in sets for residual in residuals_of(of_set)]
     return ErrorRate(
-        decoder,
+        strategy,
         factor=round(exp(fmean(logs)), DIGITS),
         spread=round(stdev(logs), DIGITS),
         noise=round(sum(residuals) / max(len(residuals) - len(sets), 1), DIGITS),
@@ -144,7 +144,9 @@ def of_sets(sets: int) -> str:
     return f"lines of {sets} {'set' if sets == 1 else 'sets'}"
 
 
-def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
+def leave_one_set_out(
+    strategy: Strategy, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of
+) -> list[Told]:
     """Predict the error rate of each set with a factor learned from all other sets.
 
     Raises:
@@ -155,7 +157,7 @@ def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable
     told = []
     for name, own in sets.items():
         others = [pair for pair in pairs if pair[0].set != name]
-        told += tell(learn(decoder, others), own, name_of)
+        told += tell(learn(strategy, others), own, name_of)
     return told
 
 

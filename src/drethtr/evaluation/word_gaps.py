@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
-from torch import Tensor
 
 from drethtr.base.errors import ConfigError
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
 from drethtr.images.pieces import quietest
 from drethtr.lines.sample import Sample, fingerprint
-from drethtr.recognition.piece_reader import Part
+from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.ctc_search import align
-from drethtr.recognition.search.decoded import CTCScores, on_image
+from drethtr.recognition.search.decoded import CTCScores
 from drethtr.synthesis.recombination import Gap
 from drethtr.text.tokenizer import PAD
 
@@ -39,35 +38,33 @@ def word_gaps(
         ConfigError: if the model has no CTC head.
         DataError: naming the sample, if an image cannot be used.
     """
-    network = recognizer.model.network
-    if network.ctc is None:
+    if recognizer.network.dimensions.steps_per_token is None:
         raise ConfigError(f"model {recognizer.model.identity} has no CTC head to locate words; use another model")
     found: dict[bytes, tuple[Gap, ...]] = {}
     for some in portions(recognizer, samples, advance):
-        parts = recognizer.pieces.prepare_whole([line for _, line in some])
-        for group, memory in recognizer.pieces.encoded(parts):
-            scores = CTCScores.of(memory)
+        pieces = recognizer.pieces.prepare_whole([line for _, line in some])
+        for group, view in recognizer.pieces.views(pieces):
             for row, number in enumerate(group):
-                sample, line = some[parts[number].line]
-                gaps = gaps_of(recognizer, sample.text, line, parts[number], scores.line(row))
+                sample, line = some[pieces[number].line]
+                gaps = gaps_of(recognizer, sample.text, line, pieces[number], view.scores, row)
                 if gaps is not None:
                     found[fingerprint(sample)] = gaps
     return found
 
 
 def gaps_of(
-    recognizer: Recognizer, text: str, line: Line, part: Part, log_probabilities: Tensor
+    recognizer: Recognizer, text: str, line: Line, piece: PreparedPiece, scores: CTCScores, row: int
 ) -> tuple[Gap, ...] | None:
-    """The reliable gaps of one line, from CTC log-probabilities (S, V); None if its text does not align."""
+    """The reliable gaps of one line, which is row `row` of the scores; None if its text does not align."""
     tokenizer = recognizer.model.tokenizer
     tokens = tokenizer.encode(text)
     written = [tokenizer.decode([token]) for token in tokens]
     if "".join(written) != text or not text:
         return None
-    path = align(log_probabilities, tokens, PAD)
+    path = align(scores.lines[row], tokens, PAD)
     if np.mean(path.token_log_probabilities) < LIKELY:
         return None
-    edges = recognizer.pieces.edges(on_image(path, len(log_probabilities), recognizer.model.network), part)
+    edges = recognizer.pieces.edges(scores.on_image(path, scores.lines[row]), piece)
     gaps = []
     for place, begins in enumerate(accumulate(map(len, written[:-1]), initial=0)):
         around = path.token_log_probabilities[max(place - AROUND, 0) : place + AROUND + 1]

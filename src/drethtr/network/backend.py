@@ -159,7 +159,8 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
     if model.preparation.height != network.backbone.height:
         raise CheckpointError(
-            f"lines are prepared {model.preparation.height} pixels high, but the backbone takes {network.backbone.height}"
+            f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
+            f"{network.backbone.height}"
         )
     network.to(where).eval()
     network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs

@@ -14,7 +14,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-
 Activation = Callable[[Tensor], Tensor]
 
 

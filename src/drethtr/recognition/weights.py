@@ -61,7 +61,7 @@ def read_tensors(path: Path) -> dict[str, Array]:
     """
     check_file(path)
     try:
-        tensors = deserialize(path.read_bytes())
+        tensors: list[tuple[str, dict[str, Any]]] = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):

@@ -54,7 +54,7 @@ class Trust:
         return next((known for known in self.error_rates if known.strategy.is_like(strategy)), None)
 
     def with_error_rate(self, learned: ErrorRate) -> "Trust":
-        """This trust with what was learned of one more strategy."""
+        """The trust with what was learned of one more strategy."""
         others = (known for known in self.error_rates if not known.strategy.is_like(learned.strategy))
         return replace(self, error_rates=(*others, learned))
 

@@ -21,9 +21,9 @@ import numpy as np
 
 from drethtr.language.ngrams import NGrams
 from drethtr.language.voice import SILENT, Voice
+from drethtr.recognition.network import Network
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import CTCText, prefix_search
-from drethtr.recognition.network import Network
 from drethtr.recognition.search.decoded import LogProbs
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis

@@ -84,7 +84,8 @@ class Candidates(NamedTuple):
 
     def select(self, rows: Ints) -> "Candidates":
         """Keep, repeat or reorder rows."""
-        return Candidates(*(part[rows] for part in self))
+        tokens, gains, scores, lengths, closed = self
+        return Candidates(tokens[rows], gains[rows], scores[rows], lengths[rows], closed[rows])
 
     def quality(self, length_exponent: float) -> Floats:
         """What closed candidates are compared by, (rows,)."""

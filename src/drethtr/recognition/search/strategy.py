@@ -47,7 +47,7 @@ class Strategy(ABC):
         return MOST_ALTERNATIVES
 
     def completed_by(self, best: "Strategy | None") -> "Strategy":
-        """This strategy with the weights it leaves open taken from another, which reads best with a model."""
+        """The strategy with the weights it leaves open taken from another, which reads best with a model."""
         return self
 
     def is_like(self, other: "Strategy") -> bool:

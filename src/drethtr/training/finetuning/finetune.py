@@ -10,7 +10,6 @@ from pathlib import Path
 from shutil import rmtree
 
 import numpy as np
-import torch
 
 from drethtr.base import config
 from drethtr.base.atomic import atomic_write
@@ -56,13 +55,13 @@ class Workplace:
     """Where, and with what, models are trained; all of them in one precision, so that they can be compared."""
 
     folder: Path
-    device: torch.device | str
+    device: str
     workers: int
     bfloat16: bool
 
 
 def finetune(
-    material: Material, output: Path, *, resume: bool = False, device: torch.device | str = "cpu", workers: int = 1
+    material: Material, output: Path, *, resume: bool = False, device: str = "cpu", workers: int = 1
 ) -> Outcome:
     """Go on with a model on a person's lines, and write the result, a model or an adapter, to `output`.
 
@@ -77,12 +76,12 @@ def finetune(
     place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume))
     lines = material.parts.validation
     pages = pages_of(lines)
-    before = edits(material.start, lines)
+    before = edits(material.start, lines, device)
     trained, adapter = as_saved(material, 1.0, learned(material, 1.0, place))
-    after = edits(trained, lines)
+    after = edits(trained, lines, device)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
-    model = replace(trusted(material, trained), card=card_of(material, trained, *rates))
+    model = replace(trusted(material, trained, device), card=card_of(material, trained, *rates))
     if adapter is None:
         save_model(model, output, small=True)
     else:
@@ -96,7 +95,7 @@ def folder_of(output: Path) -> Path:
     return output.with_suffix(".run")
 
 
-def open_folder(material: Material, folder: Path, device: torch.device | str, *, resume: bool) -> bool:
+def open_folder(material: Material, folder: Path, device: str, *, resume: bool) -> bool:
     """Make the folder of a run, or see whether the one that is there is of the same lines and wishes.
 
     Returns:
@@ -162,19 +161,19 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     return load_adapted(adapter, [path]), adapter
 
 
-def trusted(material: Material, trained: Model) -> Model:
+def trusted(material: Material, trained: Model, device: str) -> Model:
     """The model with what it may believe of itself; where nothing was better than the start, all that this does."""
     unchanged = replace(trained, trust=material.start.trust)
     if unchanged.hash == material.start.hash:
         return unchanged
-    return with_trust(trained, material.parts.validation)
+    return with_trust(trained, material.parts.validation, device)
 
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
     """The learning curve; `after` are the errors of the model that learned from all lines."""
     validation = material.parts.validation
     trained = (as_saved(material, share, learned(material, share, place))[0] for share in SHARES[:-1])
-    fewer = [edits(model, validation) for model in trained]
+    fewer = [edits(model, validation, place.device) for model in trained]
     lines = [len(material.some(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(validation))
 
