@@ -1,14 +1,16 @@
 """Which backend computes a model: onnxruntime on a CPU, torch everywhere else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from drethtr.base.errors import CheckpointError, ConfigError, MissingExtraError
-from drethtr.recognition.model_file import Model
+from drethtr.images.prepare import Prepared
+from drethtr.recognition.model_file import Model, Ranges
 from drethtr.recognition.network import Network
 from drethtr.recognition.onnx.network import OnnxNetwork
+from drethtr.recognition.onnx.quantize import measure_ranges
 from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.precision import Precision
 
@@ -66,6 +68,11 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
 def can_quantize(model: Model) -> bool:
     """Whether the model can compute in int8 once it is calibrated."""
     return supports(model.network) is None
+
+
+def measure(model: Model, images: Iterable[Prepared]) -> Ranges:
+    """The ranges of a model's activations on some prepared lines, for int8."""
+    return measure_ranges(model.network, model.weights, images)
 
 
 def torch_backend() -> Callable[[Model, str, Precision, int], Network]:
