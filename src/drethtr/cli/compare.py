@@ -14,9 +14,7 @@ from drethtr.cli.choices import (
     Limit,
     PrecisionName,
     Seed,
-    decoder_named,
-    device_named,
-    precision_named,
+    Threads,
 )
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import read_with_bar
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from drethtr.cli.compare_report import Side
     from drethtr.lines.sample import Sample
     from drethtr.recognition.recognizer import Recognizer
-    from drethtr.recognition.search.decoder import Decoder
 
 
 LINES_SHOWN = 60
@@ -39,7 +36,7 @@ class System(NamedTuple):
 
     name: str
     model: Path | None
-    decoder: "Decoder | None"
+    decoder: str | None
 
 
 def compare(
@@ -61,6 +58,7 @@ def compare(
     force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Say which of two reads the same lines better, where, and how sure that is."""
     from drethtr.cli.compare_page import comparison_page
@@ -76,12 +74,12 @@ def compare(
     refuse_results(html_file, json_file, force=force, inputs=data)
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
-    place, exactness = device_named(device), precision_named(precision)
     readers = [
-        Recognizer.load(which.model, decoder=which.decoder, device=place, precision=exactness) for which in systems
+        Recognizer.load(which.model, decoder=which.decoder, device=device, precision=precision, threads=threads)
+        for which in systems
     ]
     for name, one in zip("AB", readers, strict=True):
-        if one.model.trust.calibration(one.decoder) is None:
+        if one.calibration is None:
             typer.echo(f"{name}: {NOT_CALIBRATED}", err=True)
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
@@ -104,7 +102,7 @@ def system(spec: str) -> System:
     for place, character in enumerate(spec):  # a path may have a colon of its own, such as that of a drive
         if character == ":" and (place == 0 or Path(spec[:place]).exists()):
             model, decoder = spec[:place], spec[place + 1 :]
-            return System(spec, Path(model) if model else None, decoder_named(decoder) if decoder else None)
+            return System(spec, Path(model) if model else None, decoder or None)
     raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.choices import DeviceName, ForceResults, device_named
+from drethtr.cli.choices import DeviceName, ForceResults
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, refuse_results, write_json
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def gaps(
     refuse_places(output)
     refuse_existing(output, force=force, inputs=files)
     samples = to_read(open_all(files))
-    recognizer = Recognizer.load(model, device=device_named(device))
+    recognizer = Recognizer.load(model, device=device)
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
         found = word_gaps(recognizer, samples, bar.update)
     write_gaps(found, output)

@@ -16,7 +16,7 @@ from drethtr.cli.choices import (
     ModelFile,
     PrecisionName,
     Seed,
-    decoder_name,
+    Threads,
     load_recognizer,
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
@@ -51,6 +51,7 @@ def evaluate(
         typer.Option(metavar="NAME", help="For --end-to-end, as in transcribe; the default, auto, finds them anew."),
     ] = None,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Measure character and word error rates on lines with known text, per set and overall."""
     from tqdm import tqdm
@@ -67,14 +68,14 @@ def evaluate(
                 "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
             )
         segmentation = segmentation_named(lines or "auto")
-        recognizer = load_recognizer(model, decoder, device, precision)
+        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
         pages = open_references(data)
         found = to_json(read_and_compare(recognizer, pages, segmentation))
         deliver(f"{page_table(found)}\n{read_by(recognizer)}", found, recognizer, json_file)
         return
     if lines is not None:
         raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")
-    recognizer = load_recognizer(model, decoder, device, precision)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
     samples = open_all(data)
     number = len(measure.to_read(samples, limit, seed))
     with tqdm(total=number, unit="line", disable=None) as bar:
@@ -97,8 +98,9 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
 def read_by(recognizer: "Recognizer") -> str:
     """What read, for people."""
     from drethtr.pages.provenance import provenance_of
+    from drethtr.recognition.search.strategies import name_of
 
-    decoder, precision = decoder_name(recognizer.decoder), recognizer.precision.label
+    decoder, precision = name_of(recognizer.strategy), recognizer.precision.value
     return f"Read by {provenance_of(recognizer)}, decoder {decoder}, {precision}."
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
@@ -17,6 +17,7 @@ def explain(
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
 ) -> None:
     """Draw how a line was read: characters under their places, doubts in color, where the decoder looked.
@@ -35,7 +36,7 @@ def explain(
     refuse_results(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = load_line(line)
-    explanation = told(load_recognizer(model, decoder, device, precision), pixels)
+    explanation = told(load_recognizer(model, decoder, device, precision, threads=threads), pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {marked(transcription_without_places(explanation.reading))}")
     if not explanation.reading.calibrated:

@@ -1,5 +1,6 @@
 """`drethtr predict-cer`: how well unlabelled lines will be read, before anybody transcribes them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from drethtr.cli.choices import (
     ModelFile,
     PrecisionName,
     Seed,
-    decoder_name,
+    Threads,
     load_recognizer,
 )
 from drethtr.cli.expected_rates import Report, compared, predicted, table
@@ -48,6 +49,7 @@ def predict_cer(
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     json_file: JSONFile = None,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Predict the character error rate of untranscribed lines, with a 95 % interval.
 
@@ -70,7 +72,7 @@ def predict_cer(
     refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
-    recognizer = load_recognizer(model, decoder, device, precision)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
     failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)
@@ -111,7 +113,7 @@ def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
     """
     from drethtr.recognition.model_file import load_model, weights_hash
 
-    if target.exists() and weights_hash(load_model(target)) != weights_hash(recognizer.model):
+    if target.exists() and weights_hash(load_model(target).weights) != weights_hash(recognizer.model.weights):
         raise ConfigError(
             f"{target} is another model than {recognizer.model.identity}, which reads; "
             f"to teach it, add --model {target}"
@@ -145,11 +147,13 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     Raises:
         ConfigError: if it did not.
     """
-    rate = recognizer.model.trust.error_rate(recognizer.decoder)
+    from drethtr.recognition.search.strategies import name_of
+
+    rate = recognizer.model.trust.error_rate(recognizer.strategy)
     if rate is None:
         asked = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
-            f"this model has not learned to tell its error rate with {decoder_name(recognizer.decoder)}; teach it with "
+            f"this model has not learned to tell its error rate with {name_of(recognizer.strategy)}; teach it with "
             "lines of several sets that it was not trained on: "
             f"drethtr predict-cer 'lines/*.val.parquet'{asked} --model OLD --learn NEW"
         )
@@ -161,10 +165,11 @@ def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, out
     from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
     from drethtr.recognition.model_file import save_trust
 
-    decoder = recognizer.decoder
+    decoder = recognizer.strategy
     rate = learn(decoder, pairs)
     sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
-    save_trust(source, recognizer.model.trust.with_error_rate(rate), output)
+    known = replace(recognizer.model, trust=recognizer.model.trust.with_error_rate(rate))
+    save_trust(source, known, output)
     text, report = table(sets, pages, "by what was learned from the other sets")
     change = f"{output}: {rate.factor:.2f} edits for each expected wrong character, from {rate.sets} sets."
     return f"{text}\n{change}", report

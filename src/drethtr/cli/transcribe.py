@@ -13,9 +13,8 @@ from drethtr.cli.choices import (
     DeviceName,
     ModelFile,
     PrecisionName,
-    decoder_named,
-    device_named,
-    precision_named,
+    Threads,
+    refuse_decoder,
 )
 from drethtr.cli.progress import report_opened, report_skipped, run_lines, run_pages, say
 from drethtr.cli.trust_table import NOT_CALIBRATED
@@ -66,6 +65,7 @@ def transcribe(
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files and texts that exist.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say what each file was taken for.")] = False,
 ) -> None:
@@ -85,8 +85,8 @@ def transcribe(
         raise ConfigError(f"--alternatives are written in json; {', '.join(names) or 'PAGE or ALTO'} cannot hold them")
     if force and output is None and not update:
         raise ConfigError("--force replaces files; add --output or --update, or leave it out: nothing is written")
-    chosen = decoder_named(decoder) if decoder is not None else None
-    exactness, segmentation = precision_named(precision), segmentation_named(lines)
+    refuse_decoder(decoder)
+    segmentation = segmentation_named(lines)
     if output is not None:
         refuse_name_of_file(output, names)
     files, errors = find_inputs(inputs, output, endings_of(names))
@@ -98,9 +98,9 @@ def transcribe(
         from drethtr.recognition.recognizer import Recognizer
 
         recognizer = Recognizer.load(
-            model, decoder=chosen, device=device_named(device), precision=exactness, alternatives=alternatives
+            model, decoder=decoder, device=device, precision=precision, threads=threads, alternatives=alternatives
         )
-        if recognizer.model.trust.calibration(recognizer.decoder) is None:
+        if recognizer.calibration is None:
             say(NOT_CALIBRATED)
         return recognizer
 

@@ -1,12 +1,12 @@
-"""How likely each token is after the ones before it in a line of text: n-grams with backing off, a few bytes each.
+"""An n-gram language model with backoff, a few bytes per n-gram: log-probabilities of tokens in a line of text.
 
-An n-gram is a node of a tree, under the node of all its tokens but the last. Nodes are numbered by the length of their
-n-grams, then by their tokens, the root first. So the children of node 0, of node 1 and so on, one after the other, are
-the nodes from 1 on, and a node needs no pointer but only to know how many children it has.
-Source: Katz, IEEE Transactions on Acoustics, Speech and Signal Processing 1987; `learn.py` says where the numbers are
-from.
+The n-grams form a tree: the parent of an n-gram is the n-gram without its last token. Nodes are numbered by the length
+of their n-grams, then by their tokens, starting with the root. So the children of node 0, of node 1 and so on, one
+after the other, are the nodes from 1 on, and a node needs no pointer, only the number of its children.
+Source: Katz, IEEE Transactions on Acoustics, Speech and Signal Processing 1987; `learn.py` estimates the numbers.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,44 +15,46 @@ from hashlib import sha256
 from typing import Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
+from drethtr.base.native import native
 from drethtr.text.tokenizer import BOS, EOS
 
 STEP = 1 / 16
-"""Nats between two neighbors of the numbers that are kept."""
+"""Unit of the stored numbers, in nats."""
 
 FAINTEST = -255 * STEP
-"""The least log-probability; tokens that are in no text have it."""
+"""The lowest log-probability, that of unseen tokens."""
 
 LONGEST = 10
+"""The highest order; `_native.c` has room for as many."""
 
 REMEMBERED = 1 << 14
-"""Steps whose outcome is kept for the next time, some hundred bytes each."""
+"""Size of the cache of `step`, some hundred bytes an entry."""
 
 State = tuple[int, ...]
-"""The nodes of the last 0, 1, 2, … tokens, as far as n-grams go; -1 where none begins with these tokens."""
+"""The nodes of the last 0, 1, 2, … tokens, up to order - 1; -1 where no n-gram begins with these tokens."""
+
+Table = tuple[int, NDArray[Any], NDArray[Any], memoryview, NDArray[Any]]
 
 
 def dtypes(size: int) -> dict[str, np.dtype[Any]]:
-    """In which numbers the arrays of n-grams of so many tokens are kept."""
+    """The dtype of each array for a vocabulary of `size` tokens."""
     few = np.dtype(np.uint8 if size <= np.iinfo(np.uint8).max else np.int16)
     return {"tokens": few, "losses": np.dtype(np.uint8), "children": few, "backoffs": np.dtype(np.int8)}
 
 
 @dataclass(frozen=True, eq=False)
 class NGrams:
-    """Log-probabilities of the next token, or of `EOS`.
+    """Log-probabilities of the next token, `EOS` included.
 
-    size      tokens there are, V
-    order     tokens of the longest n-gram
+    size      of the vocabulary, V
+    order     length of the longest n-grams
     tokens    (nodes,) the last token of each n-gram
-    losses    (nodes,) its negative log-probability after the others, in steps
-    children  (contexts,) how many n-grams go on from it; contexts are the nodes of fewer than `order` tokens
-    backoffs  (contexts,) what another token has after it, beside what that has after a token less; in steps
+    losses    (nodes,) its negative log-probability given the tokens before it, in units of `STEP`
+    children  (contexts,) number of n-grams one token longer; contexts are the nodes of fewer than `order` tokens
+    backoffs  (contexts,) backoff weights, in units of `STEP`
     """
 
     size: int
@@ -72,16 +74,22 @@ class NGrams:
 
     @cached_property
     def views(self) -> tuple[memoryview, memoryview, memoryview]:
-        """Tokens, losses and backoffs; of a view, one number is looked up faster than of an array."""
+        """Tokens, losses and backoffs; indexing a memoryview is faster than indexing an array."""
         return self.tokens.data, self.losses.data, self.backoffs.data
 
     @cached_property
+    def table(self) -> Table:
+        """The model as the compiled loops take it."""
+        tokens, losses, backoffs = map(np.ascontiguousarray, (self.tokens, self.losses, self.backoffs))
+        return self.order, tokens, losses, self.firsts, backoffs
+
+    @cached_property
     def start(self) -> State:
-        """Where a line begins."""
+        """The state at the beginning of a line."""
         return self.after((0,) + (-1,) * (self.order - 1), BOS)
 
     def after(self, state: State, token: int) -> State:
-        """Where one is after one more token."""
+        """The state after one more token."""
         return (0, *(self.child(node, token) for node in state[:-1]))
 
     def child(self, node: int, token: int) -> int:
@@ -93,7 +101,7 @@ class NGrams:
         return place if place < end and tokens[place] == token else -1
 
     def next(self, state: State, token: int) -> float:
-        """Log-probability of a token, if it comes now."""
+        """The log-probability of a token in this state."""
         _, losses, backoffs = self.views
         lost = 0
         for node in reversed(state):
@@ -105,11 +113,17 @@ class NGrams:
 
     @cached_property
     def step(self) -> Callable[[State, int], tuple[float, State]]:
-        """Both of them; texts that are read one after the other are much alike."""
+        """`next` and `after`, cached: texts scored one after the other have most n-grams in common."""
         return lru_cache(REMEMBERED)(lambda state, token: (self.next(state, token), self.after(state, token)))
 
     def log_probability(self, tokens: Sequence[int]) -> float:
-        """Of a whole line, its end included."""
+        """The log-probability of a whole line, `EOS` included."""
+        if native is not None:
+            return native.log_probability(array("i", (BOS, *tokens, EOS)), self.table)
+        return self.log_probability_in_python(tokens)
+
+    def log_probability_in_python(self, tokens: Sequence[int]) -> float:
+        """`log_probability` as it is defined."""
         state, total = self.start, 0.0
         for token in (*tokens, EOS):
             gained, state = self.step(state, token)
@@ -118,37 +132,37 @@ class NGrams:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of all that it says."""
+        """SHA-256 of the model."""
         digest = sha256(f"{self.size} {self.order}".encode())
         for name in dtypes(self.size):
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()
 
-    def tensors(self) -> dict[str, Tensor]:
-        """What `of_tensors` takes."""
-        return {name: torch.from_numpy(getattr(self, name)) for name in dtypes(self.size)}
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name, as `of_arrays` takes them."""
+        return {name: getattr(self, name) for name in dtypes(self.size)}
 
     @classmethod
-    def of_tensors(cls, size: int, order: int, tensors: Mapping[str, Tensor]) -> Self:
-        """From what may come from anybody.
+    def of_arrays(cls, size: int, order: int, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """A model from arrays of an untrusted file.
 
         Raises:
-            CheckpointError: if it is no tree of n-grams.
+            CheckpointError: if they are not a tree of n-grams.
         """
         if not 1 <= order <= LONGEST:
             raise CheckpointError(f"n-grams of {order} tokens, where 1 to {LONGEST} can be")
         for name, dtype in dtypes(size).items():
-            if name not in tensors or str(tensors[name].dtype) != f"torch.{dtype}" or tensors[name].ndim != 1:
+            if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != 1:
                 raise CheckpointError(f"its n-grams lack {name}")
-        found = cls(size, order, **{name: tensors[name].numpy() for name in dtypes(size)})
+        found = cls(size, order, **{name: arrays[name] for name in dtypes(size)})
         found.check()
         return found
 
     def check(self) -> None:
-        """Refuse arrays that are no tree.
+        """Check that the arrays are a tree.
 
         Raises:
-            CheckpointError: saying so.
+            CheckpointError: if they are not.
         """
         nodes, contexts = len(self.tokens), len(self.children)
         fits = len(self.losses) == nodes and len(self.backoffs) == contexts and 1 <= contexts <= nodes

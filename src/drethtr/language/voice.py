@@ -1,4 +1,4 @@
-"""What language has to say of a text, for a search that asks while it writes."""
+"""The language model's vote on a text, asked for token by token during the search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,33 +7,33 @@ from drethtr.language.ngrams import NGrams, State
 from drethtr.text.tokenizer import EOS
 
 PER_TOKEN = 2.0
-"""Added to each log-probability: about what a character loses in running text, so that long texts lose no votes."""
+"""A bonus per token, about the nats a character costs in running text, so that long texts are not penalized."""
 
 
 @dataclass(frozen=True)
 class Voice:
-    """The votes of n-grams: log-probabilities, a constant more for each token, times a weight; 0 without n-grams."""
+    """An n-gram model and its weight; a vote is weight × (log-probability + `PER_TOKEN`), or 0 without n-grams."""
 
     ngrams: NGrams | None = None
     weight: float = 0.0
 
     @property
     def speaks(self) -> bool:
-        """Whether it has anything to say."""
+        """Whether its votes count."""
         return self.ngrams is not None and self.weight > 0
 
     @property
     def start(self) -> State:
-        """Where a line begins."""
+        """The state at the beginning of a line."""
         return self.ngrams.start if self.ngrams is not None and self.speaks else ()
 
     @property
     def most(self) -> float:
-        """The best that a token can get."""
+        """The vote for a token of probability 1."""
         return self.weight * PER_TOKEN if self.speaks else 0.0
 
     def vote(self, state: State, token: int) -> float:
-        """What a token gets, or the end."""
+        """The vote for a token, or for `EOS`, in a state."""
         if not state:
             return 0.0
         assert self.ngrams is not None
@@ -41,19 +41,19 @@ class Voice:
         return self.weight * (self.ngrams.next(state, token) + gained)
 
     def after(self, state: State, token: int) -> State:
-        """Where one is after it."""
+        """The state after a token."""
         return self.ngrams.after(state, token) if state and self.ngrams is not None else ()
 
     def says(self, tokens: Sequence[int]) -> float:
-        """What a whole text would get with a weight of 1; 0 if it has nothing to say."""
+        """The vote for a whole text at weight 1; 0 if votes do not count."""
         if self.ngrams is None or not self.speaks:
             return 0.0
         return self.ngrams.log_probability(tokens) + PER_TOKEN * len(tokens)
 
     def votes(self, tokens: Sequence[int]) -> float:
-        """What a whole text gets."""
+        """The vote for a whole text."""
         return self.weight * self.says(tokens)
 
 
 SILENT = Voice()
-"""Has nothing to say."""
+"""No language model."""

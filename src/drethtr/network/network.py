@@ -8,7 +8,7 @@ network is, decoder-only or encoder-decoder, retentive or softmax, is a matter o
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,8 @@ from drethtr.network.embedding import TextEmbedding, build_positions
 from drethtr.network.padded import valid
 from drethtr.network.tree import Tree
 from drethtr.recognition.architecture import NetworkConfig
+
+State = TypeVar("State")
 
 
 class ImageMemory(NamedTuple):
@@ -119,10 +121,10 @@ class DRetHTR(nn.Module):
         x, kept = last.image(x, mask)
         return ImageMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
-    def blank(self, lines: int) -> ImageMemory:
-        """The memory of so many lines that have no image: one token each, without content or place.
+    def without_image(self, lines: int) -> ImageMemory:
+        """The memory of lines that have no image: one token each, without content or position.
 
-        What the decoder then writes, it writes by language alone, if it was trained to.
+        What the decoder then says of a text is its language model, if it was trained to have one.
         """
         nothing = self.to_width.weight.new_zeros(lines, 1, self.config.width)
         return self.encode_tokens(nothing, torch.ones(lines, dtype=torch.long, device=nothing.device))
@@ -168,3 +170,14 @@ class DRetHTR(nn.Module):
 def alone(kept: KeyValue) -> KeyValue:
     """The same for keeping long: as parts of a larger tensor, keys and values would keep the queries beside them."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
+
+
+def select_rows(state: State, rows: Tensor) -> State:
+    """Keep, repeat or reorder rows of every tensor in a nested state."""
+    chosen: Any = state
+    if isinstance(state, Tensor):
+        chosen = state.index_select(0, rows)
+    elif isinstance(state, tuple):
+        parts = [select_rows(part, rows) for part in state]
+        chosen = type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
+    return cast(State, chosen)

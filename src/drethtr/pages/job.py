@@ -133,7 +133,7 @@ class PageJob:
         report: Callable[[PageEvent], object],
     ) -> list[Sheet | None]:
         """The pages of a file."""
-        reader = f"{provenance}, {recognizer.decoder!r}, {recognizer.precision!r}, {self.segmentation!r}"
+        reader = f"{provenance}, {recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}"
         read = partial(self.read_page, recognizer=recognizer, report=report)
         sheets: list[Sheet | None] = []
         for original in task.originals:

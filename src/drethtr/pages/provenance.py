@@ -11,4 +11,4 @@ def provenance_of(recognizer: Recognizer) -> Provenance:
 
 def way_of(recognizer: Recognizer) -> dict[str, str]:
     """How a recognizer reads with its model, as stored with figures."""
-    return {"decoder": repr(recognizer.decoder), "precision": recognizer.precision.label}
+    return {"decoder": repr(recognizer.strategy), "precision": recognizer.precision.value}

@@ -70,7 +70,7 @@ class Service:
 
     async def about(self, request: Request) -> Response:
         """`GET /`: who reads here, and how many lines wait."""
-        way = {"decoder": repr(self.recognizer.decoder), "precision": self.recognizer.precision.label}
+        way = {"decoder": repr(self.recognizer.strategy), "precision": self.recognizer.precision.value}
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
 
     async def line(self, request: Request) -> Response:

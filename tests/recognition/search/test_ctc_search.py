@@ -4,11 +4,13 @@ import itertools
 import math
 from collections import defaultdict
 
+import numpy as np
 import pytest
-import torch
 
+from drethtr.base.native import native
 from drethtr.language.learn import learn
 from drethtr.language.voice import Voice
+from drethtr.recognition.search import ctc_paths, ctc_search
 from drethtr.recognition.search.ctc_search import align, best_path, ctc_log_likelihood, nothing_new, prefix_search
 from drethtr.text.tokenizer import Characters
 
@@ -16,14 +18,28 @@ BLANK, STEPS = 1, 5
 ALL = {"beams": 1000, "tokens_per_step": 4}
 
 
+@pytest.fixture(params=["compiled", "python"], autouse=True)
+def form(request, monkeypatch):
+    """Both forms of the loops; the compiled one is tested against the other in tests/base/test_native.py, too."""
+    if request.param == "python":
+        monkeypatch.setattr(ctc_search, "native", None)
+        monkeypatch.setattr(ctc_paths, "native", None)
+    elif native is None:
+        pytest.skip("not compiled")
+
+
+def random_rows(seed, scale=2.0, steps=STEPS, impossible=0.0):
+    rng = np.random.default_rng(seed)
+    logits = scale * rng.normal(size=(steps, 4))
+    logits[rng.random((steps, 4)) < impossible] = -np.inf
+    logits[(logits == -np.inf).all(1), 0] = 0.0
+    return (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).astype(np.float32)
+
+
 @pytest.fixture(params=range(20))
 def log_probs(request):
     """Of 4 tokens at 5 steps; every other line has tokens that are impossible at some steps."""
-    rng = torch.Generator().manual_seed(request.param)
-    logits = 2 * torch.randn(STEPS, 4, generator=rng, dtype=torch.float64)
-    if request.param % 2:
-        logits[torch.rand(STEPS, 4, generator=rng) < 0.2] = -torch.inf
-    return logits.log_softmax(-1)
+    return random_rows(request.param, impossible=0.2 * (request.param % 2))
 
 
 def read(path):
@@ -32,7 +48,7 @@ def read(path):
 
 def paths(log_probs):
     """Every possible path with its probability."""
-    rows = log_probs.exp().tolist()
+    rows = np.exp(log_probs.astype(np.float64)).tolist()
     for path in itertools.product(range(4), repeat=len(rows)):
         probability = math.prod(row[token] for row, token in zip(rows, path, strict=True))
         if probability > 0:
@@ -58,11 +74,11 @@ def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
     tokenizer = Characters("ab")
     ngrams = learn([["ab", "aab", "ba", "abab"]], [1.0], tokenizer, order=3, most=99)
     voice = Voice(ngrams, weight=0.7)
-    letters = torch.full((STEPS, tokenizer.size), -torch.inf, dtype=torch.float64)
+    letters = np.full((STEPS, tokenizer.size), -np.inf, dtype=np.float32)
     letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
     expected = {}
     for path in itertools.product((BLANK, 4, 5), repeat=STEPS):
-        text, probability = read(path), math.exp(sum(letters[step, token] for step, token in enumerate(path)))
+        text, probability = read(path), math.exp(sum(float(letters[step, token]) for step, token in enumerate(path)))
         expected[text] = expected.get(text, 0.0) + probability
     scores = {
         text: math.log(probability) + 0.7 * (ngrams.log_probability(text) + 2 * len(text))
@@ -88,10 +104,9 @@ def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):
 def test_narrow_prefix_search_keeps_the_best_at_every_step():
     """A line long enough for the beams to matter, against the plain algorithm."""
     for seed in range(20):
-        rng = torch.Generator().manual_seed(seed)
-        log_probs = (2 * torch.randn(12, 4, generator=rng, dtype=torch.float64)).log_softmax(-1)
+        log_probs = random_rows(seed, steps=12)
         best, *_ = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=4)
-        tokens, probability = plain_prefix_search(log_probs.exp().tolist(), beams=3)
+        tokens, probability = plain_prefix_search(np.exp(log_probs.astype(np.float64)).tolist(), beams=3)
         assert best.tokens == tokens
         assert math.exp(best.log_probability) == pytest.approx(probability)
 
@@ -114,27 +129,24 @@ def plain_prefix_search(rows, beams):
 
 def test_likelihood_is_the_sum_over_all_paths(log_probs):
     expected = text_probabilities(log_probs)
-    texts = [*expected, (0, 0, 2, 2)]
-    batch = log_probs.expand(len(texts), -1, -1)
-    found = ctc_log_likelihood(batch, torch.full((len(texts),), STEPS), texts, BLANK)
-    assert found.exp().tolist() == pytest.approx([*expected.values(), 0])
+    for text, probability in expected.items():
+        assert math.exp(ctc_log_likelihood(log_probs, text, BLANK)) == pytest.approx(probability)
+    assert ctc_log_likelihood(log_probs, (0, 0, 2, 2), BLANK) == -math.inf
 
 
-def test_best_path_of_a_batch():
-    rows = torch.full((2, 6, 4), 0.01)
-    for step, (first, second) in enumerate(zip([2, 2, 1, 2, 3, 3], [1, 0, 0, 1, 1, 3], strict=True)):
-        rows[0, step, first] = rows[1, step, second] = 0.9
-    rows[0, 1, 2] = 0.95
-    long, short = best_path(rows.log(), torch.tensor([6, 4]), BLANK)
-    assert long.tokens == (2, 2, 3)
-    assert long.spans == ((0, 2), (3, 4), (4, 6))
-    assert long.token_log_probabilities == pytest.approx([math.log(p) for p in (0.95, 0.9, 0.9)])
-    assert (short.tokens, short.spans) == ((0,), ((1, 3),))
+def test_best_path_of_a_line():
+    rows = np.full((6, 4), 0.01, dtype=np.float32)
+    rows[range(6), [2, 2, 1, 2, 3, 3]] = 0.9
+    rows[1, 2] = 0.95
+    found = best_path(np.log(rows), BLANK)
+    assert found.tokens == (2, 2, 3)
+    assert found.spans == ((0, 2), (3, 4), (4, 6))
+    assert found.token_log_probabilities == pytest.approx([math.log(p) for p in (0.95, 0.9, 0.9)])
 
 
 def test_best_path_is_the_likeliest_path(log_probs):
     likeliest, _ = max(paths(log_probs), key=lambda item: item[1])
-    [found] = best_path(log_probs[None], torch.tensor([STEPS]), BLANK)
+    found = best_path(log_probs, BLANK)
     assert found.tokens == read(likeliest)
     path = align(log_probs, found.tokens, BLANK)
     assert (path.tokens, path.spans) == (found.tokens, found.spans)
@@ -165,20 +177,21 @@ def test_alignment_is_the_likeliest_path_of_its_text(log_probs):
     ids=["no room for the blanks between", "more tokens than steps"],
 )
 def test_what_does_not_fit_is_spread_evenly(tokens, spans):
-    rows = torch.full((STEPS, 4), 0.25).log()
+    rows = np.log(np.full((STEPS, 4), 0.25, dtype=np.float32))
     found = align(rows, tokens, BLANK)
     assert found.spans == tuple(spans)
     assert found.token_log_probabilities == pytest.approx([math.log(0.25)] * len(tokens))
 
 
 def test_an_impossible_token_is_spread_too():
-    rows = torch.tensor([[0.5, 0.5, 0.0]] * 4, dtype=torch.float64).log()
-    assert align(rows, (0, 2), BLANK) == ((0, 2), (math.log(0.5), -math.inf), ((0, 2), (2, 4)))
+    rows = np.array([[-1.0, -0.5, -np.inf]] * 4, dtype=np.float32)
+    assert align(rows, (0, 2), BLANK) == ((0, 2), (-1.0, -math.inf), ((0, 2), (2, 4)))
 
 
 def test_no_steps_no_text():
-    none = torch.zeros(0, 4)
-    assert best_path(torch.zeros(1, 3, 4), torch.tensor([0]), BLANK) == [((), (), ())]
+    none = np.zeros((0, 4), dtype=np.float32)
+    assert best_path(none, BLANK) == ((), (), ())
+    assert ctc_log_likelihood(none, (), BLANK) == 0 and ctc_log_likelihood(none, (2,), BLANK) == -math.inf
     assert prefix_search(none, BLANK)[0].tokens == ()
     assert align(none, (), BLANK) == ((), (), ())
     assert align(none, (2,), BLANK) == ((2,), (-math.inf,), ((0, 0),))
@@ -187,8 +200,7 @@ def test_no_steps_no_text():
 def test_prefixes_far_behind_are_given_up():
     """With a margin, every text found is that near to the best; the best one stays."""
     for seed in range(20):
-        rng = torch.Generator().manual_seed(seed)
-        log_probs = (4 * torch.randn(12, 4, generator=rng, dtype=torch.float64)).log_softmax(-1)
+        log_probs = random_rows(seed, scale=4.0, steps=12)
         everything = prefix_search(log_probs, BLANK, beams=100)
         near = prefix_search(log_probs, BLANK, beams=100, margin=2.0)
         assert near[0].tokens == everything[0].tokens
@@ -198,14 +210,19 @@ def test_prefixes_far_behind_are_given_up():
 
 def test_blanks_beyond_doubt_are_passed_over():
     """With a margin, long pauses change no text, and scores hardly."""
-    pause = torch.full((6, 4), 1e-4, dtype=torch.float64)
-    pause[:, BLANK] = 1 - 3e-4
+    pause = np.full((6, 4), np.log(1e-4), dtype=np.float32)
+    pause[:, BLANK] = np.log(1 - 3e-4)
     for seed in range(20):
-        rng = torch.Generator().manual_seed(seed)
-        parts = [(4 * torch.randn(2, 4, generator=rng, dtype=torch.float64)).softmax(-1) for _ in range(4)]
-        log_probs = torch.cat([part for between in parts for part in (pause, between)]).log()
+        parts = [random_rows((seed, part), scale=4.0, steps=2) for part in range(4)]
+        log_probs = np.concatenate([part for between in parts for part in (pause, between)])
         assert nothing_new(log_probs[:, BLANK]).sum() >= 4 * len(pause) - 3
         everything = prefix_search(log_probs, BLANK, beams=100)
         near = prefix_search(log_probs, BLANK, beams=100, margin=20.0)
         assert near[0].tokens == everything[0].tokens
         assert near[0].score == pytest.approx(everything[0].score, abs=0.1)
+
+
+def test_after_an_impossible_step_no_text_is_left():
+    rows = random_rows(0)
+    rows[2] = -np.inf
+    assert prefix_search(rows, BLANK) == prefix_search(rows, BLANK, margin=6.0) == []

@@ -1,7 +1,7 @@
-"""What the CTC head reads behind a given beginning of a text.
+"""How the CTC head continues a given prefix of a text.
 
-Of all paths whose text begins so, the likeliest goes on in a certain way: a beginning that lacks a letter, has one too
-many or another one is thereby aligned to the line, and the rest of the reading behind it.
+The continuation is that of the likeliest path whose text begins with the prefix. So a prefix with a letter missing,
+inserted or changed is still aligned to the line, and only the rest of the line is read behind it.
 """
 
 from collections.abc import Sequence
@@ -9,21 +9,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.recognition.search.ctc_paths import Paths, alike
+from drethtr.recognition.search.ctc_paths import LEAST, Paths, alike
 
 
 class Continuation:
-    """Reads on behind any beginning of one line's text; what two beginnings share is computed once."""
+    """Continues any prefix of one line's text; scores of what successive prefixes share are computed once."""
 
     def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
         self.paths = Paths(log_probs, blank, np.maximum)
-        self.best = self.paths.rows.argmax(1)
-        self.rest = np.append(self.paths.rows.max(1)[::-1].cumsum()[::-1], 0.0)
+        self.best = log_probs.argmax(1)
+        best = np.maximum(log_probs.max(1).astype(np.float64), LEAST)
+        self.rest = np.append(best[::-1].cumsum()[::-1], 0.0)
         self.blank = blank
         self.stack = [self.paths.nothing]
 
     def after(self, beginning: Sequence[int]) -> list[int]:
-        """The tokens that follow; none where no path can begin so."""
+        """The tokens that follow; none where no path begins with the prefix."""
         known = alike(beginning, [one.token for one in self.stack[1:]])
         del self.stack[known + 1 :]
         for token in beginning[known:]:

@@ -1,24 +1,25 @@
-"""How the paths of a CTC head run through one line, token by token, and how likely texts are by all their paths.
+"""Forward and backward scores of CTC paths through one line, token by token, and log-probabilities of whole texts.
 
-Shapes, everywhere in this file: rows (S, V), log-probabilities of V tokens at each of S steps; scores (S + 1,) of
-having used so many steps, or of having so many behind one.
+Shapes, everywhere in this file: log_probs (S, V), log-probabilities of V tokens at each of S steps; scores (S + 1,) by
+the number of steps behind (forward) or by the step at which the rest begins (backward).
 """
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.native import native
+
 Scores = NDArray[np.float64]
 
 LEAST = -1e3
-"""Log-probabilities below it count as this, so that differences of their sums are numbers."""
+"""Log-probabilities are clipped here, so that differences of their sums are numbers."""
 
 
 class Beginning(NamedTuple):
-    """Paths of a beginning, by the steps they use: those that end in its last token, and in a blank behind it."""
+    """Forward scores of a prefix: of paths that end in its last token, and in a blank after it."""
 
     token: int
     in_token: Scores
@@ -26,92 +27,135 @@ class Beginning(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """Paths of all that is left of a text from a token on, by the step at which they enter it."""
+    """Backward scores of a suffix, by the step at which paths enter its first token."""
 
     token: int
     entered: Scores
 
 
 class Paths:
-    """Paths through one line; `add` puts together what paths are worth: `np.maximum` the best, `np.logaddexp` all."""
+    """Scores of paths through one line; `add` joins two sets of paths: `np.maximum` (best) or `np.logaddexp` (sum)."""
 
     def __init__(self, log_probs: NDArray[np.float32], blank: int, add: np.ufunc) -> None:
-        self.rows = np.maximum(log_probs.astype(np.float64), LEAST)
-        self.blanks = used(self.rows[:, blank])
+        self.log_probs = log_probs
         self.add = add
-        never = np.full(len(self.blanks), -np.inf)
-        self.nothing = Beginning(blank, never, self.blanks)
+        self.columns: dict[int, Scores] = {}
+        self.blank = self.column(blank)
+        never = np.full(len(log_probs) + 1, -np.inf)
+        self.nothing = Beginning(blank, never, used(self.blank))
         self.end = Ending(blank, np.append(never[1:], 0.0))
 
+    def column(self, token: int) -> Scores:
+        """(S,) log-probabilities of one token."""
+        if token not in self.columns:
+            self.columns[token] = np.maximum(self.log_probs[:, token].astype(np.float64), LEAST)
+        return self.columns[token]
+
     def longer(self, before: Beginning, token: int) -> Beginning:
-        """The beginning and one more token: its path enters the token at some step and stays to the end."""
-        in_token = self.stay(self.leave(before, token), used(self.rows[:, token]))
-        return Beginning(token, in_token, self.stay(in_token, self.blanks))
+        """The prefix one token longer: its paths enter the token at some step and stay to the end."""
+        in_token = self.stay(self.leave(before, token), used(self.column(token)))
+        return Beginning(token, in_token, self.stay(in_token, used(self.blank)))
 
     def leave(self, before: Beginning, token: int) -> Scores:
-        """What paths are worth that may go on with a token: from the same one only a blank leads to it."""
+        """Scores of paths that may go on with a token: to repeat the last one, they must be in a blank."""
         left: Scores = before.in_blank if token == before.token else self.add(before.in_blank, before.in_token)
         return left
 
     def earlier(self, token: int, after: Ending) -> Ending:
-        """The ending and one token before it."""
-        over_blank = self.stay_before(after.entered, self.blanks)
+        """The suffix one token longer, at its beginning."""
+        over_blank = self.stay_before(after.entered, used(self.blank))
         left = over_blank if token == after.token else self.add(after.entered, over_blank)
-        return Ending(token, self.stay_before(left, used(self.rows[:, token])))
+        return Ending(token, self.stay_before(left, used(self.column(token))))
 
     def whole(self, beginning: Beginning, ending: Ending) -> float:
-        """What the paths of a whole text are worth."""
+        """The score of a text from a prefix and the suffix behind it."""
         return float(self.add.reduce(self.leave(beginning, ending.token) + ending.entered))
 
     def stay(self, enter: Scores, spent: Scores) -> Scores:
-        """What it is worth to leave `enter` at some step for a label and to be there since, at least one step."""
+        """Scores of having entered a label, with `enter`, and stayed there for at least one step."""
         inside = np.full(len(enter), -np.inf)
         inside[1:] = self.add.accumulate(enter - spent)[:-1] + spent[1:]
         return inside
 
     def stay_before(self, leave: Scores, spent: Scores) -> Scores:
-        """What it is worth to be in a label for at least one step, and to leave it when that is worth `leave`."""
+        """Scores of staying in a label for at least one step and leaving it, with `leave`."""
         inside = np.full(len(leave), -np.inf)
         inside[:-1] = self.add.accumulate((leave + spent)[::-1])[-2::-1] - spent[:-1]
         return inside
 
 
+class CompiledSums(Paths):
+    """`Paths` with `np.logaddexp`, compiled."""
+
+    def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
+        super().__init__(log_probs, blank, np.logaddexp)
+
+    def longer(self, before: Beginning, token: int) -> Beginning:
+        after = Beginning(token, np.empty_like(before.in_token), np.empty_like(before.in_blank))
+        native.longer(self.column(token), self.blank, token == before.token, *before[1:], *after[1:])
+        return after
+
+    def earlier(self, token: int, after: Ending) -> Ending:
+        before = Ending(token, np.empty_like(after.entered))
+        native.earlier(self.column(token), self.blank, token == after.token, after.entered, before.entered)
+        return before
+
+    def whole(self, beginning: Beginning, ending: Ending) -> float:
+        return native.whole(beginning.token == ending.token, *beginning[1:], ending.entered)
+
+
+def sums(log_probs: NDArray[np.float32], blank: int) -> Paths:
+    """Sums over all paths, compiled where possible."""
+    return Paths(log_probs, blank, np.logaddexp) if native is None else CompiledSums(log_probs, blank)
+
+
 class TextScores:
     """Log-probabilities of texts of one line, summed over all paths.
 
-    What a text begins and ends with as another one does, the `base`, is not computed anew.
+    Texts are compared with a `base`: scores of the prefix and suffix that they share with it are computed only once.
     """
 
     def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
-        self.paths = Paths(log_probs, blank, np.logaddexp)
+        self.paths = sums(log_probs, blank)
         self.base: tuple[int, ...] = ()
         self.beginnings = [self.paths.nothing]
         self.endings = [self.paths.end]
 
     def lean_on(self, base: tuple[int, ...]) -> None:
-        """Compare texts with this one from now on."""
+        """Change the base."""
         del self.beginnings[1 + alike(self.base, base) :], self.endings[1 + alike(self.base[::-1], base[::-1]) :]
-        for token in base[len(self.beginnings) - 1 :]:
-            self.beginnings.append(self.paths.longer(self.beginnings[-1], token))
-        for token in base[::-1][len(self.endings) - 1 :]:
-            self.endings.append(self.paths.earlier(token, self.endings[-1]))
         self.base = base
 
     def __call__(self, text: tuple[int, ...]) -> float:
-        """Of a text; -inf if it is too long for the line."""
+        """The log-probability of a text; -inf if it is too long for the line."""
         first = alike(self.base, text)
         last = min(alike(self.base[::-1], text[::-1]), len(text) - first)
-        beginning = self.beginnings[first]
+        beginning = self.beginning(first)
         for token in text[first : len(text) - last]:
             beginning = self.paths.longer(beginning, token)
-        return self.paths.whole(beginning, self.endings[last])
+        return self.paths.whole(beginning, self.ending(last))
+
+    def beginning(self, length: int) -> Beginning:
+        """A prefix of the base."""
+        for token in self.base[len(self.beginnings) - 1 : length]:
+            self.beginnings.append(self.paths.longer(self.beginnings[-1], token))
+        return self.beginnings[length]
+
+    def ending(self, length: int) -> Ending:
+        """A suffix of the base."""
+        for token in self.base[::-1][len(self.endings) - 1 : length]:
+            self.endings.append(self.paths.earlier(token, self.endings[-1]))
+        return self.endings[length]
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    """The length of the common prefix."""
+    for place, (token, another) in enumerate(zip(one, other, strict=False)):
+        if token != another:
+            return place
+    return min(len(one), len(other))
 
 
-def used(row: Scores) -> Scores:
-    """The cost of being in one label for all of the first steps, by their number."""
-    return np.concatenate(([0.0], row.cumsum()))
+def used(column: Scores) -> Scores:
+    """(S + 1,) cumulative sums: the score of being in one label for the first steps, by their number."""
+    return np.concatenate(([0.0], column.cumsum()))

@@ -1,8 +1,7 @@
-"""Read the output of a CTC head: the best path, the best texts, the place of each token.
+"""Read the output of a CTC head for one line: the best path, the best texts, the position of each token.
 
 Shapes, everywhere in this file:
-    log_probs  (B, S, V) or (S, V), log-probabilities of V tokens at each of S steps; at most 0, -inf is allowed
-    steps      (B,) how many of the steps are not padding
+    log_probs  (S, V), log-probabilities of V tokens at each of S steps; at most 0, -inf is allowed
 Source: Graves et al., Connectionist Temporal Classification, ICML 2006; prefix search after Hannun et al.,
 arXiv 1408.2873.
 """
@@ -15,24 +14,23 @@ from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor
 
+from drethtr.base.native import native
 from drethtr.language.ngrams import State
-from drethtr.language.voice import SILENT, Voice
-from drethtr.text.tokenizer import EOS
+from drethtr.language.voice import PER_TOKEN, SILENT, Voice
+from drethtr.recognition.search.ctc_paths import sums
+from drethtr.text.tokenizer import BOS, EOS
 
 SURE = -1e-3
-"""A blank of more than this log-probability is beyond doubt."""
+"""A blank of a higher log-probability is certain."""
 
 
 class CTCPath(NamedTuple):
-    """A text, and the steps on which its tokens stand.
+    """A text and the steps of its tokens.
 
     tokens                   without blanks and repetitions
-    token_log_probabilities  of each token, at the one of its steps where it is surest
+    token_log_probabilities  of each token, the highest of its steps
     spans                    first step of each token, and the step after its last
     """
 
@@ -41,17 +39,13 @@ class CTCPath(NamedTuple):
     spans: tuple[tuple[int, int], ...]
 
 
-def best_path(log_probs: Tensor, steps: Tensor, blank: int) -> list[CTCPath]:
-    """The likeliest token at every step, repetitions joined and blanks dropped, for each of B lines."""
-    values, tokens = (part.cpu().numpy() for part in log_probs.float().max(-1))
-    return [collapse(*line, blank) for line in zip(tokens, values, steps.tolist(), strict=True)]
-
-
-def collapse(tokens: NDArray[np.int64], values: NDArray[np.float32], steps: int, blank: int) -> CTCPath:
-    """The path of one line from its token at each step and the log-probability of that."""
+def best_path(log_probs: NDArray[np.float32], blank: int) -> CTCPath:
+    """The likeliest token at every step, repetitions joined and blanks dropped."""
+    steps = len(log_probs)
     if not steps:
         return CTCPath((), (), ())
-    tokens, values = tokens[:steps], values[:steps]
+    tokens = log_probs.argmax(1)
+    values = log_probs[np.arange(steps), tokens]
     starts = np.flatnonzero(np.diff(tokens, prepend=-1))
     ends = np.append(starts[1:], steps)
     surest = np.maximum.reduceat(values, starts)
@@ -61,22 +55,86 @@ def collapse(tokens: NDArray[np.int64], values: NDArray[np.float32], steps: int,
 
 
 class CTCText(NamedTuple):
-    """A text, its log-probability summed over paths, and that with the vote of language, if there is one."""
+    """A text, its log-probability summed over paths, and its score: that plus the vote of the language model."""
 
     tokens: tuple[int, ...]
     log_probability: float
     score: float
 
 
-class Prefix:
-    """The beginning of a text: its last token and what stands before that; with all others it forms a tree.
+def prefix_search(
+    log_probs: NDArray[np.float32],
+    blank: int,
+    *,
+    beams: int = 10,
+    tokens_per_step: int = 8,
+    margin: float = inf,
+    voice: Voice = SILENT,
+) -> list[CTCText]:
+    """The likeliest texts of a line, best first; the probability of a text is the sum over all its paths.
 
-    in_blank   log-probability that just this is written up to the present step, and the step is a blank
-    in_token   the same where the step is the last token
-    total      of both
-    vote       what language says of the tokens
-    votes      and of them with one more: a token that is weighed at a step often is at the next, too
-    state      where it is after them; None until somebody asks
+    Args:
+        beams: Prefixes kept at every step, and so the most texts returned.
+        tokens_per_step: Number of likeliest tokens by which prefixes may grow at a step.
+        margin: A prefix is dropped if its score is so much below the best. A finite margin also skips the steps of
+            `nothing_new`, which lowers log-probabilities by some hundredths.
+        voice: The language model.
+    """
+    rows = np.ascontiguousarray(log_probs, dtype=np.float32)
+    if native is None:
+        return prefix_search_in_python(rows, blank, beams, tokens_per_step, margin, voice)
+    table = voice.ngrams.table if voice.ngrams is not None and voice.speaks else None
+    limits = beams, tokens_per_step, margin
+    found = native.prefix_search(rows, rows.shape[1], blank, *limits, voice.weight, PER_TOKEN, (BOS, EOS), table)
+    return [CTCText(*text) for text in found]
+
+
+def prefix_search_in_python(
+    log_probs: NDArray[np.float32], blank: int, beams: int, tokens_per_step: int, margin: float, voice: Voice
+) -> list[CTCText]:
+    """`prefix_search` as it is defined."""
+    rows = log_probs.astype(np.float64)
+    idle = nothing_new(rows[:, blank]) & (margin < inf)
+    skipped, rows = float(rows[idle, blank].sum()), rows[~idle]
+    root = Prefix(token=blank, before=None)
+    root.in_blank = root.total = skipped
+    kept = [root]
+    for row, growth in zip(rows, likeliest(rows, blank, tokens_per_step), strict=True):
+        if kept:  # or no token was possible at a step before
+            kept = advance(kept, row.data, growth, blank, beams, margin, voice)
+    return sorted((prefix.text(voice) for prefix in kept), key=attrgetter("score"), reverse=True)
+
+
+def nothing_new(blanks: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The steps (S,) at which the blank is certain, as it is at the step before: they only change the sum."""
+    sure = blanks > SURE
+    sure[1:] &= sure[:-1].copy()
+    return sure
+
+
+def likeliest(rows: NDArray[np.float64], blank: int, number: int) -> list[list[tuple[int, float]]]:
+    """The likeliest tokens of each step with their log-probabilities, best first, without the blank."""
+    left = rows.copy()
+    left[:, blank] = -inf
+    every, tokens, gains = np.arange(len(rows)), [], []
+    for _ in range(min(number, rows.shape[1])):
+        best = left.argmax(1)
+        tokens.append(best)
+        gains.append(left[every, best])
+        left[every, best] = -inf
+    pairs = zip(np.stack(tokens, 1).tolist(), np.stack(gains, 1).tolist(), strict=True)
+    return [list(zip(*pair, strict=True)) for pair in pairs]
+
+
+class Prefix:
+    """The prefix of a text: its last token and the prefix before that; all prefixes form a tree.
+
+    in_blank   log-probability that the steps so far read as this prefix, and the last one is a blank
+    in_token   log-probability that they do, and the last one is the last token
+    total      sum of both
+    vote       of the language model for the tokens
+    votes      for them and one more: a token considered at one step is often considered at the next
+    state      of the language model after them, computed when needed
     """
 
     __slots__ = ("after", "before", "in_blank", "in_token", "state", "token", "total", "vote", "votes")
@@ -92,68 +150,30 @@ class Prefix:
 
     @property
     def score(self) -> float:
-        """What prefixes are compared by."""
+        """Prefixes are ranked by it."""
         return self.total + self.vote
 
     def place(self, voice: Voice) -> State:
-        """Where language is after the tokens."""
+        """The state of the language model after the tokens."""
         if self.state is None:
             self.state = voice.after(self.before.place(voice), self.token) if self.before else voice.start
         return self.state
 
     def vote_with(self, token: int, voice: Voice) -> float:
-        """What language says of the tokens and this one."""
+        """The vote for the tokens and one more."""
         vote = self.votes.get(token)
         if vote is None:
             vote = self.votes[token] = self.vote + voice.vote(self.place(voice), token)
         return vote
 
     def text(self, voice: Voice) -> CTCText:
-        """The text, if it ends here."""
+        """The prefix as a whole text."""
         end = self.vote_with(EOS, voice)
         tokens, prefix = [], self
         while prefix.before is not None:
             tokens.append(prefix.token)
             prefix = prefix.before
         return CTCText(tuple(reversed(tokens)), self.total, self.total + end)
-
-
-def prefix_search(
-    log_probs: Tensor,
-    blank: int,
-    *,
-    beams: int = 10,
-    tokens_per_step: int = 8,
-    margin: float = inf,
-    voice: Voice = SILENT,
-) -> list[CTCText]:
-    """The likeliest texts of one line, best first; the probability of a text is the sum over all its paths.
-
-    Args:
-        log_probs: (S, V), without padding.
-        beams: Prefixes kept at every step, and so the most texts that come back.
-        tokens_per_step: Likeliest tokens by which prefixes may grow at a step.
-        margin: A prefix whose score is so much below the best one's is given up. Steps with `nothing_new` are passed
-            over, too, by which log-probabilities get some hundredths lower.
-        voice: What language has to say.
-    """
-    rows = log_probs.cpu().double()
-    idle = nothing_new(rows[:, blank]) & (margin < inf)
-    skipped, rows = rows[idle, blank].sum().item(), rows[~idle]
-    growth = rows.index_fill(1, torch.tensor(blank), -inf).topk(min(tokens_per_step, rows.shape[1]))
-    root = Prefix(token=blank, before=None)
-    root.in_blank = root.total = skipped
-    kept = [root]
-    rest = [row.data for row in rows.numpy()]  # of which few numbers are asked for
-    for row, gains, tokens in zip(rest, growth.values.tolist(), growth.indices.tolist(), strict=True):
-        kept = advance(kept, row, list(zip(tokens, gains, strict=True)), blank, beams, margin, voice)
-    return sorted((prefix.text(voice) for prefix in kept), key=attrgetter("score"), reverse=True)
-
-
-def nothing_new(blanks: Tensor) -> Tensor:
-    """The steps (S,) that are blank beyond doubt, as those before them are: all that they change is the sum."""
-    sure = blanks > SURE
-    return sure & F.pad(sure[:-1], (1, 0), value=True)
 
 
 def advance(
@@ -165,12 +185,12 @@ def advance(
     margin: float,
     voice: Voice,
 ) -> list[Prefix]:
-    """The prefixes in the race after one more step, best first; `growth` are tokens with their gains, best first."""
+    """The prefixes kept after one more step, best first; `growth` are the step's `likeliest` tokens."""
     stays = [stay(prefix, row, blank) for prefix in kept]
     scores = [total + prefix.vote for prefix, (_, _, total) in zip(kept, stays, strict=True)]
     floor = max(scores) - margin
     leaders = [max(score, floor) for score in scores] + [floor] * (beams - len(stays))
-    heapify(leaders)  # the best scores so far; what is no better than the least of them has no future
+    heapify(leaders)  # the best scores so far; whatever does not beat the lowest of them is dropped
     grown: list[tuple[float, float, Prefix, int]] = []
     most = voice.most
     for prefix in kept:
@@ -178,7 +198,7 @@ def advance(
             if prefix.score + gain + most <= leaders[0]:
                 break
             made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
-            # A longer prefix that is in the race already has got this from `stay`.
+            # `stay` has added this to a longer prefix that is kept already.
             if token in prefix.after and prefix.after[token].total > -inf:
                 continue
             score = made + prefix.vote_with(token, voice)
@@ -196,19 +216,19 @@ def advance(
 
 
 def stay(prefix: Prefix, row: memoryview, blank: int) -> tuple[float, float, float]:
-    """`in_blank`, `in_token` and `total` of a prefix after a step that leaves it, or makes it from the one before."""
+    """`in_blank`, `in_token` and `total` after a step that keeps the prefix, or extends the one before to it."""
     in_blank = prefix.total + row[blank]
     in_token = prefix.in_token + row[prefix.token]
     before = prefix.before
     if before is not None and before.total > -inf:
-        # After the same token, only a blank tells a second one from the first going on.
+        # Only a blank separates a repeated token from a longer one.
         made = row[prefix.token] + (before.in_blank if before.token == prefix.token else before.total)
         in_token = log_add(in_token, made)
     return in_blank, in_token, log_add(in_blank, in_token)
 
 
 def begin(before: Prefix, token: int, made: float, voice: Voice) -> Prefix:
-    """The prefix one token longer, (again) in the race."""
+    """The prefix one token longer, kept from now on."""
     if token not in before.after:
         before.after[token] = Prefix(token, before, before.vote_with(token, voice))
     prefix = before.after[token]
@@ -222,23 +242,40 @@ def log_add(a: float, b: float) -> float:
     return high if low == -inf else high + log1p(exp(low - high))
 
 
-def align(log_probs: Tensor, tokens: Sequence[int], blank: int) -> CTCPath:
-    """The likeliest path of one line (S, V) that reads as `tokens`.
+def align(log_probs: NDArray[np.float32], tokens: Sequence[int], blank: int) -> CTCPath:
+    """The likeliest path of a line that reads as `tokens`.
 
-    Where no path does, because they are too many or one of them is impossible, they share the steps evenly.
+    If there is none, because the tokens are too many or one of them is impossible, they share the steps evenly.
     """
-    rows = log_probs.cpu().double().numpy()
-    spans = viterbi_spans(rows, np.array(tokens, dtype=np.int64), blank) or even_spans(len(rows), len(tokens))
+    rows = np.ascontiguousarray(log_probs, dtype=np.float32)
+    text = np.array(tokens, dtype=np.int64)
+    path = viterbi(rows, text, blank)
+    spans = even_spans(len(rows), len(text)) if path is None else spans_of(path, len(text))
     surest = (rows[first:last, token].max(initial=-inf) for token, (first, last) in zip(tokens, spans, strict=True))
     return CTCPath(tuple(tokens), tuple(map(float, surest)), tuple(spans))
 
 
-def viterbi_spans(rows: NDArray[np.float64], tokens: NDArray[np.int64], blank: int) -> list[tuple[int, int]]:
-    """Spans of the tokens on their likeliest path; none if there is no path."""
-    labels = np.full(2 * len(tokens) + 1, blank)  # blank, token, blank, token, ..., blank
+def spans_of(path: NDArray[np.int32], tokens: int) -> list[tuple[int, int]]:
+    """The spans of the tokens on a path of labels."""
+    labels = 2 * np.arange(tokens) + 1
+    firsts, lasts = np.searchsorted(path, labels), np.searchsorted(path, labels, side="right")
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+def viterbi(rows: NDArray[np.float32], tokens: NDArray[np.int64], blank: int) -> NDArray[np.int32] | None:
+    """The label of each step on the likeliest path, counted as blank, token, blank, …, blank; None if there is none."""
+    if native is None:
+        return viterbi_in_python(rows, tokens, blank)
+    path = np.empty(len(rows), dtype=np.int32)
+    return path if native.viterbi(rows, rows.shape[1], tokens.astype(np.int32), blank, path) else None
+
+
+def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64], blank: int) -> NDArray[np.int32] | None:
+    """`viterbi` as it is defined."""
+    labels = np.full(2 * len(tokens) + 1, blank)
     labels[1::2] = tokens
-    emissions = rows[:, labels]
-    from_token = np.full(len(labels), -inf)  # what it costs to come straight from the token before
+    emissions = rows[:, labels].astype(np.float64)
+    from_token = np.full(len(labels), -inf)  # the cost of coming straight from the token before
     from_token[3::2] = np.where(tokens[1:] != tokens[:-1], 0, -inf)
     scores = np.full(len(labels), -inf)
     scores[:1] = 0
@@ -252,24 +289,24 @@ def viterbi_spans(rows: NDArray[np.float64], tokens: NDArray[np.int64], blank: i
         scores = options.max(0) + emission
     place = len(labels) - 1 - int(scores[-2:].argmax() == 0 and len(tokens) > 0)
     if scores[place] == -inf:
-        return []
-    path = np.empty(len(rows), dtype=np.int64)
+        return None
+    path = np.empty(len(rows), dtype=np.int32)
     for step in range(len(rows) - 1, -1, -1):
         path[step] = place
         place -= moves[step, place]
-    odd = np.arange(1, len(labels), 2)
-    firsts, lasts = np.searchsorted(path, odd), np.searchsorted(path, odd, side="right")
-    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+    return path
 
 
 def even_spans(steps: int, tokens: int) -> list[tuple[int, int]]:
-    """Spans of equal length, at least one step each; they overlap if there are more tokens than steps."""
+    """Spans of equal length, at least one step each, which overlap if there are more tokens than steps."""
     edges = [steps * token // tokens for token in range(tokens + 1)] if tokens else [0]
     return [(first, min(max(last, first + 1), steps)) for first, last in pairwise(edges)]
 
 
-def ctc_log_likelihood(log_probs: Tensor, steps: Tensor, texts: Sequence[Sequence[int]], blank: int) -> Tensor:
-    """Log-probability (B,) of one text per line, summed over all its paths; -inf where it does not fit."""
-    lengths = torch.tensor([len(text) for text in texts])
-    targets = torch.tensor([token for text in texts for token in text], dtype=torch.long, device=log_probs.device)
-    return -F.ctc_loss(log_probs.transpose(0, 1), targets, steps, lengths, blank=blank, reduction="none")
+def ctc_log_likelihood(log_probs: NDArray[np.float32], tokens: Sequence[int], blank: int) -> float:
+    """The log-probability of a text, summed over all its paths; -inf if it is too long for the line."""
+    paths = sums(log_probs, blank)
+    beginning = paths.nothing
+    for token in tokens:
+        beginning = paths.longer(beginning, token)
+    return paths.whole(beginning, paths.end)

@@ -1,0 +1,23 @@
+"""The one compiled module. Without a compiler it is left out, and its Python forms do the same, only slower."""
+
+import os
+import sysconfig
+
+from setuptools import Extension, setup
+
+# Free-threaded Python has no stable ABI yet.
+STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+setup(
+    ext_modules=[
+        Extension(
+            "drethtr.base._native",
+            ["src/drethtr/base/_native.c"],
+            libraries=["m"] if os.name == "posix" else [],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
+            py_limited_api=STABLE,
+            optional=True,
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
+)

@@ -1,0 +1,759 @@
+/* The inner loops of CTC search and n-grams, compiled.
+
+   The Python forms beside the callers are the definition: recognition/search/ctc_search.py, recognition/search/
+   ctc_paths.py and language/ngrams.py. tests/base/test_native.py holds both to the same results.
+
+   Every array comes as a buffer, its size is checked here and the kind of its numbers is up to the caller. Whatever the
+   numbers are, nothing outside the buffers is read or written. All loops run without the GIL.
+
+   Only the stable ABI of CPython 3.11 is used, so one build serves every later version. */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEVER (-INFINITY)
+#define NONE (-1)
+
+/* log(exp(a) + exp(b)); what is e^40 times smaller would change no digit. */
+static double log_add(double a, double b)
+{
+    double high = a < b ? b : a, low = a < b ? a : b;
+    return low - high > -40 ? high + log1p(exp(low - high)) : high; /* false for the NaN of two times -infinity */
+}
+
+static int is_array(const Py_buffer *buffer, Py_ssize_t length, Py_ssize_t size)
+{
+    return buffer->len / size == length && buffer->len % size == 0 && (uintptr_t)buffer->buf % (size_t)size == 0;
+}
+
+static PyObject *refused(const char *what)
+{
+    PyErr_SetString(PyExc_ValueError, what);
+    return NULL;
+}
+
+/* ---- N-grams: see language/ngrams.py for the tree ---- */
+
+#define LONGEST 10
+#define STEP (1 / 16.0)
+#define FAINTEST (-255 * STEP)
+
+typedef struct {
+    int order;
+    int32_t nodes, contexts;
+    int token_size;
+    const char *tokens;
+    const uint8_t *losses;
+    const int64_t *firsts;
+    const int8_t *backoffs;
+    Py_buffer buffers[4];
+} NGrams;
+
+/* The nodes of the last 0, 1, 2, ... tokens, NONE where no n-gram begins with these. */
+typedef struct {
+    int32_t nodes[LONGEST];
+} State;
+
+static void release_ngrams(NGrams *ngrams)
+{
+    for (int which = 0; which < 4; which++)
+        PyBuffer_Release(&ngrams->buffers[which]);
+}
+
+/* From (order, tokens, losses, firsts, backoffs). 0 and an exception if that is no tree; else release them later. */
+static int take_ngrams(PyObject *from, NGrams *ngrams)
+{
+    Py_buffer *tokens = ngrams->buffers, *losses = tokens + 1, *firsts = tokens + 2, *backoffs = tokens + 3;
+    if (!PyArg_ParseTuple(from, "iy*y*y*y*", &ngrams->order, tokens, losses, firsts, backoffs))
+        return 0;
+    Py_ssize_t nodes = losses->len, contexts = backoffs->len;
+    int fits = 1 <= ngrams->order && ngrams->order <= LONGEST && 1 <= contexts && contexts <= nodes &&
+               nodes < INT32_MAX && is_array(firsts, contexts + 1, 8) &&
+               (is_array(tokens, nodes, 1) || is_array(tokens, nodes, 2));
+    if (!fits) {
+        release_ngrams(ngrams);
+        refused("no tree of n-grams");
+        return 0;
+    }
+    ngrams->nodes = (int32_t)nodes;
+    ngrams->contexts = (int32_t)contexts;
+    ngrams->token_size = (int)(tokens->len / nodes);
+    ngrams->tokens = tokens->buf;
+    ngrams->losses = losses->buf;
+    ngrams->firsts = firsts->buf;
+    ngrams->backoffs = backoffs->buf;
+    return 1;
+}
+
+static int token_of(const NGrams *ngrams, int64_t node)
+{
+    return ngrams->token_size == 1 ? ((const uint8_t *)ngrams->tokens)[node] : ((const int16_t *)ngrams->tokens)[node];
+}
+
+/* The n-gram one token longer, NONE if there is none. */
+static int32_t child(const NGrams *ngrams, int32_t node, int32_t token)
+{
+    if (node < 0 || node >= ngrams->contexts)
+        return NONE;
+    int64_t low = ngrams->firsts[node], end = ngrams->firsts[node + 1], high = end;
+    if (low < 0 || end > ngrams->nodes)
+        return NONE;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (token_of(ngrams, middle) < token)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && token_of(ngrams, low) == token ? (int32_t)low : NONE;
+}
+
+/* Before the first token. */
+static State nowhere(const NGrams *ngrams)
+{
+    State state = {{0}};
+    for (int length = 1; length < ngrams->order; length++)
+        state.nodes[length] = NONE;
+    return state;
+}
+
+static State state_after(const NGrams *ngrams, const State *state, int32_t token)
+{
+    State after = nowhere(ngrams);
+    for (int length = 1; length < ngrams->order; length++)
+        after.nodes[length] = child(ngrams, state->nodes[length - 1], token);
+    return after;
+}
+
+/* Log-probability of a token. */
+static double next_token(const NGrams *ngrams, const State *state, int32_t token)
+{
+    int lost = 0;
+    for (int length = ngrams->order - 1; length >= 0; length--) {
+        int32_t node = state->nodes[length], longer = child(ngrams, node, token);
+        if (longer >= 0)
+            return STEP * (lost - ngrams->losses[longer]);
+        if (node >= 0 && node < ngrams->contexts)
+            lost += ngrams->backoffs[node];
+    }
+    return STEP * lost + FAINTEST;
+}
+
+static PyObject *log_probability(PyObject *self, PyObject *args)
+{
+    Py_buffer tokens;
+    PyObject *table;
+    NGrams ngrams;
+    if (!PyArg_ParseTuple(args, "y*O!", &tokens, &PyTuple_Type, &table))
+        return NULL;
+    if (!is_array(&tokens, tokens.len / 4, 4) || !take_ngrams(table, &ngrams)) {
+        PyBuffer_Release(&tokens);
+        return PyErr_Occurred() ? NULL : refused("tokens are 32-bit integers");
+    }
+    double total = 0;
+    const int32_t *line = tokens.buf;
+    Py_ssize_t length = tokens.len / 4;
+    Py_BEGIN_ALLOW_THREADS;
+    State state = nowhere(&ngrams);
+    for (Py_ssize_t place = 0; place < length; place++) {
+        if (place)
+            total += next_token(&ngrams, &state, line[place]);
+        state = state_after(&ngrams, &state, line[place]);
+    }
+    Py_END_ALLOW_THREADS;
+    release_ngrams(&ngrams);
+    PyBuffer_Release(&tokens);
+    return PyFloat_FromDouble(total);
+}
+
+/* ---- Prefix search: see prefix_search_in_python in recognition/search/ctc_search.py ---- */
+
+#define SURE (-1e-3)
+#define MOST_BEAMS (1 << 20)
+#define REMEMBERED (1 << 10)
+
+typedef struct {
+    double in_blank, in_token, total;
+} Mass;
+
+static const Mass OUT_OF_RACE = {NEVER, NEVER, NEVER};
+
+/* A prefix of a text: its last token, the prefix before that, the first one that is longer and the next one that is as
+   long and has the same beginning; NONE where there is none. */
+typedef struct {
+    int32_t token, before, longer, sibling;
+    Mass mass;
+    double vote;
+    int placed; /* whether the state is known */
+    State state;
+} Prefix;
+
+/* The vote of a prefix with one more token: what is weighed at one step is often weighed at the next. */
+typedef struct {
+    int32_t prefix, token;
+    double vote;
+} Remembered;
+
+typedef struct {
+    double score, made;
+    int32_t before, token;
+} Grown;
+
+typedef struct {
+    double score;
+    int32_t prefix;
+} Ranked;
+
+typedef struct {
+    double gain;
+    int32_t token;
+} Gain;
+
+typedef struct {
+    const float *rows;
+    Py_ssize_t steps, tokens;
+    int32_t blank;
+    Py_ssize_t beams, tokens_per_step;
+    double margin;
+
+    const NGrams *ngrams; /* NULL for none */
+    double weight, per_token;
+    int32_t begin, end;
+
+    Prefix *prefixes;
+    int32_t count;
+    Remembered remembered[REMEMBERED];
+
+    Gain *gains;         /* [tokens_per_step] */
+    int32_t *kept;       /* [beams] prefixes in the race, best first */
+    Mass *stays;         /* [beams] their masses after this step */
+    double *leaders;     /* [beams] a heap, its least first */
+    Py_ssize_t kept_count, gain_count;
+    Grown *grown;
+    Ranked *ranked;
+    size_t room, grown_room, ranked_room; /* of prefixes, grown and ranked */
+} Search;
+
+/* -infinity for what is no log-probability. */
+static double at(const float *row, int32_t token) { return row[token] < INFINITY ? row[token] : NEVER; }
+
+static double score_of(const Prefix *prefix) { return prefix->mass.total + prefix->vote; }
+
+/* Room for one more in an array that doubles; 0 if there is no memory. */
+static int make_room(void **array, size_t *room, size_t count, size_t size)
+{
+    if (count < *room)
+        return 1;
+    size_t more = *room ? 2 * *room : 64;
+    void *larger = more > SIZE_MAX / size ? NULL : realloc(*array, more * size);
+    if (!larger)
+        return 0;
+    *array = larger;
+    *room = more;
+    return 1;
+}
+
+static int32_t new_prefix(Search *search, int32_t token, int32_t before, double vote)
+{
+    if (search->count == INT32_MAX ||
+        !make_room((void **)&search->prefixes, &search->room, (size_t)search->count, sizeof(Prefix)))
+        return NONE;
+    Prefix *prefix = &search->prefixes[search->count];
+    *prefix = (Prefix){.token = token, .before = before, .longer = NONE, .sibling = NONE, .mass = OUT_OF_RACE};
+    prefix->vote = vote;
+    if (before != NONE) {
+        prefix->sibling = search->prefixes[before].longer;
+        search->prefixes[before].longer = search->count;
+    }
+    return search->count++;
+}
+
+static int32_t find_longer(const Search *search, int32_t prefix, int32_t token)
+{
+    int32_t longer = search->prefixes[prefix].longer;
+    while (longer != NONE && search->prefixes[longer].token != token)
+        longer = search->prefixes[longer].sibling;
+    return longer;
+}
+
+/* What the n-grams say of the tokens of a prefix and one more. */
+static double vote_with(Search *search, int32_t number, int32_t token)
+{
+    Prefix *prefix = &search->prefixes[number];
+    if (!search->ngrams)
+        return prefix->vote;
+    Remembered *slot = &search->remembered[((uint32_t)number * 31u + (uint32_t)token) % REMEMBERED];
+    if (slot->prefix == number && slot->token == token)
+        return slot->vote;
+    if (!prefix->placed) {
+        /* A prefix is made after a vote on it, so the state before it is known. */
+        prefix->state = state_after(search->ngrams, &search->prefixes[prefix->before].state, prefix->token);
+        prefix->placed = 1;
+    }
+    double extra = token == search->end ? 0.0 : search->per_token;
+    double said = search->weight * (next_token(search->ngrams, &prefix->state, token) + extra);
+    *slot = (Remembered){number, token, prefix->vote + said};
+    return slot->vote;
+}
+
+/* The likeliest tokens of a step, best first, and of equals the first first. */
+static void find_gains(Search *search, const float *row)
+{
+    Gain *gains = search->gains;
+    Py_ssize_t count = 0;
+    double least = NEVER;
+    for (int32_t token = 0; token < search->tokens; token++) {
+        double gain = at(row, token);
+        if (gain <= least || token == search->blank)
+            continue;
+        Py_ssize_t place = count < search->tokens_per_step ? count++ : count - 1;
+        for (; place > 0 && gains[place - 1].gain < gain; place--)
+            gains[place] = gains[place - 1];
+        gains[place] = (Gain){gain, token};
+        if (count == search->tokens_per_step)
+            least = gains[count - 1].gain;
+    }
+    search->gain_count = count;
+}
+
+/* The masses of a prefix after a step that leaves it, or makes it from the one before. */
+static Mass stay(const Search *search, const Prefix *prefix, const float *row)
+{
+    double token = at(row, prefix->token);
+    Mass after = {prefix->mass.total + at(row, search->blank), prefix->mass.in_token + token, NEVER};
+    if (prefix->before != NONE) {
+        const Prefix *before = &search->prefixes[prefix->before];
+        /* After the same token, only a blank tells a second one from the first going on. */
+        if (before->mass.total > NEVER)
+            after.in_token = log_add(
+                after.in_token, token + (before->token == prefix->token ? before->mass.in_blank : before->mass.total));
+    }
+    after.total = log_add(after.in_blank, after.in_token);
+    return after;
+}
+
+/* Put a score into a heap in place of its least. */
+static void replace_least(double *heap, Py_ssize_t count, double score)
+{
+    Py_ssize_t place = 0, below;
+    while ((below = 2 * place + 1) < count) {
+        if (below + 1 < count && heap[below + 1] < heap[below])
+            below++;
+        if (heap[below] >= score)
+            break;
+        heap[place] = heap[below];
+        place = below;
+    }
+    heap[place] = score;
+}
+
+/* The prefixes in the race after one more step; 0 if there is no memory. */
+static int advance(Search *search, const float *row)
+{
+    double *leaders = search->leaders, best = NEVER;
+    double most = search->ngrams ? search->weight * search->per_token : 0.0;
+    find_gains(search, row);
+    for (Py_ssize_t rank = 0; rank < search->kept_count; rank++) {
+        const Prefix *prefix = &search->prefixes[search->kept[rank]];
+        search->stays[rank] = stay(search, prefix, row);
+        double score = search->stays[rank].total + prefix->vote;
+        best = best < score ? score : best;
+    }
+    /* The best scores so far: what is no better than the least of them has no future. */
+    double floor = best - search->margin;
+    for (Py_ssize_t place = 0; place < search->beams; place++)
+        leaders[place] = floor;
+    for (Py_ssize_t rank = 0; rank < search->kept_count; rank++) {
+        double score = search->stays[rank].total + search->prefixes[search->kept[rank]].vote;
+        if (score > leaders[0])
+            replace_least(leaders, search->beams, score);
+    }
+
+    size_t grown = 0;
+    for (Py_ssize_t rank = 0; rank < search->kept_count; rank++) {
+        int32_t number = search->kept[rank];
+        for (Py_ssize_t place = 0; place < search->gain_count; place++) {
+            const Prefix *prefix = &search->prefixes[number];
+            double gain = search->gains[place].gain;
+            int32_t token = search->gains[place].token;
+            if (score_of(prefix) + gain + most <= leaders[0])
+                break;
+            double made = gain + (prefix->token == token ? prefix->mass.in_blank : prefix->mass.total);
+            /* A longer prefix that is in the race already has got this from `stay`. */
+            int32_t longer = find_longer(search, number, token);
+            if (longer != NONE && search->prefixes[longer].mass.total > NEVER)
+                continue;
+            double score = made + vote_with(search, number, token);
+            if (score > leaders[0]) {
+                if (!make_room((void **)&search->grown, &search->grown_room, grown, sizeof(Grown)))
+                    return 0;
+                search->grown[grown++] = (Grown){score, made, number, token};
+                replace_least(leaders, search->beams, score);
+            }
+        }
+    }
+
+    size_t count = 0;
+    for (Py_ssize_t rank = 0; rank < search->kept_count; rank++) {
+        Prefix *prefix = &search->prefixes[search->kept[rank]];
+        prefix->mass = search->stays[rank];
+        if (!make_room((void **)&search->ranked, &search->ranked_room, count, sizeof(Ranked)))
+            return 0;
+        search->ranked[count++] = (Ranked){score_of(prefix), search->kept[rank]};
+    }
+    for (size_t place = 0; place < grown; place++) {
+        Grown *one = &search->grown[place];
+        if (one->score < leaders[0])
+            continue;
+        int32_t longer = find_longer(search, one->before, one->token);
+        if (longer == NONE)
+            longer = new_prefix(search, one->token, one->before, vote_with(search, one->before, one->token));
+        if (longer == NONE || !make_room((void **)&search->ranked, &search->ranked_room, count, sizeof(Ranked)))
+            return 0;
+        search->prefixes[longer].mass = (Mass){NEVER, one->made, one->made};
+        search->ranked[count++] = (Ranked){score_of(&search->prefixes[longer]), longer};
+    }
+
+    /* Few, and those that were in the race are nearly in order. */
+    Ranked *ranked = search->ranked;
+    for (size_t next = 1; next < count; next++) {
+        Ranked one = ranked[next];
+        size_t place = next;
+        for (; place > 0 && ranked[place - 1].score < one.score; place--)
+            ranked[place] = ranked[place - 1];
+        ranked[place] = one;
+    }
+    double least = count && ranked[0].score - search->margin > floor ? ranked[0].score - search->margin : floor;
+    search->kept_count = 0;
+    for (size_t rank = 0; rank < count; rank++) {
+        if (search->kept_count < search->beams && ranked[rank].score > least)
+            search->kept[search->kept_count++] = ranked[rank].prefix;
+        else
+            search->prefixes[ranked[rank].prefix].mass = OUT_OF_RACE;
+    }
+    return 1;
+}
+
+/* Go through all steps; 0 if there is no memory. */
+static int run(Search *search)
+{
+    for (int slot = 0; slot < REMEMBERED; slot++)
+        search->remembered[slot].prefix = NONE;
+    search->gains = malloc((size_t)search->tokens_per_step * sizeof(Gain));
+    search->kept = malloc((size_t)search->beams * sizeof(int32_t));
+    search->stays = malloc((size_t)search->beams * sizeof(Mass));
+    search->leaders = malloc((size_t)search->beams * sizeof(double));
+    if (!search->gains || !search->kept || !search->stays || !search->leaders ||
+        new_prefix(search, search->blank, NONE, 0.0) == NONE)
+        return 0;
+    Prefix *root = &search->prefixes[0];
+    root->mass = (Mass){0.0, NEVER, 0.0};
+    root->placed = 1;
+    if (search->ngrams) {
+        State nothing = nowhere(search->ngrams);
+        root->state = state_after(search->ngrams, &nothing, search->begin);
+    }
+    search->kept[0] = 0;
+    search->kept_count = 1;
+
+    /* With a margin, steps that are blank beyond doubt, as those before them are, change the sum and nothing else. */
+    double skipped = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        int sure_before = 1;
+        for (Py_ssize_t step = 0; step < search->steps; step++) {
+            const float *row = search->rows + step * search->tokens;
+            int sure = at(row, search->blank) > SURE;
+            int idle = sure && sure_before && search->margin < INFINITY;
+            sure_before = sure;
+            if (pass == 0 && idle)
+                skipped += at(row, search->blank);
+            if (pass == 1 && !idle && !advance(search, row))
+                return 0;
+        }
+        if (pass == 0)
+            search->prefixes[0].mass = (Mass){skipped, NEVER, skipped};
+    }
+
+    /* The texts, should they end here; the best first. */
+    if (!make_room((void **)&search->ranked, &search->ranked_room, (size_t)search->kept_count, sizeof(Ranked)))
+        return 0;
+    for (Py_ssize_t next = 0; next < search->kept_count; next++) {
+        int32_t number = search->kept[next];
+        Ranked one = {search->prefixes[number].mass.total + vote_with(search, number, search->end), number};
+        Py_ssize_t place = next;
+        for (; place > 0 && search->ranked[place - 1].score < one.score; place--)
+            search->ranked[place] = search->ranked[place - 1];
+        search->ranked[place] = one;
+    }
+    return 1;
+}
+
+/* (tokens, log-probability, score) of one text. */
+static PyObject *text_of(const Search *search, const Ranked *one)
+{
+    const Prefix *prefixes = search->prefixes;
+    Py_ssize_t length = 0;
+    for (int32_t number = one->prefix; prefixes[number].before != NONE; number = prefixes[number].before)
+        length++;
+    PyObject *tokens = PyTuple_New(length);
+    for (int32_t number = one->prefix; tokens && length; number = prefixes[number].before) {
+        PyObject *token = PyLong_FromLong(prefixes[number].token);
+        if (!token)
+            Py_CLEAR(tokens);
+        else
+            PyTuple_SetItem(tokens, --length, token);
+    }
+    return tokens ? Py_BuildValue("Ndd", tokens, prefixes[one->prefix].mass.total, one->score) : NULL;
+}
+
+static PyObject *texts_of(const Search *search)
+{
+    PyObject *texts = PyList_New(search->kept_count);
+    for (Py_ssize_t rank = 0; texts && rank < search->kept_count; rank++) {
+        PyObject *text = text_of(search, &search->ranked[rank]);
+        if (!text)
+            Py_CLEAR(texts);
+        else
+            PyList_SetItem(texts, rank, text);
+    }
+    return texts;
+}
+
+static PyObject *prefix_search(PyObject *self, PyObject *args)
+{
+    Py_buffer rows;
+    PyObject *table, *found = NULL;
+    NGrams ngrams;
+    Search *search = calloc(1, sizeof(Search));
+    if (!search)
+        return PyErr_NoMemory();
+    int blank, begin, end;
+    if (!PyArg_ParseTuple(args, "y*ninnddd(ii)O", &rows, &search->tokens, &blank, &search->beams,
+                          &search->tokens_per_step, &search->margin, &search->weight, &search->per_token, &begin, &end,
+                          &table)) {
+        free(search);
+        return NULL;
+    }
+    Py_ssize_t tokens = search->tokens;
+    int fits = 0 < tokens && tokens <= INT32_MAX / 4 && 0 <= blank && blank < tokens &&
+               is_array(&rows, rows.len / (4 * tokens) * tokens, 4) && 1 <= search->beams &&
+               search->beams <= MOST_BEAMS && 1 <= search->tokens_per_step && search->margin >= 0 &&
+               fabs(search->weight) < INFINITY && fabs(search->per_token) < INFINITY;
+    if (!fits)
+        refused("rows (S, V) are 32-bit floats, beams and tokens_per_step at least 1, margin and weights numbers");
+    else if (table == Py_None || take_ngrams(table, &ngrams)) {
+        search->rows = rows.buf;
+        search->steps = rows.len / (4 * tokens);
+        search->ngrams = table == Py_None ? NULL : &ngrams;
+        search->blank = blank;
+        search->begin = begin;
+        search->end = end;
+        search->tokens_per_step = search->tokens_per_step < tokens ? search->tokens_per_step : tokens;
+        int done;
+        Py_BEGIN_ALLOW_THREADS;
+        done = run(search);
+        Py_END_ALLOW_THREADS;
+        found = done ? texts_of(search) : PyErr_NoMemory();
+        if (search->ngrams)
+            release_ngrams(&ngrams);
+    }
+    free(search->prefixes);
+    free(search->gains);
+    free(search->kept);
+    free(search->stays);
+    free(search->leaders);
+    free(search->grown);
+    free(search->ranked);
+    free(search);
+    PyBuffer_Release(&rows);
+    return found;
+}
+
+/* ---- Sums over all paths of a text: see Paths in recognition/search/ctc_paths.py ---- */
+
+/* longer(token, blank, same, in_token, in_blank, longer_in_token, longer_in_blank): the paths of a beginning and one
+   more token. `token` and `blank` are what those cost at each of S steps, the others are by the number of steps. */
+static PyObject *longer(PyObject *self, PyObject *args)
+{
+    Py_buffer arrays[6];
+    int same, fits = 1;
+    if (!PyArg_ParseTuple(args, "y*y*py*y*w*w*", &arrays[0], &arrays[1], &same, &arrays[2], &arrays[3], &arrays[4],
+                          &arrays[5]))
+        return NULL;
+    Py_ssize_t steps = arrays[0].len / 8;
+    for (int which = 0; which < 6; which++)
+        fits = fits && is_array(&arrays[which], which < 2 ? steps : steps + 1, 8);
+    if (fits) {
+        const double *token = arrays[0].buf, *blank = arrays[1].buf, *in_token = arrays[2].buf;
+        const double *in_blank = arrays[3].buf;
+        double *longer_in_token = arrays[4].buf, *longer_in_blank = arrays[5].buf;
+        Py_BEGIN_ALLOW_THREADS;
+        double now_token = NEVER, now_blank = NEVER;
+        longer_in_token[0] = longer_in_blank[0] = NEVER;
+        for (Py_ssize_t step = 0; step < steps; step++) {
+            double entering = same ? in_blank[step] : log_add(in_blank[step], in_token[step]);
+            now_blank = log_add(now_token, now_blank) + blank[step];
+            now_token = log_add(entering, now_token) + token[step];
+            longer_in_token[step + 1] = now_token;
+            longer_in_blank[step + 1] = now_blank;
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    for (int which = 0; which < 6; which++)
+        PyBuffer_Release(&arrays[which]);
+    return fits ? Py_NewRef(Py_None) : refused("arrays of other lengths");
+}
+
+/* earlier(token, blank, same, entered, earlier_entered): the paths of an ending and one token before it. */
+static PyObject *earlier(PyObject *self, PyObject *args)
+{
+    Py_buffer arrays[4];
+    int same, fits = 1;
+    if (!PyArg_ParseTuple(args, "y*y*py*w*", &arrays[0], &arrays[1], &same, &arrays[2], &arrays[3]))
+        return NULL;
+    Py_ssize_t steps = arrays[0].len / 8;
+    for (int which = 0; which < 4; which++)
+        fits = fits && is_array(&arrays[which], which < 2 ? steps : steps + 1, 8);
+    if (fits) {
+        const double *token = arrays[0].buf, *blank = arrays[1].buf, *entered = arrays[2].buf;
+        double *earlier_entered = arrays[3].buf;
+        Py_BEGIN_ALLOW_THREADS;
+        double now_token = NEVER, now_blank = NEVER;
+        earlier_entered[steps] = NEVER;
+        for (Py_ssize_t step = steps - 1; step >= 0; step--) {
+            double left = same ? now_blank : log_add(entered[step + 1], now_blank);
+            now_token = log_add(left, now_token) + token[step];
+            now_blank = log_add(entered[step + 1], now_blank) + blank[step];
+            earlier_entered[step] = now_token;
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    for (int which = 0; which < 4; which++)
+        PyBuffer_Release(&arrays[which]);
+    return fits ? Py_NewRef(Py_None) : refused("arrays of other lengths");
+}
+
+/* whole(same, in_token, in_blank, entered): the paths of a beginning and an ending together. */
+static PyObject *whole(PyObject *self, PyObject *args)
+{
+    Py_buffer arrays[3];
+    int same, fits = 1;
+    if (!PyArg_ParseTuple(args, "py*y*y*", &same, &arrays[0], &arrays[1], &arrays[2]))
+        return NULL;
+    Py_ssize_t places = arrays[0].len / 8;
+    for (int which = 0; which < 3; which++)
+        fits = fits && is_array(&arrays[which], places, 8);
+    double sum = NEVER;
+    if (fits) {
+        const double *in_token = arrays[0].buf, *in_blank = arrays[1].buf, *entered = arrays[2].buf;
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t place = 0; place < places; place++) {
+            double left = same ? in_blank[place] : log_add(in_blank[place], in_token[place]);
+            sum = log_add(sum, left + entered[place]);
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    for (int which = 0; which < 3; which++)
+        PyBuffer_Release(&arrays[which]);
+    return fits ? PyFloat_FromDouble(sum) : refused("arrays of other lengths");
+}
+
+/* ---- The likeliest path of a text: see viterbi in recognition/search/ctc_search.py ---- */
+
+/* Labels are blank, token, blank, token, ..., blank. 1 and the label at each step, 0 if there is no path, -1 if there is
+   no memory. */
+static int viterbi_labels(const float *rows, Py_ssize_t steps, Py_ssize_t tokens, const int32_t *text, Py_ssize_t length,
+                          int32_t blank, int32_t *path)
+{
+    Py_ssize_t labels = 2 * length + 1, step, label;
+    double *scores = malloc((size_t)labels * sizeof(double));
+    uint8_t *moves = malloc((size_t)steps * (size_t)labels + 1); /* how many labels back the path comes from */
+    if (!scores || !moves) {
+        free(scores);
+        free(moves);
+        return -1;
+    }
+    for (label = 0; label < labels; label++)
+        scores[label] = label ? NEVER : 0.0;
+    for (step = 0; step < steps; step++) {
+        const float *row = rows + step * tokens;
+        uint8_t *move = moves + step * labels;
+        for (label = labels - 1; label >= 0; label--) {
+            int32_t token = label % 2 ? text[label / 2] : blank;
+            double best = scores[label];
+            int from = 0;
+            if (label >= 1 && scores[label - 1] > best) {
+                best = scores[label - 1];
+                from = 1;
+            }
+            if (label >= 3 && label % 2 && token != text[label / 2 - 1] && scores[label - 2] > best) {
+                best = scores[label - 2];
+                from = 2;
+            }
+            scores[label] = best + row[token];
+            move[label] = (uint8_t)from;
+        }
+    }
+    label = labels - 1;
+    if (length && scores[label - 1] >= scores[label])
+        label--;
+    int found = scores[label] > NEVER;
+    for (step = steps - 1; found && step >= 0; step--) {
+        path[step] = (int32_t)label;
+        label -= moves[step * labels + label];
+    }
+    free(scores);
+    free(moves);
+    return found;
+}
+
+/* viterbi(rows, V, text, blank, path): whether there is a path, and then its label at each step. */
+static PyObject *viterbi(PyObject *self, PyObject *args)
+{
+    Py_buffer rows, text, path;
+    Py_ssize_t tokens;
+    int blank, found = 0;
+    if (!PyArg_ParseTuple(args, "y*ny*iw*", &rows, &tokens, &text, &blank, &path))
+        return NULL;
+    Py_ssize_t steps = path.len / 4, length = text.len / 4;
+    int fits = 0 < tokens && tokens <= INT32_MAX / 4 && 0 <= blank && blank < tokens &&
+               is_array(&path, steps, 4) && is_array(&text, length, 4) && steps <= PY_SSIZE_T_MAX / tokens &&
+               is_array(&rows, steps * tokens, 4);
+    for (Py_ssize_t place = 0; fits && place < length; place++)
+        fits = 0 <= ((const int32_t *)text.buf)[place] && ((const int32_t *)text.buf)[place] < tokens;
+    if (fits && length <= steps) { /* longer texts fit no path, and need no memory then */
+        if (steps && 2 * length + 1 > PY_SSIZE_T_MAX / steps)
+            found = -1;
+        else {
+            Py_BEGIN_ALLOW_THREADS;
+            found = viterbi_labels(rows.buf, steps, tokens, text.buf, length, blank, path.buf);
+            Py_END_ALLOW_THREADS;
+        }
+    }
+    PyBuffer_Release(&rows);
+    PyBuffer_Release(&text);
+    PyBuffer_Release(&path);
+    if (!fits)
+        return refused("rows (S, V) are 32-bit floats, tokens and the path (S,) 32-bit integers, tokens less than V");
+    return found < 0 ? PyErr_NoMemory() : PyBool_FromLong(found);
+}
+
+static PyMethodDef functions[] = {
+    {"prefix_search", prefix_search, METH_VARARGS, NULL},
+    {"log_probability", log_probability, METH_VARARGS, NULL},
+    {"longer", longer, METH_VARARGS, NULL},
+    {"earlier", earlier, METH_VARARGS, NULL},
+    {"whole", whole, METH_VARARGS, NULL},
+    {"viterbi", viterbi, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot slots[] = {{0, NULL}};
+
+static PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, .m_name = "drethtr.base._native", .m_methods = functions, .m_slots = slots};
+
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&module); }

@@ -1,0 +1,39 @@
+"""Types of the compiled inner loops; `_native.c` says what they do. All arrays are contiguous."""
+
+from array import array
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Table = tuple[int, NDArray[Any], NDArray[Any], memoryview, NDArray[Any]]
+"""Order, tokens, losses, first children and backoffs of n-grams."""
+
+def log_probability(tokens: array[int], ngrams: Table) -> float: ...
+def prefix_search(
+    rows: NDArray[np.float32],
+    tokens: int,
+    blank: int,
+    beams: int,
+    tokens_per_step: int,
+    margin: float,
+    weight: float,
+    per_token: float,
+    begin_end: tuple[int, int],
+    ngrams: Table | None,
+) -> list[tuple[tuple[int, ...], float, float]]: ...
+def longer(
+    token: Doubles,
+    blank: Doubles,
+    same: bool,
+    in_token: Doubles,
+    in_blank: Doubles,
+    longer_in_token: Doubles,
+    longer_in_blank: Doubles,
+) -> None: ...
+def earlier(token: Doubles, blank: Doubles, same: bool, entered: Doubles, earlier_entered: Doubles) -> None: ...
+def whole(same: bool, in_token: Doubles, in_blank: Doubles, entered: Doubles) -> float: ...
+def viterbi(
+    rows: NDArray[np.float32], tokens: int, text: NDArray[np.int32], blank: int, path: NDArray[np.int32]
+) -> bool: ...

@@ -1,0 +1,220 @@
+"""The compiled loops against their Python forms, on any input; and what they refuse."""
+
+import os
+from array import array
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from drethtr.base.native import native
+from drethtr.language.learn import learn
+from drethtr.language.ngrams import STEP, NGrams, dtypes
+from drethtr.language.voice import SILENT, Voice
+from drethtr.recognition.search.ctc_paths import CompiledSums, Paths
+from drethtr.recognition.search.ctc_search import (
+    prefix_search,
+    prefix_search_in_python,
+    viterbi,
+    viterbi_in_python,
+)
+from drethtr.text.tokenizer import BOS, EOS, Characters
+
+compiled = pytest.mark.skipif(native is None, reason="not compiled")
+
+BLANK = 1
+LETTERS = Characters(" abcd")
+MANY = Characters("".join(map(chr, range(0x4E00, 0x4E00 + 500))))
+TEXTS = ["abba", "a bad cab", "dad", "a cab", "bad", "add a bad dad", "abcd"] * 3
+NGRAMS = [learn([TEXTS], [1.0], LETTERS, order=order, most=most) for order, most in [(1, 99), (3, 20), (6, 10_000)]]
+WIDE = learn(
+    [["".join(chr(0x4E00 + (a * b) % 500) for a in range(40)) for b in range(20)]], [1.0], MANY, order=3, most=9_999
+)
+
+
+def test_ci_has_a_compiler():
+    assert native is not None or not os.environ.get("CI")
+
+
+@st.composite
+def rows(draw, most_steps=40, tokens=LETTERS.size):
+    """Log-probabilities, sharp or flat, with impossible tokens, certain blanks and ties."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    steps = draw(st.integers(0, most_steps))
+    logits = draw(st.sampled_from([0.5, 2.0, 6.0])) * rng.normal(size=(steps, tokens))
+    if draw(st.booleans()):
+        logits = logits.round()
+    logits[rng.random(logits.shape) < draw(st.sampled_from([0.0, 0.3, 0.9]))] = -np.inf
+    logits[rng.random(steps) < draw(st.sampled_from([0.0, 0.5])), BLANK] = 12.0
+    logits[np.isneginf(logits).all(1), BLANK] = 0.0
+    return (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).astype(np.float32)
+
+
+voices = st.one_of(
+    st.just(SILENT), st.builds(Voice, st.sampled_from(NGRAMS), st.sampled_from([0.0, 0.1, 0.4, 1.0, 3.0]))
+)
+
+
+def assert_same_texts(log_probs, beams, tokens_per_step, margin, voice):
+    found = prefix_search(log_probs, BLANK, beams=beams, tokens_per_step=tokens_per_step, margin=margin, voice=voice)
+    expected = prefix_search_in_python(log_probs, BLANK, beams, tokens_per_step, margin, voice)
+    assert [text.tokens for text in found] == [text.tokens for text in expected]
+    for name in ("log_probability", "score"):
+        values, others = ([getattr(text, name) for text in texts] for texts in (found, expected))
+        assert values == pytest.approx(others, abs=1e-9, rel=1e-12)
+
+
+@compiled
+@given(
+    rows(),
+    st.sampled_from([1, 2, 5, 10, 200]),
+    st.integers(1, 10),
+    st.sampled_from([0.0, 0.5, 6.0, 50.0, np.inf]),
+    voices,
+)
+def test_prefix_search(log_probs, beams, tokens_per_step, margin, voice):
+    assert_same_texts(log_probs, beams, tokens_per_step, margin, voice)
+
+
+@compiled
+@pytest.mark.parametrize("voice", [SILENT, Voice(WIDE, 0.4)], ids=["alone", "n-grams"])
+def test_prefix_search_of_a_long_line_with_many_tokens(voice):
+    rng = np.random.default_rng(0)
+    logits = 2 * rng.normal(size=(900, MANY.size))
+    logits[:, BLANK] += 7
+    logits[np.arange(0, 900, 3), rng.integers(4, MANY.size, 300)] += 9
+    log_probs = (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).astype(np.float32)
+    assert len(prefix_search(log_probs, BLANK, beams=5, voice=voice)[0].tokens) > 150
+    for margin in (6.0, np.inf):
+        assert_same_texts(log_probs, 5, 8, margin, voice)
+
+
+@compiled
+@given(rows(), st.lists(st.integers(0, LETTERS.size - 1), max_size=12))
+@example(np.zeros((0, LETTERS.size), np.float32), [])
+@example(np.zeros((0, LETTERS.size), np.float32), [4])
+def test_viterbi(log_probs, tokens):
+    text = np.array(tokens, dtype=np.int64)
+    found, expected = viterbi(log_probs, text, BLANK), viterbi_in_python(log_probs, text, BLANK)
+    assert (found is None) == (expected is None)
+    assert found is None or found.tolist() == expected.tolist()
+
+
+@compiled
+@given(rows(), st.lists(st.sampled_from([0, 2, 3, 4, 5]), max_size=12), st.integers(0, 12))
+def test_sums_over_all_paths(log_probs, text, place):
+    law, fast = Paths(log_probs, BLANK, np.logaddexp), CompiledSums(log_probs, BLANK)
+    beginnings, endings = [law.nothing, fast.nothing], [law.end, fast.end]
+    for token in text[:place]:
+        beginnings = [paths.longer(one, token) for paths, one in zip((law, fast), beginnings, strict=True)]
+    for token in reversed(text[place:]):
+        endings = [paths.earlier(token, one) for paths, one in zip((law, fast), endings, strict=True)]
+    expected, found = beginnings
+    np.testing.assert_allclose(found.in_token, expected.in_token, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(found.in_blank, expected.in_blank, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(endings[1].entered, endings[0].entered, rtol=1e-10, atol=1e-9)
+    assert fast.whole(found, endings[1]) == pytest.approx(law.whole(expected, endings[0]), rel=1e-10, abs=1e-9)
+
+
+@compiled
+@given(st.sampled_from([*NGRAMS, WIDE]), st.lists(st.integers(-5, MANY.size + 5), max_size=30))
+def test_ngrams(ngrams, tokens):
+    assert ngrams.log_probability(tokens) == ngrams.log_probability_in_python(tokens)
+
+
+@compiled
+@given(st.data(), st.integers(1, 30), st.integers(1, 10))
+def test_no_tree_of_ngrams_is_dangerous(data, nodes, order):
+    """Numbers that `NGrams.check` would refuse change the results, and nothing else."""
+    contexts = data.draw(st.integers(1, nodes))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    firsts = rng.integers(-3, nodes + 3, contexts + 1)
+    if data.draw(st.booleans()):
+        firsts.sort()
+    tokens, losses = rng.integers(0, 8, (2, nodes), dtype=np.uint8)
+    table = (order, tokens, losses, firsts.astype(np.int64).data, rng.integers(-9, 9, contexts, dtype=np.int8))
+    line = array("i", rng.integers(0, 8, 20).tolist())
+    assert np.isfinite(native.log_probability(line, table))
+    log_probs = np.log(rng.dirichlet(np.ones(8), 20)).astype(np.float32)
+    for text, *scores in native.prefix_search(log_probs, 8, BLANK, 5, 4, 6.0, 0.4, 2.0, (BOS, EOS), table):
+        assert len(text) <= 20 and np.isfinite(scores).all()
+
+
+@compiled
+def test_what_is_no_number_is_impossible():
+    log_probs = np.full((6, 4), np.nan, np.float32)
+    log_probs[:, 2], log_probs[:, 3] = -0.5, np.inf
+    [text] = prefix_search(log_probs, BLANK)
+    assert text == ((2,), -3.0, -3.0)
+
+
+SEARCH = (np.zeros((5, 4), np.float32), 4, BLANK, 5, 4, 6.0, 0.4, 2.0, (BOS, EOS), None)
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *((1, tokens) for tokens in (-4, 0, 3)),
+        *((2, blank) for blank in (-1, 4)),
+        *((3, beams) for beams in (0, 2**40)),
+        (4, 0),
+        *((5, margin) for margin in (-1.0, np.nan)),
+        (6, np.inf),
+        (7, np.nan),
+        (0, np.zeros(6, np.uint8)),
+        (0, np.zeros(81, np.uint8)[1:]),
+        *((9, (order, *NGRAMS[0].table[1:])) for order in (0, 11)),
+        (9, (1, *NGRAMS[1].table[1:4], NGRAMS[0].table[4])),
+    ],
+)
+def test_wrong_sizes_are_refused(place, value):
+    native.prefix_search(*SEARCH)
+    with pytest.raises(ValueError, match=r"rows \(S, V\)|no tree"):
+        native.prefix_search(*SEARCH[:place], value, *SEARCH[place + 1 :])
+
+
+@compiled
+def test_wrong_sizes_are_refused_by_the_others():
+    log_probs, path = np.zeros((5, 4), np.float32), np.zeros(5, np.int32)
+    with pytest.raises(ValueError, match="less than V"):
+        native.viterbi(log_probs, 4, np.array([4], np.int32), BLANK, path)
+    with pytest.raises(ValueError, match="less than V"):
+        native.viterbi(log_probs, 4, np.array([-1], np.int32), BLANK, path)
+    with pytest.raises(ValueError, match="less than V"):
+        native.viterbi(log_probs, 4, np.array([2], np.int32), BLANK, path[:4])
+    five, six = np.zeros(5), np.zeros(6)
+    native.longer(five, five, False, six, six, six.copy(), six.copy())
+    native.earlier(five, five, False, six, six.copy())
+    for wrong in range(5):
+        arrays = [five, five, six, six, six.copy()]
+        arrays[wrong] = np.zeros(7)
+        with pytest.raises(ValueError, match="lengths"):
+            native.longer(arrays[0], arrays[1], False, *arrays[2:], six.copy())
+    with pytest.raises(ValueError, match="lengths"):
+        native.earlier(five, five, False, six, five)
+    with pytest.raises(ValueError, match="lengths"):
+        native.whole(False, six, five, six)
+    with pytest.raises(ValueError, match="contiguous"):
+        native.whole(False, six, np.zeros(12)[::2], six)
+
+
+@compiled
+def test_threads_read_one_line_each():
+    lines = [
+        np.log(np.random.default_rng(n).dirichlet(np.ones(LETTERS.size), 200)).astype(np.float32) for n in range(16)
+    ]
+    voice = Voice(NGRAMS[2], 0.4)
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda line: prefix_search(line, BLANK, voice=voice), lines))
+    assert together == [prefix_search(line, BLANK, voice=voice) for line in lines]
+
+
+def test_numbers_of_the_compiled_module_are_those_of_ngrams():
+    """A model of one token: what it loses, and what an unknown one does."""
+    arrays = {name: np.zeros(2 if name in ("tokens", "losses") else 1, dtype) for name, dtype in dtypes(8).items()}
+    arrays["children"][0], arrays["losses"][1], arrays["tokens"][1] = 1, 7, EOS
+    ngrams = NGrams.of_arrays(8, 1, arrays)
+    assert ngrams.log_probability([]) == -7 * STEP and ngrams.log_probability([5]) == -(7 + 255) * STEP
