@@ -10,7 +10,6 @@ from drethtr.images.prepare import Prepared
 from drethtr.recognition.model_file import Model, Ranges
 from drethtr.recognition.network import Network
 from drethtr.recognition.onnx.network import OnnxNetwork
-from drethtr.recognition.onnx.quantize import measure_ranges
 from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.precision import Precision
 
@@ -56,7 +55,7 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
         raise CheckpointError(
             f"model {model.identity}: not calibrated for int8; run drethtr calibrate MODEL VALIDATION_LINES --force"
         )
-    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads, int8=ranges)
+    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads)
     if model.preparation.height != network.dimensions.height:
         raise CheckpointError(
             f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
@@ -67,12 +66,12 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
 
 def can_quantize(model: Model) -> bool:
     """Whether the model can compute in int8 once it is calibrated."""
-    return supports(model.network) is None
+    return False
 
 
 def measure(model: Model, images: Iterable[Prepared]) -> Ranges:
     """The ranges of a model's activations on some prepared lines, for int8."""
-    return measure_ranges(model.network, model.weights, images)
+    raise NotImplementedError
 
 
 def torch_backend() -> Callable[[Model, str, Precision, int], Network]:
