@@ -1,5 +1,6 @@
 """The compiled loops against their Python forms, on any input; and what they refuse."""
 
+import math
 import os
 from array import array
 from concurrent.futures import ThreadPoolExecutor
@@ -112,9 +113,16 @@ def test_sums_over_all_paths(log_probs, text, place):
     for token in reversed(text[place:]):
         endings = [paths.earlier(token, one) for paths, one in zip((law, fast), endings, strict=True)]
     expected, found = beginnings
-    np.testing.assert_allclose(found.in_token, expected.in_token, rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(found.in_blank, expected.in_blank, rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(endings[1].entered, endings[0].entered, rtol=1e-10, atol=1e-9)
+    for logs, numbers in zip(
+        (expected.in_token, expected.in_blank, endings[0].entered),
+        (found.in_token, found.in_blank, endings[1].entered),
+        strict=True,
+    ):
+        mantissas, exponents = numbers.T
+        values = [
+            math.log(m) + e * 256 * math.log(2) if m else -math.inf for m, e in zip(mantissas, exponents, strict=True)
+        ]
+        np.testing.assert_allclose(values, logs, rtol=1e-10, atol=1e-9)
     assert fast.whole(found, endings[1]) == pytest.approx(law.whole(expected, endings[0]), rel=1e-10, abs=1e-9)
 
 
@@ -185,12 +193,12 @@ def test_wrong_sizes_are_refused_by_the_others():
         native.viterbi(log_probs, 4, np.array([-1], np.int32), BLANK, path)
     with pytest.raises(ValueError, match="less than V"):
         native.viterbi(log_probs, 4, np.array([2], np.int32), BLANK, path[:4])
-    five, six = np.zeros(5), np.zeros(6)
+    five, six = np.zeros((5, 2)), np.zeros((6, 2))
     native.longer(five, five, False, six, six, six.copy(), six.copy())
     native.earlier(five, five, False, six, six.copy())
     for wrong in range(5):
         arrays = [five, five, six, six, six.copy()]
-        arrays[wrong] = np.zeros(7)
+        arrays[wrong] = np.zeros((7, 2))
         with pytest.raises(ValueError, match="lengths"):
             native.longer(arrays[0], arrays[1], False, *arrays[2:], six.copy())
     with pytest.raises(ValueError, match="lengths"):
@@ -198,7 +206,9 @@ def test_wrong_sizes_are_refused_by_the_others():
     with pytest.raises(ValueError, match="lengths"):
         native.whole(False, six, five, six)
     with pytest.raises(ValueError, match="contiguous"):
-        native.whole(False, six, np.zeros(12)[::2], six)
+        native.whole(False, six, np.zeros((12, 2))[::2], six)
+    with pytest.raises(ValueError, match="lengths"):
+        native.numbers(np.zeros(5), six)
 
 
 @compiled
