@@ -3,7 +3,7 @@
 drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 python recipes/ship.py runs/compact/best.safetensors
 drethtr evaluate 'lines/*.test.parquet' --json evaluation.json
-drethtr info src/drethtr/models/compact.safetensors --add evaluation.json
+drethtr info src/drethtr/recognition/models/compact.safetensors --add evaluation.json
 """
 
 import sys

@@ -1,6 +1,7 @@
 """Small models and lines that many tests share."""
 
 import os
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -14,13 +15,10 @@ from PIL import Image, ImageDraw
 from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
 from drethtr.lines.sample import Sample
-from drethtr.network.attention import Added
-from drethtr.network.backbones import Light
-from drethtr.network.ctc import CTCConfig
-from drethtr.network.embedding import Sinusoidal
-from drethtr.network.network import NetworkConfig
-from drethtr.recognition.model_file import Model, build_model, save_model
-from drethtr.text.tokenizer import UNK, Characters
+from drethtr.network.backend import fresh_network, with_network
+from drethtr.recognition.architecture import Added, CTCConfig, Light, NetworkConfig, Sinusoidal
+from drethtr.recognition.model_file import Model, save_model
+from drethtr.text.tokenizer import UNK, Characters, Tokenizer
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One processor for each worker and for what it starts.
@@ -50,20 +48,33 @@ def written(text: str, height: int = 40) -> Line:
     return np.asarray(image)
 
 
+def fresh_model(network: NetworkConfig, tokenizer: Tokenizer, preparation: Preparation, card: dict) -> Model:
+    """A model with fresh weights."""
+    return with_network(Model(network, {}, tokenizer, preparation, card), fresh_network(network, tokenizer))
+
+
 @pytest.fixture
 def tiny_model() -> Model:
-    """A small network with random weights that can be told apart from silence: its outputs vary."""
+    """A small model with random weights that can be told apart from silence: its outputs vary."""
     torch.manual_seed(0)
-    model = build_model(TINY, Characters.learn(["abcdefghij klmnop"]), Preparation(height=48), {"name": "tiny"})
-    assert model.network.ctc is not None
-    for weight in (model.network.ctc.refine.weight, model.network.to_logits.weight):
+    tokenizer = Characters.learn(["abcdefghij klmnop"])
+    network = fresh_network(TINY, tokenizer)
+    head = network.ctc
+    assert head is not None
+    for weight in (head.refine.weight, network.to_logits.weight):
         torch.nn.init.normal_(weight)
-    head = model.network.ctc
     with torch.no_grad():  # it shall read nothing outside its alphabet
         head.refine.bias.view(head.steps, -1)[:, UNK] = -1e4
-        model.network.to_logits.weight[UNK] = 0
-    model.network.eval()
-    return model
+        network.to_logits.weight[UNK] = 0
+    return with_network(Model(TINY, {}, tokenizer, Preparation(height=48), {"name": "tiny"}), network)
+
+
+@pytest.fixture
+def headless_model() -> Model:
+    """A small model without a CTC head."""
+    torch.manual_seed(0)
+    tokenizer = Characters.learn(["abcdefghij klmnop"])
+    return fresh_model(replace(TINY, ctc=None), tokenizer, Preparation(height=48), {"name": "headless"})
 
 
 @pytest.fixture

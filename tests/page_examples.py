@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 from PIL import Image
 
-from drethtr.documents import Box, Document, Page, Provenance, Region, Scan, Sheet, TextLine, Transcription, Word
+from drethtr.documents import Box, Document, Page, PageWord, Provenance, Region, Scan, Sheet, TextLine, Transcription
 from drethtr.documents.points import twice_area
 
 PROVENANCE = Provenance("1.2.3", "0123abcd", datetime(2026, 11, 21, 12, 30, tzinfo=UTC))
@@ -23,7 +23,7 @@ CONFIDENCES = st.none() | st.integers(0, 10_000).map(lambda part: part / 10_000)
 @st.composite
 def transcriptions(draw):
     words = tuple(
-        Word(draw(WORDS), draw(CONFIDENCES), draw(POLYGONS), draw(st.booleans()))
+        PageWord(draw(WORDS), draw(CONFIDENCES), draw(POLYGONS), draw(st.booleans()))
         for _ in range(draw(st.integers(1, 4)))
     )
     text = " ".join(word.text for word in words)
@@ -63,7 +63,7 @@ def line_of(text, left=50, top=50, *, id="l1", letter=20, height=40, doubtful=()
     words, right = [], left
     for word in text.split():
         box = Box(right, top, right + letter * len(word), top + height)
-        words.append(Word(word, 0.9, box.polygon(), word in doubtful))
+        words.append(PageWord(word, 0.9, box.polygon(), word in doubtful))
         right = box.right + letter
     polygon = Box(left, top, right - letter, top + height).polygon()
     baseline = ((left, top + height * 3 // 4), (right - letter, top + height * 3 // 4))

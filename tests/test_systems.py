@@ -7,14 +7,24 @@ import torch
 from conftest import written
 
 from drethtr.images.prepare import Preparation
-from drethtr.network.architecture import EncoderDecoder
-from drethtr.network.attention import Multiplied, NoPrior
-from drethtr.network.backbones import Patches, ShallowCNN
-from drethtr.network.decay import Gated, Scheduled
-from drethtr.network.embedding import Learned, Sinusoidal
-from drethtr.network.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.network.network import NetworkConfig
-from drethtr.network.output import HeadNorm, SwishGate
+from drethtr.recognition.architecture import (
+    EncoderDecoder,
+    Fade,
+    Gated,
+    HeadNorm,
+    JointSoftmax,
+    Learned,
+    Multiplied,
+    NetworkConfig,
+    NoPrior,
+    Patches,
+    Retentive,
+    Scheduled,
+    ShallowCNN,
+    Sinusoidal,
+    SplitSoftmax,
+    SwishGate,
+)
 from drethtr.recognition.model_file import build_model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import Beam, Greedy

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from drethtr.documents.page import Page
     from drethtr.documents.read import read_page
     from drethtr.layout.rapid import RapidDetector
-    from drethtr.network.precision import Precision
     from drethtr.pages.source import open_originals
     from drethtr.pages.transcribe import transcribe, transcribe_page
+    from drethtr.recognition.precision import Precision
     from drethtr.recognition.reading import Alternative, Character, Evidence, Flag, Reading, Word
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
@@ -70,7 +70,7 @@ HOMES = {
     "Joint": "drethtr.recognition.search.strategies",
     "MissingExtraError": "drethtr.base.errors",
     "Page": "drethtr.documents.page",
-    "Precision": "drethtr.network.precision",
+    "Precision": "drethtr.recognition.precision",
     "RapidDetector": "drethtr.layout.rapid",
     "Reading": "drethtr.recognition.reading",
     "Recognizer": "drethtr.recognition.recognizer",

@@ -9,15 +9,29 @@ import pytest
 
 from drethtr.base.config import essence, from_dict, load, to_dict
 from drethtr.base.errors import ConfigError
-from drethtr.network.architecture import EncoderDecoder
-from drethtr.network.attention import Added, NoPrior
-from drethtr.network.backbones import EfficientNetV2S, Light, Patches
-from drethtr.network.ctc import CTCConfig
-from drethtr.network.decay import Gated, Scheduled
-from drethtr.network.embedding import Learned
-from drethtr.network.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.network.network import BASE, COMPACT, RETHTR_SMALL, SMALL, TRHTR_SMALL, NetworkConfig
-from drethtr.network.output import HeadNorm
+from drethtr.recognition.architecture import (
+    BASE,
+    COMPACT,
+    RETHTR_SMALL,
+    SMALL,
+    TRHTR_SMALL,
+    Added,
+    CTCConfig,
+    EfficientNetV2S,
+    EncoderDecoder,
+    Fade,
+    Gated,
+    HeadNorm,
+    JointSoftmax,
+    Learned,
+    Light,
+    NetworkConfig,
+    NoPrior,
+    Patches,
+    Retentive,
+    Scheduled,
+    SplitSoftmax,
+)
 
 
 class Animal:

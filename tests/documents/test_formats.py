@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, with_texts
 
 import drethtr.documents
-from drethtr.documents import FORMATS, Box, Document, Page, Region, TextLine, Transcription
+from drethtr.documents import FORMATS, Box, Document, Page, PageFlag, Region, TextLine, Transcription
 from drethtr.documents.read import parse_page
 from drethtr.documents.readers.json import read_json
 from drethtr.documents.update import update
@@ -87,7 +87,8 @@ def test_every_file_names_the_version_and_the_model(name):
 @pytest.mark.parametrize("name", ["page", "alto", "json", "csv", "html"])
 def test_what_is_odd_about_a_line_is_told(name):
     page = letter_page()
-    odd = replace(page.lines[0].transcription, flags=("repeats: the text goes in circles", "blank: there is no ink"))
+    flags = (PageFlag("repeats", "the text goes in circles"), PageFlag("blank", "there is no ink"))
+    odd = replace(page.lines[0].transcription, flags=flags)
     document = document_of(with_texts(page, {page.lines[0].id: odd}))
     told = FORMATS[name].write(document).decode()
     assert "there is no ink" in told and "the text goes in circles" in told

@@ -5,7 +5,7 @@ import pytest
 from page_examples import letter_page, line_of, with_texts
 
 from drethtr.base.errors import DataError
-from drethtr.documents import Box, Page, Region, TextLine, Transcription, Word
+from drethtr.documents import Box, Page, PageWord, Region, TextLine, Transcription
 
 
 def test_lines_are_changed_and_nothing_else():
@@ -41,7 +41,7 @@ def test_page_text_leaves_out_unread_lines():
 )
 def test_words_are_all_of_the_text_or_none(words, kept):
     """What writes words would else lose text."""
-    given = tuple(map(Word, words))
+    given = tuple(map(PageWord, words))
     assert Transcription("Der alte Mann", None, given).words == (given if kept else ())
 
 
@@ -52,7 +52,7 @@ def test_a_page_whose_image_was_scaled_names_that_one():
 
 
 def test_boxes_come_from_what_is_known():
-    word = Word("a", polygon=((3, 4), (8, 2), (5, 9)))
+    word = PageWord("a", polygon=((3, 4), (8, 2), (5, 9)))
     assert word.box == Box(3, 2, 8, 9)
     assert TextLine("l").box is None
     assert TextLine("l", baseline=((1, 5), (9, 5)), transcription=Transcription("a", None, (word,))).box == word.box

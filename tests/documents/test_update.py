@@ -8,7 +8,7 @@ from page_examples import PROVENANCE, document_of, letter_page, pages, with_text
 from real_data import PAGES, needs_pages
 
 from drethtr.base.errors import DataError
-from drethtr.documents import FORMATS, Box, Transcription, Word, read_page
+from drethtr.documents import FORMATS, Box, PageWord, Transcription, read_page
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
 
@@ -51,7 +51,7 @@ TEXT_ALONE = """
 \t\t\t\t<pc:TextEquiv conf="0.5000">
 \t\t\t\t\t<pc:Unicode>ſ&lt;é</pc:Unicode>
 \t\t\t\t</pc:TextEquiv>"""
-NEW = Transcription("ſ<é", 0.5, (Word("ſ<é", 0.25, ((0, 0), (9, 0), (9, 9)), doubtful=True),))
+NEW = Transcription("ſ<é", 0.5, (PageWord("ſ<é", 0.25, ((0, 0), (9, 0), (9, 9)), doubtful=True),))
 COMMENT = "\n\t<!-- text added by drethtr 1.2.3, model 0123abcd on 2026-11-21T12:30:00Z -->"
 
 
@@ -183,7 +183,7 @@ def alto(version=4, unit="pixel", inside='\n      <String CONTENT=""/>\n    '):
 
 def test_empty_strings_make_way_for_words():
     data = alto()
-    words = (Word("a", 0.5, Box(10, 10, 20, 30).polygon()), Word("b", 0.25, ((30, 10), (40, 12), (38, 30))))
+    words = (PageWord("a", 0.5, Box(10, 10, 20, 30).polygon()), PageWord("b", 0.25, ((30, 10), (40, 12), (38, 30))))
     written = update(data, with_text(data, text=Transcription("a b", 0.4, words)), PROVENANCE).decode()
     strings = """
       <String ID="l_s1" CONTENT="a" HPOS="10" VPOS="10" WIDTH="10" HEIGHT="20" WC="0.5000" />
@@ -199,7 +199,7 @@ def test_empty_strings_make_way_for_words():
 
 def test_strings_have_no_polygon_before_alto_4():
     data = alto(version=2)
-    words = (Word("b", 0.25, ((30, 10), (40, 12), (38, 30))),)
+    words = (PageWord("b", 0.25, ((30, 10), (40, 12), (38, 30))),)
     assert b"Polygon" not in update(data, with_text(data, text=Transcription("b", 0.4, words)), PROVENANCE)
 
 
@@ -215,7 +215,7 @@ def test_a_line_without_anything_is_filled(inside):
 def test_places_are_written_in_the_units_of_the_file():
     data = alto(unit="mm10")
     page = page_of(data).resized(2000, 1000)
-    words = (Word("a", 0.5, Box(20, 20, 220, 60).polygon()),)
+    words = (PageWord("a", 0.5, Box(20, 20, 220, 60).polygon()),)
     written = update(data, with_texts(page, {"l": Transcription("a", 0.5, words)}), PROVENANCE)
     assert b'HPOS="10" VPOS="10" WIDTH="100" HEIGHT="20" WC' in written
 
@@ -223,7 +223,7 @@ def test_places_are_written_in_the_units_of_the_file():
 def test_places_are_written_in_the_units_of_a_file_that_does_not_tell_its_size():
     data = alto(unit="mm10").replace(b'WIDTH="1000" HEIGHT="500"', b"", 1)
     page = replace(page_of(data), width=1181, height=591)
-    words = (Word("a", 0.5, Box(12, 12, 130, 35).polygon()),)
+    words = (PageWord("a", 0.5, Box(12, 12, 130, 35).polygon()),)
     written = update(data, with_texts(page, {"l": Transcription("a", 0.5, words)}), PROVENANCE)
     assert b'HPOS="10" VPOS="10" WIDTH="100" HEIGHT="20" WC' in written
 

@@ -105,7 +105,7 @@ def test_lines_of_punctuation_have_no_words_for_unicode(recognizer, samples):
 
 
 def test_no_text_at_all_is_an_error(recognizer, samples):
-    with pytest.raises(DataError, match="texts of all 10 are empty"):
+    with pytest.raises(DataError, match="all 10 texts are empty"):
         evaluate(recognizer, [replace(sample, text=" ") for sample in samples])
 
 

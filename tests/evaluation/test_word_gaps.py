@@ -35,5 +35,5 @@ def test_the_text_of_another_line_has_none():
 
 def test_a_model_without_ctc_head_is_refused(tiny_model):
     tiny_model.network.ctc = None
-    with pytest.raises(ConfigError, match="has no CTC head to find words with"):
+    with pytest.raises(ConfigError, match="has no CTC head to locate words"):
         word_gaps(Recognizer(tiny_model), SAMPLES)

@@ -133,7 +133,7 @@ def broken_sources():
     return {
         "truncated": (png[: len(png) // 2], "truncated"),
         "unknown": (b"no image at all", "known format"),
-        "heic": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "convert it to JPEG or PNG, as must be the HEIC of telephones"),
+        "heic": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC, the format of many phones, is not supported"),
         "empty bytes": (b"", "known format"),
         "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "known format"),
         "bomb": (bomb, "pixels"),

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from drethtr.network.attention import Added, KeyValue, Multiplied, NoPrior, attend_image, fold_beams, unfold_beams
-from drethtr.network.decay import Place, Scheduled
+from drethtr.network.attention import KeyValue, attend_image, build_prior, fold_beams, unfold_beams
+from drethtr.recognition.architecture import Added, LayerPosition, Multiplied, NoPrior, Scheduled
 
-PLACE = Place(layer=0, layers=4, heads=4)
+PLACE = LayerPosition(layer=0, layers=4, heads=4)
 PRIORS = [NoPrior(), Multiplied(), Added(), Added(Scheduled("original"))]
 every_prior = pytest.mark.parametrize("prior", PRIORS, ids=repr)
 
@@ -23,7 +23,7 @@ def numpy_softmax(scores):
 
 def by_hand(q, image, mix):
     """Σ_j weight(i, j) v_j for each line and head, its weights `mix(scores, distances, γ)`."""
-    gamma = Scheduled().gamma(PLACE).numpy().astype(np.float64)
+    gamma = Scheduled().gamma(PLACE)
     out = np.zeros(tuple(image.values.shape))
     places = np.arange(q.shape[2])
     distances = np.abs(places[:, None] - places[None, :])
@@ -41,7 +41,7 @@ def test_the_multiplied_prior_is_the_published_formula():
         return numpy_softmax(scores) * prior / np.sqrt(prior.sum(-1, keepdims=True))
 
     q, image = draw()
-    out = Multiplied().build(PLACE).double()(q, image, None, 0.0)
+    out = build_prior(Multiplied(), PLACE).double()(q, image, None, 0.0)
     torch.testing.assert_close(out, by_hand(q, image, published), rtol=1e-6, atol=1e-6)
 
 
@@ -52,15 +52,15 @@ def test_the_added_prior_is_a_bias_of_the_scores():
         return numpy_softmax(scores + distances * np.log(gamma))
 
     q, image = draw()
-    out = Added().build(PLACE).double()(q, image, None, 0.0)
+    out = build_prior(Added(), PLACE).double()(q, image, None, 0.0)
     torch.testing.assert_close(out, by_hand(q, image, added), rtol=1e-6, atol=1e-6)
     everywhere = KeyValue(image.keys, torch.ones_like(image.values))
-    torch.testing.assert_close(Added().build(PLACE).double()(q, everywhere, None, 0.0), everywhere.values)
+    torch.testing.assert_close(build_prior(Added(), PLACE).double()(q, everywhere, None, 0.0), everywhere.values)
 
 
 def test_without_a_prior_distance_does_not_matter():
     q, image = draw()
-    out = NoPrior().build(PLACE)(q, image, None, 0.0)
+    out = build_prior(NoPrior(), PLACE)(q, image, None, 0.0)
     torch.testing.assert_close(out, by_hand(q, image, lambda scores, distances, gamma: numpy_softmax(scores)))
 
 
@@ -70,7 +70,7 @@ def test_a_padded_line_is_the_line_alone(prior, dtype):
     """Also beside a line so much longer that γ^|i-j| from the padding to the line underflows."""
     (q, image), long = draw(tokens=300, dtype=dtype), torch.tensor([300, 7])
     mask = torch.arange(300) < long[:, None]
-    prior = prior.build(PLACE).to(dtype)
+    prior = build_prior(prior, PLACE).to(dtype)
     together = prior(q, image, mask, 0.0)
     alone = prior(q[1:, :, :7], KeyValue(*(part[1:, :, :7] for part in image)), None, 0.0)
     torch.testing.assert_close(together[1:, :, :7], alone, rtol=1e-5, atol=1e-5)
@@ -82,8 +82,8 @@ def test_a_padded_line_is_the_line_alone(prior, dtype):
 def test_half_precision_is_close(prior, dtype):
     q, image = draw(tokens=150, dtype=dtype)
     mask = torch.arange(150) < torch.tensor([[150], [40]])
-    expected = prior.build(PLACE).double()(q.double(), KeyValue(*(part.double() for part in image)), mask, 0.0)
-    out = prior.build(PLACE)(q, image, mask, 0.0)
+    expected = build_prior(prior, PLACE).double()(q.double(), KeyValue(*(part.double() for part in image)), mask, 0.0)
+    out = build_prior(prior, PLACE)(q, image, mask, 0.0)
     assert out.dtype == dtype
     assert (out.double() - expected)[mask[:, None].expand(2, 4, 150)].norm() < 0.02 * expected.norm()
 
@@ -91,7 +91,7 @@ def test_half_precision_is_close(prior, dtype):
 @every_prior
 def test_dropout_thins_out_the_weights(prior):
     q, image = draw()
-    prior = prior.build(PLACE).double()
+    prior = build_prior(prior, PLACE).double()
     whole = prior(q, image, None, 0.0)
     many = torch.stack([prior(q, image, None, 0.5) for _ in range(300)])
     assert not torch.equal(many[0], many[1])

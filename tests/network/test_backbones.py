@@ -7,9 +7,10 @@ import torch
 from torch import nn
 
 from drethtr.base.errors import DataError
-from drethtr.network.backbones import PPOCR, EfficientNetV2S, Light, Patches, ResNet50, ShallowCNN
+from drethtr.network.backbones import build_backbone
 from drethtr.network.backbones.resnet import Bottleneck
 from drethtr.network.folding import fold_norms
+from drethtr.recognition.architecture import PPOCR, EfficientNetV2S, Light, Patches, ResNet50, ShallowCNN
 
 BACKBONES = [
     PPOCR(),
@@ -30,7 +31,7 @@ WIDTHS = (5, 98, 64)
 @pytest.fixture(scope="module", params=BACKBONES, ids=repr)
 def built(request):
     torch.manual_seed(0)
-    return settle(request.param.build()).eval()
+    return settle(build_backbone(request.param)).eval()
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.ctc import CTCConfig, CTCHead, CTCReading, characters_begun, ctc_loss
+from drethtr.network.ctc import CTCHead, CTCReading, characters_begun, ctc_loss
 from drethtr.network.embedding import sinusoid
+from drethtr.recognition.architecture import CTCConfig
 
 BLANK, VOCABULARY = 1, 5
 

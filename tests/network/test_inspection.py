@@ -5,12 +5,20 @@ import torch
 from conftest import TINY
 
 from drethtr.network import mixer
-from drethtr.network.architecture import EncoderDecoder
 from drethtr.network.attention import KeyValue, attend_image
-from drethtr.network.decay import Gated, Place
+from drethtr.network.decay import log_gamma
 from drethtr.network.inspection import text_weights, watch
-from drethtr.network.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.network.mixer import build_mixer, build_past
 from drethtr.network.network import DRetHTR
+from drethtr.recognition.architecture import (
+    EncoderDecoder,
+    Fade,
+    Gated,
+    JointSoftmax,
+    LayerPosition,
+    Retentive,
+    SplitSoftmax,
+)
 
 CONFIGS = {
     "retentive": TINY,
@@ -28,7 +36,7 @@ PASTS = {
     "fading softmax": SplitSoftmax(Fade()),
 }
 
-PLACES = [Place(layer, TINY.layers, TINY.heads) for layer in range(TINY.layers)]
+PLACES = [LayerPosition(layer, TINY.layers, TINY.heads) for layer in range(TINY.layers)]
 
 
 @torch.inference_mode()
@@ -72,7 +80,7 @@ def some_text():
 @pytest.mark.parametrize("config", PASTS.values(), ids=PASTS.keys())
 @torch.inference_mode()
 def test_weights_times_values_are_what_the_mixer_says(config):
-    mixer = config.build_past(PLACES[0], 16)
+    mixer = build_past(config, PLACES[0], 16)
     x, q, text = some_text()
     mixed, _ = mixer(x, q, text, mixer.initial_state(KeyValue(*(part[:, :, :0] for part in text))), dropout=0.0)
     torch.testing.assert_close(text_weights(mixer, x, q, text) @ text.values, mixed)
@@ -81,7 +89,7 @@ def test_weights_times_values_are_what_the_mixer_says(config):
 @pytest.mark.parametrize("fade", [None, Fade()])
 @torch.inference_mode()
 def test_one_softmax_leaves_the_image_its_share(fade):
-    mixer = JointSoftmax(fade).build(PLACES[0], 16)
+    mixer = build_mixer(JointSoftmax(fade), PLACES[0], 16)
     x, q, text = some_text()
     image = KeyValue(torch.randn(1, 2, 5, 8), torch.zeros(1, 2, 5, 8))
     mask = torch.tensor([[True, True, True, False, False]])
@@ -92,7 +100,7 @@ def test_one_softmax_leaves_the_image_its_share(fade):
 
 def test_memory_reaches_as_far_as_the_decay_lets_it():
     _, _, looks = watched(TINY)
-    gamma = torch.stack([TINY.mixer.decay.gamma(place) for place in PLACES])
+    gamma = torch.stack([log_gamma(TINY.mixer.decay, place).exp() for place in PLACES])
     torch.testing.assert_close(looks.reach, 1 / (1 - gamma), rtol=1e-3, atol=0)
     assert watched(CONFIGS["gated"])[2].reach.shape == (2, 2)
 
@@ -100,7 +108,7 @@ def test_memory_reaches_as_far_as_the_decay_lets_it():
 @pytest.mark.parametrize("kind", [SplitSoftmax, JointSoftmax])
 def test_softmax_that_fades_reaches_as_far_as_it_fades(kind):
     _, _, looks = watched(replace(TINY, mixer=kind(Fade())))
-    gamma = torch.stack([Fade().decay.gamma(place) for place in PLACES])
+    gamma = torch.stack([log_gamma(Fade().decay, place).exp() for place in PLACES])
     torch.testing.assert_close(looks.reach, 1 / (1 - gamma), rtol=1e-3, atol=0)
     assert watched(replace(TINY, mixer=kind()))[2].reach is None
     assert watched(CONFIGS["joint"])[2].reach is None

@@ -8,26 +8,35 @@ import torch
 from torch import Tensor, nn
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.architecture import EncoderDecoder
-from drethtr.network.attention import Added, Multiplied, NoPrior
-from drethtr.network.backbones import Backbone, BackboneConfig, ImageFeatures
+from drethtr.network.backbones import Backbone, ImageFeatures, build_backbone
 from drethtr.network.cache import TextCache
-from drethtr.network.ctc import CTCConfig
-from drethtr.network.decay import Gated, Scheduled
-from drethtr.network.embedding import Learned, Sinusoidal
-from drethtr.network.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.network.network import (
+from drethtr.network.network import DRetHTR
+from drethtr.network.padded import valid
+from drethtr.recognition.architecture import (
     BASE,
     COMPACT,
     DTRHTR_SMALL,
     RETHTR_SMALL,
     SMALL,
     TRHTR_SMALL,
-    DRetHTR,
+    Added,
+    BackboneConfig,
+    CTCConfig,
+    EncoderDecoder,
+    Fade,
+    Gated,
+    HeadNorm,
+    JointSoftmax,
+    Learned,
+    Multiplied,
     NetworkConfig,
+    NoPrior,
+    Retentive,
+    Scheduled,
+    Sinusoidal,
+    SplitSoftmax,
+    SwishGate,
 )
-from drethtr.network.output import HeadNorm, SwishGate
-from drethtr.network.padded import valid
 
 VOCABULARY, TEXT = 11, 7
 
@@ -47,8 +56,12 @@ class Strips(Backbone):
 
 @dataclass(frozen=True)
 class Striped(BackboneConfig):
-    def build(self):
-        return Strips()
+    pass
+
+
+@build_backbone.register
+def strips(config: Striped) -> Backbone:
+    return Strips()
 
 
 TINY = NetworkConfig(layers=3, width=16, heads=4, hidden=32, backbone=Striped(), positions=Sinusoidal())
@@ -322,7 +335,7 @@ def test_weights_start_as_published():
 
 def test_the_backbone_keeps_its_own_start():
     torch.manual_seed(0)
-    started = COMPACT.backbone.build().state_dict()
+    started = build_backbone(COMPACT.backbone).state_dict()
     torch.manual_seed(0)
     network = DRetHTR(COMPACT, VOCABULARY)
     assert all(torch.equal(weight, started[name]) for name, weight in network.backbone.state_dict().items())

@@ -12,13 +12,22 @@ import numpy as np
 import pytest
 import torch
 
-from drethtr.network.attention import KeyValue, Multiplied, NoPrior
-from drethtr.network.backbones import Backbone, BackboneConfig, ImageFeatures
-from drethtr.network.decay import Place, Scheduled
-from drethtr.network.embedding import Learned, sinusoid
-from drethtr.network.mixer import JointSoftmax, Retentive
-from drethtr.network.network import NetworkConfig
+from drethtr.network.attention import KeyValue, build_prior
+from drethtr.network.backbones import Backbone, ImageFeatures, build_backbone
+from drethtr.network.decay import build_decay
+from drethtr.network.embedding import sinusoid
 from drethtr.network.retention import RetentionState, parallel
+from drethtr.recognition.architecture import (
+    BackboneConfig,
+    JointSoftmax,
+    LayerPosition,
+    Learned,
+    Multiplied,
+    NetworkConfig,
+    NoPrior,
+    Retentive,
+    Scheduled,
+)
 from drethtr.research.authors import network_of, published_weights
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
@@ -37,8 +46,12 @@ class TokensAsTheyAre(Backbone):
 
 @dataclass(frozen=True)
 class AsTheyAre(BackboneConfig):
-    def build(self):
-        return TokensAsTheyAre()
+    pass
+
+
+@build_backbone.register
+def tokens(config: AsTheyAre) -> Backbone:
+    return TokensAsTheyAre()
 
 
 class Published:
@@ -135,7 +148,7 @@ def test_positions_of_text(published):
 
 
 def test_gamma(retentive):
-    gammas = torch.stack([Scheduled().gamma(Place(layer, 3, 4)) for layer in range(3)])
+    gammas = torch.tensor(np.array([Scheduled().gamma(LayerPosition(layer, 3, 4)) for layer in range(3)])).float()
     assert_agree(gammas, retentive["const/gammas"], 1e-6)
 
 
@@ -143,7 +156,7 @@ def test_decay_of_text(retentive):
     """D, its rows divided by the root of their sum: what retention reads where all scores are 1."""
     ones, each = torch.ones(1, 4, 15, 1), torch.eye(15).expand(1, 4, 15, 15)
     for layer, expected in enumerate(retentive["const/D_text"]):
-        log_decay = Scheduled().build(Place(layer, 3, 4), 32)(ones[:, 0])
+        log_decay = build_decay(Scheduled(), LayerPosition(layer, 3, 4), 32)(ones[:, 0])
         [read], _ = parallel(ones, ones, each, log_decay, RetentionState.empty(ones, each), normalize=True)
         assert_agree(read, expected, 1e-6)
 
@@ -152,5 +165,5 @@ def test_prior_of_the_image(retentive):
     """What an image token sees of each other one where attention is even."""
     zeros, each = torch.zeros(1, 4, 140, 1), torch.eye(140).expand(1, 4, 140, 140)
     for layer, expected in enumerate(retentive["const/D_img"]):
-        [seen] = Multiplied().build(Place(layer, 3, 4))(zeros, KeyValue(zeros, each), None, 0.0)
+        [seen] = build_prior(Multiplied(), LayerPosition(layer, 3, 4))(zeros, KeyValue(zeros, each), None, 0.0)
         assert_agree(seen * 140, expected, 1e-5)

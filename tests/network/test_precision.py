@@ -7,13 +7,22 @@ import torch
 from conftest import TINY
 from noise import VOCABULARY, network
 
-from drethtr.network.backbones import PPOCR, EfficientNetV2S, ResNet50
-from drethtr.network.decay import Gated
-from drethtr.network.mixer import JointSoftmax, Retentive
-from drethtr.network.network import BASE, COMPACT, RETHTR_SMALL, SMALL, DRetHTR
-from drethtr.network.output import SwishGate
+from drethtr.network.network import DRetHTR
 from drethtr.network.padded import Padded
 from drethtr.network.precision import Precision, pays_for_steps, rounded
+from drethtr.recognition.architecture import (
+    BASE,
+    COMPACT,
+    PPOCR,
+    RETHTR_SMALL,
+    SMALL,
+    EfficientNetV2S,
+    Gated,
+    JointSoftmax,
+    ResNet50,
+    Retentive,
+    SwishGate,
+)
 
 WIDTHS = torch.tensor([300, 180])
 

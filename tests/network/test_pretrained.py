@@ -8,8 +8,9 @@ import torch
 
 from drethtr.base.errors import CheckpointError
 from drethtr.base.rapidocr import network_in_rapidocr
-from drethtr.network.backbones import PPOCR
+from drethtr.network.backbones import build_backbone
 from drethtr.network.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, ppocr_weights
+from drethtr.recognition.architecture import PPOCR
 
 onnx = pytest.importorskip("onnx")
 if importlib.util.find_spec("rapidocr") is None:
@@ -23,7 +24,7 @@ def pretrained():
 
 @pytest.fixture(scope="module")
 def network(pretrained):
-    network = PPOCR().build().eval()
+    network = build_backbone(PPOCR()).eval()
     network.load_state_dict(pretrained.backbone)
     return network
 

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from drethtr.network.attention import KeyValue
-from drethtr.network.decay import Gated, Place, Scheduled
+from drethtr.network.decay import build_decay
 from drethtr.network.recollection import Recollection, waiting
 from drethtr.network.retention import RetentionState, recurrent
+from drethtr.recognition.architecture import Gated, LayerPosition, Scheduled
 from drethtr.recognition.search.search import select_rows
 
 ROWS, HEADS, WIDTH, TOKENS = 3, 4, 8, 21
@@ -18,7 +19,7 @@ both_ways = pytest.mark.parametrize("normalize", [False, True], ids=["plain", "n
 def inputs(request):
     torch.manual_seed(0)
     q, k, v, x = torch.randn(4, ROWS, HEADS, TOKENS, WIDTH, dtype=torch.float64)
-    decay = request.param.build(Place(layer=1, layers=4, heads=HEADS), width=WIDTH).double()
+    decay = build_decay(request.param, LayerPosition(layer=1, layers=4, heads=HEADS), WIDTH).double()
     return q, k, v, decay(x[:, 0]).detach()
 
 

@@ -5,8 +5,9 @@ from functools import partial
 import pytest
 import torch
 
-from drethtr.network.decay import Gated, Place, Scheduled
+from drethtr.network.decay import build_decay
 from drethtr.network.retention import RetentionState, chunkwise, parallel, recurrent
+from drethtr.recognition.architecture import Gated, LayerPosition, Scheduled
 
 TOKENS = 37
 FORMS = {"recurrent": recurrent, "parallel": parallel, "chunkwise": partial(chunkwise, chunk=16)}
@@ -24,7 +25,7 @@ def draw(decay, tokens=TOKENS, dtype=torch.float64):
     """q, k, v and log γ; by default in float64, where rounding cannot hide a mistake."""
     torch.manual_seed(0)
     q, k, v, x = (torch.randn(2, 4, tokens, 8, dtype=torch.float64).to(dtype) for _ in range(4))
-    log_decay = decay.build(Place(layer=0, layers=4, heads=4), width=8).double()(x[:, 0].double())
+    log_decay = build_decay(decay, LayerPosition(layer=0, layers=4, heads=4), 8).double()(x[:, 0].double())
     return q, k, v, log_decay.detach()
 
 
@@ -87,7 +88,7 @@ def test_the_future_is_unseen(form, normalize, inputs):
 def test_gradients_are_finite_where_the_decay_underflows(normalize):
     """In float32 a fast head forgets to exactly 0 within 128 tokens, and the future would overflow."""
     q = torch.ones(1, 4, 128, 8, requires_grad=True)
-    log_decay = Scheduled("layerwise", 0.86).build(Place(0, 4, 4), 8)(q[:, 0]).clone().requires_grad_()
+    log_decay = build_decay(Scheduled("layerwise", 0.86), LayerPosition(0, 4, 4), 8)(q[:, 0]).clone().requires_grad_()
     assert (log_decay.sum(-1).exp() == 0).any()
     read, _ = parallel(q, q, q, log_decay, RetentionState.empty(q, q), normalize=normalize)
     read.sum().backward()

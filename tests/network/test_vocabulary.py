@@ -3,9 +3,9 @@ from dataclasses import replace
 import torch
 from conftest import TINY
 
-from drethtr.network.ctc import CTCConfig
 from drethtr.network.network import DRetHTR
 from drethtr.network.vocabulary import with_vocabulary
+from drethtr.recognition.architecture import CTCConfig
 
 OLD, NEW = 12, 10
 ROWS = torch.tensor([0, 1, 2, 3, 5, 7, 11, 5, 6, 8])

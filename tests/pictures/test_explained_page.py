@@ -2,7 +2,7 @@ import numpy as np
 from made_pages import letter
 from PIL import Image
 
-from drethtr.documents import Page, Region, TextLine, Transcription, Word
+from drethtr.documents import Page, PageWord, Region, TextLine, Transcription
 from drethtr.pictures.canvas import Rectangle, Words
 from drethtr.pictures.explained_page import HEIGHT, explained_page
 
@@ -15,7 +15,10 @@ def page_with(words, width=700, height=680):
 
 def test_text_stands_beside_its_line_and_doubts_are_tinted():
     place = ((80, 60), (200, 60), (200, 110), (80, 110))
-    scan, page = letter().image, page_with((Word("sure", 0.95, place), Word("unsure", 0.2, place, doubtful=True)))
+    scan, page = (
+        letter().image,
+        page_with((PageWord("sure", 0.95, place), PageWord("unsure", 0.2, place, doubtful=True))),
+    )
     canvas = explained_page(scan, page)
     words = [shape for shape in canvas.shapes if isinstance(shape, Words)]
     assert [word.text for word in words] == ["sure", "unsure"] and words[0].x < words[1].x

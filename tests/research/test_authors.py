@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from drethtr.base.errors import CheckpointError
-from drethtr.network.backbones import EfficientNetV2S
-from drethtr.network.decay import Gated
-from drethtr.network.mixer import JointSoftmax, Retentive
-from drethtr.network.network import BASE, DRetHTR, NetworkConfig
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.architecture import BASE, EfficientNetV2S, Gated, JointSoftmax, NetworkConfig, Retentive
 from drethtr.research.authors import fill, published_weights
 
 BACKBONE = Path(__file__).parents[1] / "network" / "fixtures" / "efficientnet_v2_s.tsv"

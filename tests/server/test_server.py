@@ -322,6 +322,23 @@ def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content
     assert answer[0] == status and error in json.loads(answer[2])["error"]
 
 
+@pytest.mark.parametrize("length", ["many", "-1", "1_000", "²", ""])
+def test_a_length_that_is_no_number_is_a_bad_request(recognizer, length):
+    """Most servers refuse it before the application sees it."""
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/line", "query_string": b"", "headers": []}
+    scope["headers"] = [(b"content-length", length.encode("latin-1"))]
+    asyncio.run(app.make_app(recognizer, lambda original: Projection())(scope, receive, send))
+    assert sent[0]["status"] == 400 and "the number of bytes" in json.loads(sent[1]["body"])["error"]
+
+
 def test_a_page_is_not_read_as_a_line(ask):
     status, _, content = ask("/line", encoded(PAGE))
     assert status == 422 and "is a page, not a line: POST it to /page" in json.loads(content)["error"]

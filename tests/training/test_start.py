@@ -12,8 +12,9 @@ from drethtr.images.prepare import Preparation
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import store_parquet
-from drethtr.network.backbones import PPOCR, ResNet50
+from drethtr.network.backbones import build_backbone
 from drethtr.network.network import DRetHTR
+from drethtr.recognition.architecture import PPOCR, ResNet50
 from drethtr.recognition.model_file import build_model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import Characters
@@ -24,7 +25,7 @@ def test_imagenet_weights_are_kept(tmp_path):
     """The published code loads them and draws them anew; here a start comes last."""
     torch.manual_seed(0)
     config = replace(TINY, backbone=ResNet50())
-    theirs = config.backbone.build().state_dict() | {"fc.weight": torch.zeros(3, 4), "fc.bias": torch.zeros(3)}
+    theirs = build_backbone(config.backbone).state_dict() | {"fc.weight": torch.zeros(3, 4), "fc.bias": torch.zeros(3)}
     torch.save(theirs, tmp_path / "resnet.pth")
     network = DRetHTR(config, 12)
     decoder = {name: weight.clone() for name, weight in network.state_dict().items() if "backbone" not in name}

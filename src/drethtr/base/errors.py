@@ -7,9 +7,28 @@ DrethtrError
 └── MissingExtraError  an optional package is not installed
 """
 
+from typing import Self
+
 
 class DrethtrError(Exception):
-    """Base of every error this package raises on purpose; the CLI prints it without a traceback."""
+    """Base of every error that this package raises on purpose; the command line prints it without a traceback.
+
+    reason  what is wrong, and what to do about it
+    source  the file, page or line at fault, if the reason does not name it; messages begin with it
+    """
+
+    def __init__(self, reason: str, source: object = None) -> None:
+        super().__init__(reason, source)
+        self.reason = reason
+        self.source = source
+
+    def __str__(self) -> str:
+        return self.reason if self.source is None else f"{self.source}: {self.reason}"
+
+    def of(self, source: object) -> Self:
+        """The error as one of this source; what it said of another one becomes part of the reason."""
+        reason = self.reason if str(self.source) == str(source) else str(self)
+        return type(self)(reason, source)
 
 
 class ConfigError(DrethtrError):
@@ -29,6 +48,7 @@ class MissingExtraError(DrethtrError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; run: pip install 'drethtr[{extra}]'")
+        self.args = (package, extra)  # pickle makes the error of them
 
 
 def first_line(error: BaseException) -> str:

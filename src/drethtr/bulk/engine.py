@@ -1,6 +1,5 @@
 """Where parts are read. An engine knows nothing of rows and files: it runs the same work for every part, somewhere."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
@@ -23,10 +22,3 @@ class Engine(ABC):
         Raises:
             DrethtrError: if no worker can begin, or results cannot be written.
         """
-
-
-def processors() -> int:
-    """How many processors this process may use: fewer than the machine has, if it is bound to some of them."""
-    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

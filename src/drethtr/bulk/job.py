@@ -125,8 +125,8 @@ def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_par
     return {
         "model": recognizer.model.hash,
         "drethtr": drethtr.__version__,
-        "decoder": config.to_dict(recognizer.decoder),
-        "precision": recognizer.precision.label,
+        "decoder": config.to_dict(recognizer.strategy),
+        "precision": recognizer.precision.value,
         "rows_per_part": rows_per_part,
         "carry": list(which.carry),
         "inputs": [rows.identity() for rows in plan.inputs],

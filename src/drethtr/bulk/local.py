@@ -10,10 +10,10 @@ from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
 from drethtr.base.errors import ConfigError, DrethtrError
+from drethtr.base.processors import begin_worker
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, Work, lost
-from drethtr.training.feed.stream import begin_worker
 
 
 class Attempt(NamedTuple):
@@ -93,7 +93,7 @@ class Worker:
 def serve(pipe: Connection, work: Work) -> None:
     """What a worker does from begin to end; it ends with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the run ends the workers, too
-    begin_worker(0)
+    begin_worker()
     with suppress(EOFError, BrokenPipeError):
         try:
             reader = work.begin()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from drethtr.base.errors import ConfigError, DrethtrError, MissingExtraError
-from drethtr.bulk.engine import TRIES, Engine, processors
+from drethtr.base.processors import free_processors
+from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, PartReader, Work, lost
 
@@ -63,7 +64,7 @@ class Ray(Engine):
             raise MissingExtraError("ray", "ray") from error
         if not parts:
             return
-        connect((self.workers or processors()) + 1)
+        connect((self.workers or free_processors()) + 1)
         try:
             actors, gpus = self.share(ray.cluster_resources())
             context = DataContext.get_current()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
+from drethtr.base.outputs import refuse_file
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, device_named, load_recognizer
-from drethtr.cli.outputs import refuse_file
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
@@ -64,7 +64,7 @@ def batch(
     if not is_url(output):
         refuse_file(Path(output))
     chosen = engine_named(engine, workers, device)
-    load = partial(load_recognizer, model, decoder, precision=precision)
+    load = partial(load_recognizer, model, decoder, precision=precision, threads=1)
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
     job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)
@@ -97,10 +97,10 @@ def engine_named(name: str, workers: int | None, device: str) -> "Engine":
 
 def on_this_machine(workers: int | None, device: str) -> "Engine":
     """Processes; on a GPU one, unless more are asked for."""
-    from drethtr.bulk.engine import processors
+    from drethtr.base.processors import free_processors
     from drethtr.bulk.local import Local
 
-    most = processors() if device_named(device).type == "cpu" else 1
+    most = free_processors() if device_named(device) == "cpu" else 1
     return Local(workers or most)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.choices import DeviceName, Limit, Seed, decoder_name, decoder_named, device_named
+from drethtr.cli.choices import DeviceName, Limit, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.tables import figure
 
@@ -29,6 +29,7 @@ def calibrate(
     limit: Limit = None,
     seed: Seed = 0,
     device: DeviceName = "auto",
+    threads: Threads = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
 ) -> None:
     """Choose a decoder, fit confidences and the check for unknown writing on validation lines; save all of it.
@@ -40,13 +41,15 @@ def calibrate(
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
     from drethtr.lines.sources import open_all
+    from drethtr.recognition.backends import device_named
     from drethtr.recognition.model_file import load_model, save_trust
+    from drethtr.recognition.search.strategies import name_of, strategy_named
 
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
-    chosen = [(decoder_named(name),) for name in decoder or ()]
-    loaded = load_model(model, device_named(device))
+    chosen = [(strategy_named(name),) for name in decoder or ()]
+    loaded = load_model(model)
     samples = to_read(open_all(data), limit, seed)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(
@@ -55,11 +58,14 @@ def calibrate(
         )
     fits: list[Fit] = []
     with tqdm(total=len(samples) * fit.passes(loaded, len(samples), chosen), unit="line", disable=None) as bar:
-        trust = fit.calibrate(loaded, samples, chosen, bar.update, fits.append).trust
-    save_trust(model, trust, target)
+        calibrated = fit.calibrate(
+            loaded, samples, chosen, bar.update, fits.append, device=device_named(device), threads=threads
+        )
+    save_trust(model, calibrated, target)
+    trust = calibrated.trust
     typer.echo(f"{target}: calibrated on {len(samples):,} lines")
-    if trust.decoder is not None:
-        typer.echo(f"reads best with {decoder_name(trust.decoder)}")
+    if trust.strategy is not None:
+        typer.echo(f"reads best with {name_of(trust.strategy)}")
     typer.echo(summary(fits))
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "left as it was" if trust.unlike_training is not None else "not learned"
@@ -68,7 +74,9 @@ def calibrate(
 
 def summary(fits: "Sequence[Fit]") -> str:
     """How far the confidences of each decoder can be relied on, for people."""
-    names = [", ".join(map(decoder_name, fit.calibration.decoders)) for fit in fits]
+    from drethtr.recognition.search.strategies import name_of
+
+    names = [f"{', '.join(map(name_of, fit.calibration.strategies))} ({fit.calibration.precision})" for fit in fits]
     width = max(map(len, names))
     rows = [
         f"{'':{width}}  {'characters':>10}  {'right %':>7}  {'ECE %':>5}  {'words':>7}  {'right %':>7}  {'ECE %':>5}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.choices import device_named
 from drethtr.cli.outputs import write_png
 from drethtr.lines.checks import Report
 from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding_if
@@ -34,7 +33,7 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
     from drethtr.lines.selection import clean_lines
     from drethtr.recognition.recognizer import Recognizer
 
-    recognizer = Recognizer.load(model, device=device_named(device))
+    recognizer = Recognizer.load(model, device=device)
     every = [sample for samples in splits.values() for sample in samples]
     written = [sample for sample in clean_lines(every) if sample.text.strip()]
     chosen = [sample for sample in choose(written, limit, seed) if readable(sample)]

@@ -1,29 +1,20 @@
 """What several commands let a person choose, from its name to the object."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.config import hint, named
-from drethtr.base.errors import ConfigError
-
 if TYPE_CHECKING:
-    import torch
-
-    from drethtr.network.precision import Precision
     from drethtr.recognition.recognizer import Recognizer
-    from drethtr.recognition.search.decoder import Decoder
 
 DecoderName = Annotated[
     str | None,
     typer.Option(
         "--decoder",
         metavar="NAME",
-        help="ctc, greedy, verified, beam, beam:N, joint, careful or published, published:N (as the authors' code "
-        "scores); the model's usual one if left out.",
+        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam, beam:N. Default: what reads best "
+        "with the model.",
     ),
 ]
 ModelFile = Annotated[
@@ -39,85 +30,37 @@ Workers = Annotated[
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
 ]
+ForceResults = Annotated[bool, typer.Option("--force", help="Replace result files that exist.")]
 JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")]
 PrecisionName = Annotated[
     str,
     typer.Option(
-        "--precision", metavar="NAME", help="float32, or bfloat16: nearly the same, faster where the processor has it."
+        "--precision",
+        metavar="NAME",
+        help="float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs, needs drethtr\\[train].",
     ),
 ]
 DeviceName = Annotated[
     str,
-    typer.Option("--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto is a GPU that CUDA can use, else cpu."),
+    typer.Option(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto is a CUDA GPU if there is one, else cpu."
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", metavar="N", min=1, help="Lines to read side by side on a CPU; one per free processor by default."
+    ),
 ]
 
 
-def decoder_named(text: str) -> "Decoder":
-    """The decoder a person means by `ctc`, `greedy`, `verified`, `beam`, `beam:5`, `joint` or `careful`.
-
-    `careful` is `joint` for lines seen at three widths; `published` and `published:5` are greedy and beam search as the
-    DRetHTR authors' code scores them.
-
-    Raises:
-        ConfigError: for any other name or number.
-    """
-    from drethtr.recognition.search.decoders import Beam, PublishedBeam
-
-    known = known_decoders()
-    numbered: dict[str, Callable[[int], Decoder]] = {"beam": Beam, "published": PublishedBeam}
-    name, colon, number = text.partition(":")
-    if name not in known:
-        raise ConfigError(f"unknown decoder {text!r}{hint(name, known)}; known: {', '.join(known)}, beam:5")
-    if not colon:
-        return known[name]()
-    if name not in numbered or not number.isdecimal():
-        raise ConfigError(f"decoder {text!r} is not understood; only beam and published take a number, as in beam:5")
-    return numbered[name](int(number))
-
-
-def known_decoders() -> "dict[str, Callable[[], Decoder]]":
-    """All decoders that have a name."""
-    from drethtr.recognition.search.decoders import CTC, Beam, Greedy, Joint, PublishedGreedy, VerifiedDrafts
-    from drethtr.recognition.search.strategies import THREE_WIDTHS
-
-    return {
-        "ctc": CTC,
-        "greedy": Greedy,
-        "verified": VerifiedDrafts,
-        "beam": Beam,
-        "joint": Joint,
-        "careful": partial(Joint, widths=THREE_WIDTHS),
-        "published": PublishedGreedy,
-    }
-
-
-def decoder_name(decoder: "Decoder") -> str:
-    """What a person types for a decoder, whatever weights a model gives it; one without a name as Python shows it."""
-    from drethtr.recognition.search.decoders import Beam, PublishedBeam
-
-    numbered = [
-        f"{name}:{decoder.beams}" for name in ("beam", "published") if isinstance(decoder, Beam | PublishedBeam)
-    ]
-    for name in (*numbered, *known_decoders()):
-        if decoder_named(name).fitted(decoder) == decoder.fitted(decoder):
-            return name
-    return repr(decoder)
-
-
-def precision_named(text: str) -> "Precision":
-    """The precision of a name.
-
-    Raises:
-        ConfigError: if there is none.
-    """
-    from drethtr.network.precision import Precision
-
-    known = {precision.label: precision for precision in Precision}
-    return named("precision", text, known)
-
-
 def load_recognizer(
-    model: Path | None, decoder: str | None, device: str, precision: str = "float32", alternatives: int = 0
+    model: Path | None,
+    decoder: str | None,
+    device: str,
+    precision: str = "float32",
+    alternatives: int = 0,
+    threads: int | None = None,
 ) -> "Recognizer":
     """A recognizer from what a person typed, in any process.
 
@@ -127,22 +70,25 @@ def load_recognizer(
     """
     from drethtr.recognition.recognizer import Recognizer
 
-    chosen = decoder_named(decoder) if decoder is not None else None
-    exactness, where = precision_named(precision), device_named(device)
-    return Recognizer.load(model, decoder=chosen, device=where, precision=exactness, alternatives=alternatives)
+    return Recognizer.load(
+        model, decoder=decoder, device=device, precision=precision, alternatives=alternatives, threads=threads
+    )
 
 
-def device_named(name: str) -> "torch.device":
-    """The device that a person means, `auto` included, in a process that is made ready to compute.
+def device_named(name: str) -> str:
+    """The device that a person means; `auto` is a GPU that CUDA can use, else the CPU."""
+    from drethtr.recognition.backends import device_named
+
+    return device_named(name)
+
+
+def refuse_decoder(name: str | None) -> None:
+    """Refuse a decoder that does not exist, before anything is loaded.
 
     Raises:
-        ConfigError: if there is no such device.
+        ConfigError: naming those that do.
     """
-    import torch
+    from drethtr.recognition.search.strategies import strategy_named
 
-    from drethtr.network.device import device_called, prepare_process
-
-    prepare_process()
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return device_called(name)
+    if name is not None:
+        strategy_named(name)

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.outputs import write_text
 from drethtr.cli.choices import (
     DeviceName,
+    ForceResults,
     JSONFile,
     Limit,
     PrecisionName,
     Seed,
-    decoder_named,
-    device_named,
-    precision_named,
+    Threads,
 )
-from drethtr.cli.outputs import refuse_others, write_json, write_markup
+from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import read_with_bar
-from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from drethtr.cli.compare_report import Side
     from drethtr.lines.sample import Sample
     from drethtr.recognition.recognizer import Recognizer
-    from drethtr.recognition.search.decoder import Decoder
 
 
 LINES_SHOWN = 60
@@ -38,7 +36,7 @@ class System(NamedTuple):
 
     name: str
     model: Path | None
-    decoder: "Decoder | None"
+    decoder: str | None
 
 
 def compare(
@@ -57,8 +55,10 @@ def compare(
         typer.Option(metavar="N", min=1, help=f"How many lines the report shows; {LINES_SHOWN} if left out."),
     ] = None,
     json_file: JSONFile = None,
+    force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Say which of two reads the same lines better, where, and how sure that is."""
     from drethtr.cli.compare_page import comparison_page
@@ -71,20 +71,20 @@ def compare(
     if shown is not None and html_file is None:
         raise ConfigError("--shown says how many lines the report of --html shows; add --html, or leave it out")
     systems = system(a), system(b)
-    refuse_others(html=html_file, json=json_file)
+    refuse_results(html_file, json_file, force=force, inputs=data)
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
-    place, exactness = device_named(device), precision_named(precision)
     readers = [
-        Recognizer.load(which.model, decoder=which.decoder, device=place, precision=exactness) for which in systems
+        Recognizer.load(which.model, decoder=which.decoder, device=device, precision=precision, threads=threads)
+        for which in systems
     ]
     for name, one in zip("AB", readers, strict=True):
-        if one.model.trust.calibration(one.decoder) is None:
+        if one.calibration is None:
             typer.echo(f"{name}: {NOT_CALIBRATED}", err=True)
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
-        write_markup(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
+        write_text(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, plain(found, *sides))
     typer.echo(summary(found, *sides))
@@ -102,13 +102,14 @@ def system(spec: str) -> System:
     for place, character in enumerate(spec):  # a path may have a colon of its own, such as that of a drive
         if character == ":" and (place == 0 or Path(spec[:place]).exists()):
             model, decoder = spec[:place], spec[place + 1 :]
-            return System(spec, Path(model) if model else None, decoder_named(decoder) if decoder else None)
+            return System(spec, Path(model) if model else None, decoder or None)
     raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
 
 
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
     """Let one of the two read."""
     from drethtr.cli.compare_report import Side
+    from drethtr.pages.provenance import provenance_of, way_of
 
     found = read_with_bar(recognizer, samples, name)
     return Side(name, provenance_of(recognizer), way_of(recognizer), found)

@@ -72,7 +72,7 @@ def finetune(
         seed=seed,
     )
     chosen = device_named(device)
-    material = finetuning.gather(plan, chosen)
+    material = finetuning.gather(plan)
     typer.echo(found(material))
     if check:
         return

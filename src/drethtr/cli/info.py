@@ -49,11 +49,10 @@ def info(
     if force and not add:
         raise DataError("--force replaces figures on a card; give new ones by --add, or leave it out")
     path = model if model is not None else SHIPPED
-    found = load_named(path, None, "cpu")
+    found = load_named(path, None)
     if add:
         found = extend_card(found, path, add, force=force)
     if check:
-        found.check_trust()
         report_gaps(found, path)
         return
     for line in description(found, path):
@@ -98,9 +97,9 @@ def description(model: "Model", path: Path) -> list[str]:
     """What is known of a model, line by line."""
     from drethtr.sharing.card import alphabet, figures_of
 
-    config, tokenizer = model.network.config, model.tokenizer
+    config, tokenizer = model.network, model.tokenizer
     lines = [
-        f"{path}: {path.stat().st_size / 1e6:.1f} MB, {model.network.parameter_count:,} parameters",
+        f"{path}: {path.stat().st_size / 1e6:.1f} MB, {model.parameter_count:,} parameters",
         f"hash: {model.hash}",
         f"network: {type(config.architecture).__name__}, {config.layers} layers of width {config.width}, "
         f"{config.heads} heads, backbone {type(config.backbone).__name__}, {type(config.mixer).__name__} text, "

@@ -1,5 +1,6 @@
 """`drethtr predict-cer`: how well unlabelled lines will be read, before anybody transcribes them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,20 +15,18 @@ from drethtr.cli.choices import (
     ModelFile,
     PrecisionName,
     Seed,
-    decoder_name,
+    Threads,
     load_recognizer,
 )
 from drethtr.cli.expected_rates import Report, compared, predicted, table
-from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
-from drethtr.cli.progress import read_with_bar
-from drethtr.cli.provenance import provenance_of, way_of
-from drethtr.cli.work import report as report_skipped
+from drethtr.cli.outputs import refuse_results, write_json
+from drethtr.cli.progress import read_with_bar, report_skipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drethtr.evaluation.predict import Pair
-    from drethtr.lines.sample import Sample
+    from drethtr.lines.sample import LeftOut, Sample
     from drethtr.recognition.confidence.error_rate import ErrorRate
     from drethtr.recognition.recognizer import Recognizer
 
@@ -47,33 +46,33 @@ def predict_cer(
         Path | None,
         typer.Option(metavar="MODEL", help="Learn from the known texts of several sets, and write the model here."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     json_file: JSONFile = None,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Predict the character error rate of untranscribed lines, with a 95 % interval.
 
     An image that cannot be used is named and skipped, and the exit code is 1, as it is if nothing was read on any line;
     it is 2 if no image could be used.
     """
-    from drethtr.cli.unlabelled import lines_of
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
     from drethtr.lines.selection import choose
     from drethtr.lines.sources import open_all
+    from drethtr.pages.provenance import provenance_of, way_of
+    from drethtr.pages.unlabelled import lines_to_read
     from drethtr.recognition.adapter_file import holds_adapter
     from drethtr.recognition.model_file import SHIPPED
 
     if learn is not None and truth:
         raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
-    if force and learn is None:
-        raise ConfigError("--force replaces the model that --learn writes; add --learn, or leave it out")
-    refuse_others(json=json_file)
-    refuse_places(learn)
-    refuse_existing(learn, force=force, inputs=inputs)
+    if force and learn is None and json_file is None:
+        raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave it out")
+    refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
-    recognizer = load_recognizer(model, decoder, device, precision)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
     failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)
@@ -84,7 +83,7 @@ def predict_cer(
         rate = known_rate(recognizer, decoder)
         text, report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
     else:
-        rate, found = known_rate(recognizer, decoder), lines_of(inputs)
+        rate, found = known_rate(recognizer, decoder), lines_to_read(inputs, report_left_out)
         chosen = choose(found, limit or len(found), seed)
         pairs = read_usable(recognizer, chosen)
         if not pairs:
@@ -101,6 +100,11 @@ def predict_cer(
         raise typer.Exit(1)
 
 
+def report_left_out(line: "LeftOut") -> None:
+    """Say which marked line cannot be used."""
+    typer.echo(f"left out, {line.reason}: {line.key}", err=True)
+
+
 def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
     """Refuse to replace a model by another one, even if it may be replaced: only what it knows of itself should change.
 
@@ -109,7 +113,7 @@ def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
     """
     from drethtr.recognition.model_file import load_model, weights_hash
 
-    if target.exists() and weights_hash(load_model(target)) != weights_hash(recognizer.model):
+    if target.exists() and weights_hash(load_model(target).weights) != weights_hash(recognizer.model.weights):
         raise ConfigError(
             f"{target} is another model than {recognizer.model.identity}, which reads; "
             f"to teach it, add --model {target}"
@@ -143,11 +147,13 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     Raises:
         ConfigError: if it did not.
     """
-    rate = recognizer.model.trust.error_rate(recognizer.decoder)
+    from drethtr.recognition.search.strategies import name_of
+
+    rate = recognizer.model.trust.error_rate(recognizer.strategy)
     if rate is None:
         asked = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
-            f"this model has not learned to tell its error rate with {decoder_name(recognizer.decoder)}; teach it with "
+            f"this model has not learned to tell its error rate with {name_of(recognizer.strategy)}; teach it with "
             "lines of several sets that it was not trained on: "
             f"drethtr predict-cer 'lines/*.val.parquet'{asked} --model OLD --learn NEW"
         )
@@ -159,10 +165,11 @@ def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, out
     from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
     from drethtr.recognition.model_file import save_trust
 
-    decoder = recognizer.decoder
+    decoder = recognizer.strategy
     rate = learn(decoder, pairs)
     sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
-    save_trust(source, recognizer.model.trust.with_error_rate(rate), output)
+    known = replace(recognizer.model, trust=recognizer.model.trust.with_error_rate(rate))
+    save_trust(source, known, output)
     text, report = table(sets, pages, "by what was learned from the other sets")
     change = f"{output}: {rate.factor:.2f} edits for each expected wrong character, from {rate.sets} sets."
     return f"{text}\n{change}", report

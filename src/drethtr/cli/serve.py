@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, load_recognizer
-from drethtr.cli.where_lines import lines_named
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
 
 BACKLOG = 2048
 """So many connections may wait to be taken up, as uvicorn has it."""
@@ -23,6 +22,7 @@ def serve(
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
     alternatives: Annotated[
         int, typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line.")
     ] = 0,
@@ -37,13 +37,14 @@ def serve(
     try:
         import uvicorn
 
+        from drethtr.pages.segmentation import segmentation_named
         from drethtr.server.app import make_app
     except ImportError as error:
         raise MissingExtraError(str(error.name), "serve") from error
-    where = lines_named(lines)
+    segmentation = segmentation_named(lines)
     with listener(host, port) as door:
-        recognizer = load_recognizer(model, decoder, device, precision, alternatives)
-        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, where.finder)))
+        recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads)
+        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, segmentation.finder)))
         shown, number = door.getsockname()[:2]
         typer.echo(f"running on http://{f'[{shown}]' if ':' in shown else shown}:{number} (Ctrl-C ends it)", err=True)
         with suppress(KeyboardInterrupt):  # once all are answered

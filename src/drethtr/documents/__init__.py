@@ -9,7 +9,7 @@
 from drethtr.documents.beside import image_beside
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.page import Box, Page, Point, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.page import Box, Page, PageFlag, PageWord, Point, Points, Region, TextLine, Transcription
 from drethtr.documents.read import read_page
 
 __all__ = [
@@ -18,6 +18,8 @@ __all__ = [
     "Document",
     "Format",
     "Page",
+    "PageFlag",
+    "PageWord",
     "Point",
     "Points",
     "Provenance",
@@ -26,7 +28,6 @@ __all__ = [
     "Sheet",
     "TextLine",
     "Transcription",
-    "Word",
     "image_beside",
     "read_page",
 ]

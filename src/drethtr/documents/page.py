@@ -53,7 +53,7 @@ def box_around(points: Iterable[Point]) -> Box | None:
 
 
 @dataclass(frozen=True)
-class Word:
+class PageWord:
     """A word on a line: `polygon` if its place is known, `confidence` from 0 to 1 if somebody gave one."""
 
     text: str
@@ -68,19 +68,40 @@ class Word:
 
 
 @dataclass(frozen=True)
+class PageFlag:
+    """A doubt about a line: its kind, a word for programs; its reason, for people; `polygon` if its place is known.
+
+    Files have it as `kind: reason`.
+    """
+
+    kind: str
+    reason: str
+    polygon: Points | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """A flag as files have it."""
+        kind, _, reason = text.partition(": ")
+        return cls(kind, reason)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}" if self.reason else self.kind
+
+
+@dataclass(frozen=True)
 class Transcription:
-    """What is written on a line; its words are all of its text, or there are none, as their places are not known.
+    """The text of a line. Its words make up the whole text; there are none if they are not known one by one.
 
-    Words that a file gives are dropped if they are of a part of the text, or of another reading.
+    Words that a file gives are dropped if they cover only a part of the text, or belong to another reading.
 
-    flags       doubts about the line as a whole, each `kind: reason`
-    calibrated  whether confidences are probabilities, or only the decoder's own opinion, as far as somebody said so
+    flags       doubts about the line as a whole
+    calibrated  whether confidences are probabilities, or only the decoder's own opinion; None if the file does not say
     """
 
     text: str
     confidence: float | None = None
-    words: tuple[Word, ...] = ()
-    flags: tuple[str, ...] = ()
+    words: tuple[PageWord, ...] = ()
+    flags: tuple[PageFlag, ...] = ()
     calibrated: bool | None = None
 
     def __post_init__(self) -> None:
@@ -113,12 +134,12 @@ class TextLine:
         return self.transcription.confidence if self.transcription else None
 
     @property
-    def words(self) -> tuple[Word, ...]:
+    def words(self) -> tuple[PageWord, ...]:
         """The words, if they are known apart."""
         return self.transcription.words if self.transcription else ()
 
     @property
-    def flags(self) -> tuple[str, ...]:
+    def flags(self) -> tuple[PageFlag, ...]:
         """Doubts about the line as a whole."""
         return self.transcription.flags if self.transcription else ()
 
@@ -215,7 +236,8 @@ def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:
     text = line.transcription
     if text is not None:
         words = (replace(word, polygon=all_moved(word.polygon, move)) for word in text.words)
-        text = replace(text, words=tuple(words))
+        flags = (replace(flag, polygon=all_moved(flag.polygon, move)) for flag in text.flags)
+        text = replace(text, words=tuple(words), flags=tuple(flags))
     return TextLine(line.id, all_moved(line.polygon, move), all_moved(line.baseline, move), text)
 
 

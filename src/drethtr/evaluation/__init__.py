@@ -1,1 +1,1 @@
-"""Measures how well lines are read."""
+"""Accuracy metrics, comparison of models, and calibration."""

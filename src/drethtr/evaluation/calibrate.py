@@ -1,56 +1,65 @@
-"""Fit what a model says about itself, on lines that it was neither trained nor tested on.
+"""Calibrate a model on validation lines, which must be neither training nor test lines.
 
     model = calibrate(model, validation_lines)
 
-Three things are learned: which decoder reads best; how often a text is right that looks so and so, for each decoder;
-and how lines look to the network that hold no writing it knows: the same lines on their heads and in a mirror.
+Three things are learned: the decoder that reads best; for each decoder, the probability that a character or word with
+given features is correct; and the out-of-distribution check, which compares lines with the same lines upside down and
+mirrored.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.choose_decoder import Best, best_decoders
+from drethtr.evaluation.choose_strategy import Best, best_strategies
 from drethtr.evaluation.confidence import Reliability, reliability, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
+from drethtr.recognition.backends import CPU, can_quantize, measure
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.evidence import features_of
 from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.decoder import Decoder
-from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts, default_decoder
+from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts
+from drethtr.recognition.search.strategy import Strategy
 
 TO_CALIBRATE = 25
-"""Lines without which confidences should not be calibrated: they have about a thousand characters."""
+"""Fewest lines for calibrating confidences: about a thousand characters."""
 
 TO_KNOW_WRITING = 100
-"""Lines without which a model should not learn what its writing looks like: that takes hundreds of weights."""
+"""Fewest lines for learning the out-of-distribution check, which has hundreds of weights."""
 
 FLAGGED = 0.02
-"""Share of validation lines that may be called unlike training."""
+"""Share of validation lines that the out-of-distribution check flags."""
 
 FOLDS = 5
 RIDGE = 0.001
-"""Holds the weights of an impression, of which there are hundreds."""
+"""L2 penalty on the hundreds of weights of the out-of-distribution check."""
 
 DIGITS = 4
 
-Decoders = tuple[Decoder, ...]
+TO_QUANTIZE = 100
+"""Lines on which the ranges of activations are measured."""
+
+Group = tuple[Strategy, ...]
+"""Strategies that find the same text, so that one calibration serves them."""
+
 Turn = Callable[[Line], Line]
 
 
 class Fit(NamedTuple):
-    """A calibration, and how far its confidences can be relied on where they were fitted: a little less elsewhere."""
+    """A calibration and its reliability on the lines it was fitted on, which is slightly optimistic."""
 
     calibration: Calibration
     characters: Reliability
@@ -60,71 +69,99 @@ class Fit(NamedTuple):
 def calibrate(
     model: Model,
     samples: Sequence[Sample],
-    decoders: Sequence[Decoders] = (),
+    groups: Sequence[Group] = (),
     advance: Advance | None = None,
     on_fit: Callable[[Fit], object] | None = None,
+    *,
+    device: str = CPU,
+    threads: int | None = None,
 ) -> Model:
-    """The model, knowing how to read with it and when to believe it.
+    """Return the model with its default strategy, its calibrations and its out-of-distribution check.
+
+    A model that onnxruntime computes also gets what int8 takes: the ranges of its activations, and calibrations.
 
     Args:
-        samples: Validation lines; those with uncertain texts are left out. With fewer than `TO_KNOW_WRITING`, what the
-            model knows of its writing stays as it is.
-        decoders: To calibrate, those that find the same text together; all else that is known is then left as it is.
-            By default the decoder to read with is chosen, and `usual_decoders` are calibrated.
-        advance: Told how many lines were read, after each of many steps; every line is read `passes` times.
-        on_fit: Told each calibration when it is fitted, and how well it fits.
+        samples: Validation lines; those with uncertain texts are skipped. With fewer than `TO_KNOW_WRITING`, the
+            existing out-of-distribution check is kept.
+        groups: Strategies to calibrate, in groups that find the same text; everything else the model has learned is
+            then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
+        advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
+        on_fit: Called with each calibration once it is fitted.
+        device: As of `Recognizer`, as `threads`.
 
     Raises:
-        DataError: if there are no clean lines, or nothing to learn from what is read on them.
+        DataError: if there are no clean lines, or nothing was read on them.
     """
     chosen = to_read(samples)
-    plain = replace(model, trust=Trust())  # what was learned before must not matter
-    decoder, alone = Best(model.trust.decoder) if decoders else best_decoders(plain, chosen, advance)
-    plain = replace(plain, trust=Trust(decoder=decoder))
-    fits = []
-    for some in decoders or usual_decoders(plain, alone):
-        alike = tuple(one.fitted(decoder) for one in some)
-        fits.append(fit_calibration(alike, chosen, read_lines(Recognizer(plain, alike[0]), chosen, advance)))
-        if on_fit is not None:
-            on_fit(fits[-1])
-    calibrations = tuple(fit.calibration for fit in fits)
-    done = [decoder for alike in calibrations for decoder in alike.decoders]
-    others = [without(known, done) for known in model.trust.calibrations if decoders]
-    rates = tuple(known for known in model.trust.error_rates if decoders and not any(map(known.decoder.akin, done)))
-    unlike_training = model.trust.unlike_training if knows_writing(model) else None
+    recognizer = partial(Recognizer, device=device, threads=threads)
+    plain = replace(model, trust=Trust())  # earlier calibration must not affect the result
+    if can_quantize(plain) and device == CPU:
+        plain = with_ranges(plain, chosen)
+    strategy, alone = Best(model.trust.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
+    plain = replace(plain, trust=Trust(strategy=strategy))
+    calibrations: list[Calibration] = []
+    for precision in precisions(plain):
+        for some in groups or usual_strategies(plain, alone):
+            alike = tuple(one.completed_by(strategy) for one in some)
+            readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
+            fit = fit_calibration(alike, precision, chosen, readings)
+            calibrations.append(fit.calibration)
+            if on_fit is not None:
+                on_fit(fit)
+    done = [strategy for calibration in calibrations for strategy in calibration.strategies]
+    others = [without(known, done) for known in model.trust.calibrations if groups]
+    rates = tuple(known for known in model.trust.error_rates if groups and not any(map(known.strategy.is_like, done)))
+    reader = recognizer(plain)
+    known_writing = model.trust.unlike_training
+    if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):
+        known_writing = None
     turns = turns_of(len(chosen))
-    if turns and not (decoders and unlike_training):
-        looks = np.stack([impressions_of(Recognizer(plain), chosen, turn, advance) for turn in turns])
-        unlike_training = fit_unlike_training(looks, list(map(page_of, chosen)))
-    kept = tuple(known for known in others if known.decoders)
-    return replace(model, trust=Trust((*kept, *calibrations), unlike_training, rates, decoder))
+    if turns and not (groups and known_writing):
+        looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
+        known_writing = fit_unlike_training(looks, list(map(page_of, chosen)))
+    kept = tuple(known for known in others if known.strategies)
+    return replace(plain, trust=Trust((*kept, *calibrations), known_writing, rates, strategy))
 
 
-def without(calibration: Calibration, done: Collection[Decoder]) -> Calibration:
-    """The same, for those of its decoders that are not done anew."""
-    return replace(calibration, decoders=tuple(d for d in calibration.decoders if not any(map(d.akin, done))))
+def precisions(model: Model) -> tuple[Precision, ...]:
+    """The precisions whose confidences are fitted."""
+    return (Precision.FLOAT32,) if model.ranges is None else (Precision.FLOAT32, Precision.INT8)
 
 
-def usual_decoders(model: Model, alone: CTC = CTC()) -> tuple[Decoders, ...]:  # noqa: B008  # a value
-    """What a user of the model gets unasked, and the fastest reader of the image and of the decoder."""
-    network = model.network
-    fast: tuple[Decoders, ...] = ((Greedy(),),) if network.ctc is None else ((alone,), (VerifiedDrafts(), Greedy()))
-    usual = model.trust.decoder or default_decoder(network)
+def with_ranges(model: Model, samples: Sequence[Sample]) -> Model:
+    """The model with the ranges of its activations on some of the lines, for int8."""
+    some = samples[:: max(1, len(samples) // TO_QUANTIZE)]
+    return replace(model, ranges=measure(model, (model.preparation(sample.line()) for sample in some)))
+
+
+def without(calibration: Calibration, done: Collection[Strategy]) -> Calibration:
+    """The calibration without the strategies in `done`, which are being recalibrated."""
+    kept = tuple(one for one in calibration.strategies if not any(map(one.is_like, done)))
+    return replace(calibration, strategies=kept)
+
+
+def usual_strategies(model: Model, alone: CTC = CTC()) -> tuple[Group, ...]:  # noqa: B008  # a value
+    """The default strategy, plus the fastest ones of the CTC head and of the decoder."""
+    no_head = model.network.ctc is None
+    fast: tuple[Group, ...] = ((Greedy(),),) if no_head else ((alone,), (VerifiedDrafts(), Greedy()))
+    usual = model.trust.strategy or (Greedy() if no_head else CTC())
     return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 
 
-def passes(model: Model, lines: int, decoders: Sequence[Decoders] = ()) -> int:
-    """How often `calibrate` reads each line, at most: to choose a decoder, with every decoder, then in every turn."""
+def passes(model: Model, lines: int, groups: Sequence[Group] = ()) -> int:
+    """The most often that `calibrate` reads a line: to choose a strategy, once per strategy, and once per turn."""
     choice = Joint() if model.network.ctc is not None else None
-    usual = usual_decoders(replace(model, trust=Trust(decoder=choice)))
-    return (len(decoders) or len(usual) + (choice is not None)) + len(turns_of(lines))
+    usual = usual_strategies(replace(model, trust=Trust(strategy=choice)))
+    rounds = 2 if can_quantize(model) else 1
+    choosing = 0 if groups or choice is None else 1
+    return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 
 
-def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
-    """How sure a decoder may be of its characters and words, from what it read."""
+def fit_calibration(group: Group, precision: Precision, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
+    """Fit the confidences of characters and words to readings."""
     found = [(sample.text, reading) for sample, reading in zip(samples, readings, strict=True) if reading.characters]
     if not found:
-        raise DataError(f"nothing was read on {len(samples)} lines: there is nothing to calibrate")
+        raise DataError(f"cannot calibrate: nothing was read on {len(samples)} lines")
     true_characters = np.concatenate([right_characters(text, reading) for text, reading in found])
     true_words = np.concatenate([right_words(text, reading) for text, reading in found])
     of_characters = np.concatenate([character_features(reading.characters) for _, reading in found])
@@ -132,24 +169,24 @@ def fit_calibration(decoders: Decoders, samples: Sequence[Sample], readings: Seq
     of_words = np.concatenate([word_features(weighed(reading.characters, characters)) for _, reading in found])
     words = fit_logistic(of_words, true_words, digits=DIGITS)
     return Fit(
-        Calibration(decoders, characters, words),
+        Calibration(group, characters, words, precision.value),
         characters=reliability(characters(of_characters), true_characters.astype(np.float64)),
         words=reliability(words(of_words), true_words.astype(np.float64)),
     )
 
 
 def upright(line: Line) -> Line:
-    """As it is."""
+    """The line unchanged."""
     return line
 
 
 def upside_down(line: Line) -> Line:
-    """Turned by half."""
+    """The line rotated by 180 degrees."""
     return line[::-1, ::-1]
 
 
 def mirrored(line: Line) -> Line:
-    """Right to left."""
+    """The line mirrored horizontally."""
     return line[:, ::-1]
 
 
@@ -157,21 +194,16 @@ TURNS: tuple[Turn, ...] = (upright, upside_down, mirrored)
 
 
 def turns_of(lines: int) -> tuple[Turn, ...]:
-    """How so many lines are turned to learn what their writing looks like; in no way, if they are too few for it."""
+    """The transformations used to learn the out-of-distribution check; none if there are too few lines."""
     return TURNS if lines >= TO_KNOW_WRITING else ()
 
 
-def knows_writing(model: Model) -> bool:
-    """Whether the model has learned what its writing looks like, from what this version sees in a line."""
-    known = model.trust.unlike_training
-    return known is not None and len(known.alike.weights) == features_of(model.network)
-
-
 def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
-    """How to tell lines from the same ones turned, from impressions (turns, lines, features), the first turn upright.
+    """Fit a classifier of upright against turned lines, on features (turns, lines, features), the first turn upright.
 
-    The threshold comes from scores of lines that the weights were not fitted on: on its own lines, a fit of so many
-    weights looks better than it is. Lines of a page are kept together.
+    The threshold is set by cross-validation, because a fit with so many weights looks too good on its own lines. Lines
+    of
+    a page stay in one fold.
     """
     folds, scores = folds_of(pages), np.empty(len(pages))
     for fold in np.unique(folds):
@@ -180,24 +212,24 @@ def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
 
 
 def folds_of(pages: Sequence[str]) -> NDArray[np.int64]:
-    """A fold for each line: the same for all of a page, unless pages are unknown or too few to part."""
+    """A fold for each line; lines of a page share one, unless pages are unknown or too few."""
     known = {page: number for number, page in enumerate(dict.fromkeys(filter(None, pages)))}
     places = [known[page] if page and len(known) >= FOLDS else line for line, page in enumerate(pages)]
     return np.array(places) % FOLDS
 
 
 def fit_upright(looks: Floats) -> Logistic:
-    """The chance that a line is upright."""
+    """A logistic model of the probability that a line is upright."""
     turns, lines, features = looks.shape
     truth = np.arange(turns * lines) < lines
     return fit_logistic(looks.reshape(-1, features), truth, ridge=RIDGE, digits=DIGITS)
 
 
-def impressions_of(
+def features_of_turned(
     recognizer: Recognizer, samples: Sequence[Sample], turn: Turn, advance: Advance | None = None
 ) -> Floats:
-    """What turned lines look like to the network, (lines, features)."""
+    """The out-of-distribution features of turned lines, (lines, features)."""
     found = []
     for some in portions(recognizer, samples, advance):
-        found.append(recognizer.impressions([turn(line) for _, line in some]))
+        found.append(recognizer.line_features([turn(line) for _, line in some]))
     return np.concatenate(found)

@@ -1,7 +1,7 @@
-"""Two readings of the same lines side by side: which is better, where, and how sure that is.
+"""Compare two systems on the same lines: which is better, on which lines, and how certain that is.
 
-Both read the same pages, so pages are drawn for both at once: a page that is hard for one is hard for the other, and
-the interval of the difference is much narrower than those of the two rates.
+Both read the same pages, and the bootstrap is paired over pages: a page that is hard for one system is hard for the
+other, so the interval of the difference is much narrower than those of the two rates.
 """
 
 from collections import Counter, defaultdict
@@ -30,13 +30,12 @@ from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
-    "Differences are B less A in points, below 0 where B is better; in brackets the 95 % interval of a paired "
-    "bootstrap over pages, or lines where pages are unknown or there is only one. Rates as drethtr evaluate counts "
-    "them."
+    "Differences are B minus A in points, negative if B is better; in brackets the 95 % interval of a paired "
+    "bootstrap over pages, or over lines if pages are unknown or there is only one. Rates as in drethtr evaluate."
 )
 
 Classes: TypeAlias = tuple[tuple[str, float], ...]
-"""Names of classes and the largest value of each, in their order."""
+"""Names of classes with the upper limit of each, in order."""
 
 LENGTHS: Classes = (("up to 15", 15), ("16 to 30", 30), ("31 to 45", 45), ("46 to 60", 60), ("over 60", inf))
 CONFIDENCES: Classes = (
@@ -48,15 +47,15 @@ CONFIDENCES: Classes = (
     ("over 0.95", inf),
 )
 NOTHING_READ = "nothing read"
-"""Where nothing was read, nothing is sure or unsure: a class by itself."""
+"""Readings without text have no confidence and form a class of their own."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Error rates of A and B over some lines, and B's less A's with the ends of its 95 % interval.
+    """Error rates of A and B over some lines, and B minus A with its 95 % interval.
 
-    drawn   how many pages there are to draw from; a line of unknown page is one by itself
-    better  share of the draws in which B has the lower rate
+    drawn   number of pages to draw from; a line of unknown page counts as one
+    better  share of the bootstrap samples in which B has the lower rate
     """
 
     name: str
@@ -71,12 +70,12 @@ class Difference:
 
     @property
     def sure(self) -> bool:
-        """Whether there are enough pages for the interval to mean something."""
+        """Whether there are enough pages for a meaningful interval."""
         return self.drawn >= FEWEST
 
     @property
     def verdict(self) -> str:
-        """What the interval allows to say; a bootstrap of a few pages is too sure of itself."""
+        """The conclusion the interval allows; with few pages, none."""
         if not self.sure:
             return "too few pages to tell"
         if self.low <= 0 <= self.high:
@@ -86,7 +85,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class OfConfidence:
-    """Lines that one of the two read with such confidence, and their error rate, if they have any text."""
+    """Lines that one system read with similar confidence, and their error rate, None without text."""
 
     name: str
     lines: int
@@ -95,7 +94,7 @@ class OfConfidence:
 
 @dataclass(frozen=True)
 class Confusion:
-    """A character, or "" for none, read as another, or as nothing, and how often by A and by B."""
+    """A character read as another ("" for an insertion or deletion), with the number of times for A and B."""
 
     written: str
     read: str
@@ -105,7 +104,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class ComparedLine:
-    """A line as both read it, with their edits."""
+    """A line with both readings and their errors."""
 
     sample: Sample
     a: Reading
@@ -116,9 +115,9 @@ class ComparedLine:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that is told about A and B; `lines` are those they differ most in, `empty` is how many have no text.
+    """The comparison of A and B; `lines` are those that differ most, `empty` is the number of lines without text.
 
-    Sets and lengths of which all lines have none are left out.
+    Sets and lengths without any text are omitted.
     """
 
     cer: Difference
@@ -133,7 +132,7 @@ class Comparison:
 
 
 def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequence[Reading]) -> Comparison:
-    """Compare what A and B read on lines whose text is known."""
+    """Compare the readings of A and B with the texts of the lines."""
     texts = [sample.text for sample in samples]
     counts_a = score(texts, [reading.text for reading in a])
     counts_b = score(texts, [reading.text for reading in b])
@@ -170,15 +169,15 @@ def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequenc
 
 
 def of_words(counts: Counts) -> Counts:
-    """Counts whose rate is that of words."""
+    """The counts with words in place of characters, so that `cer` is the word error rate."""
     return Counts(edits=counts.word_edits, characters=counts.words, lines=counts.lines)
 
 
 def paired(a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, name: str = "") -> Difference:
-    """The difference of two error rates of the same lines, by drawing pages for both at once.
+    """The difference of two error rates on the same lines, with a bootstrap paired over pages.
 
     Args:
-        pages: Page of each line, "" where unknown; such lines are drawn alone.
+        pages: Page of each line, "" if unknown; such lines are drawn one by one.
 
     Raises:
         DataError: if there are no lines.
@@ -198,12 +197,12 @@ def paired(a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, na
 
 
 def class_of(value: float, classes: Classes) -> str:
-    """The name of the class of a value."""
+    """The name of the class that contains a value."""
     return next(name for name, largest in classes if value <= largest)
 
 
 def by_confidence(readings: Sequence[Reading], counts: Sequence[Counts]) -> tuple[OfConfidence, ...]:
-    """The error rate of lines read with like confidence, the least sure first."""
+    """Error rates of lines grouped by confidence, least confident first."""
     classes: dict[str, Counts] = defaultdict(Counts)
     for reading, count in zip(readings, counts, strict=True):
         classes[class_of(reading.confidence, CONFIDENCES) if reading.text else NOTHING_READ] += count
@@ -213,7 +212,7 @@ def by_confidence(readings: Sequence[Reading], counts: Sequence[Counts]) -> tupl
 
 
 def confusions(texts: Sequence[str], a: Sequence[Reading], b: Sequence[Reading]) -> tuple[Confusion, ...]:
-    """What was read for what, the most frequent first."""
+    """The most frequent confusions first."""
     counts_a = Counter(pair for text, reading in zip(texts, a, strict=True) for pair in edits_of(text, reading.text))
     counts_b = Counter(pair for text, reading in zip(texts, b, strict=True) for pair in edits_of(text, reading.text))
     total = counts_a + counts_b
@@ -221,7 +220,7 @@ def confusions(texts: Sequence[str], a: Sequence[Reading], b: Sequence[Reading])
 
 
 def edits_of(text: str, read: str) -> list[tuple[str, str]]:
-    """The fewest edits between a text and its reading: (written, read), one of them "" where there is nothing."""
+    """A minimal edit script as (written, read) pairs, with "" for an insertion or deletion."""
     text, read = for_scoring(text), for_scoring(read)
     found = []
     for step in Levenshtein.editops(text, read):

@@ -1,7 +1,7 @@
-"""Whether confidences are what they say: probabilities to be right.
+"""Measure calibration: whether confidences are probabilities of being correct.
 
-A character that was read is right if the fewest edits between reading and transcription leave it as it is, a word
-likewise among words. What was not read has no confidence and is not counted here; error rates count it.
+A character that was read is correct if a minimal edit script between reading and transcription keeps it; the same
+holds for words. Text that was not read has no confidence and is not counted here; error rates count it.
 """
 
 from collections import Counter
@@ -24,15 +24,15 @@ BINS = 10
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 
 CONVENTION = (
-    "ECE: mean distance between confidence and share of right ones, over ten bins of equal width, weighed by size. "
-    "AUROC: chance that of a wrong and a right one the wrong one is less sure. Error at coverage c: share of wrong "
-    "ones among the surest c. Lines: confidence against the share of right characters."
+    "ECE: mean difference between confidence and accuracy over ten bins of equal width, weighted by size. AUROC: "
+    "probability that an error has lower confidence than a correct item. Error at coverage c: error rate among the "
+    "fraction c with the highest confidence. Lines: confidence against the share of correct characters."
 )
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Those of like confidence: how many, how sure on average, and what share of them is right."""
+    """Items of similar confidence: their number, mean confidence, and accuracy."""
 
     cases: int
     confidence: float
@@ -41,11 +41,11 @@ class Bin:
 
 @dataclass(frozen=True)
 class Reliability:
-    """How far confidences can be relied on; None where there are no cases to tell.
+    """How reliable confidences are; None if there are no cases.
 
-    auroc     of wrong against right ones; None, too, where all are right or all wrong
-    bins      from unsure to sure, empty ones left out
-    coverage  share of wrong ones among the surest, by share of all that these are
+    auroc     how well confidence separates errors; also None if everything is correct or everything wrong
+    bins      from low to high confidence, empty ones omitted
+    coverage  error rate among the most confident fraction, by fraction
     """
 
     cases: int
@@ -58,12 +58,12 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Trustworthiness:
-    """How far a model's word about itself can be relied on.
+    """How well confidences and flags indicate errors.
 
-    calibrated    whether confidences are said to be probabilities, on every line
+    calibrated    whether the confidences of all lines are calibrated
     flagged       share of lines with each kind of flag, and with any
-    cer_flagged   character error rate of the flagged lines, None if there are none, or none with a text
-    cer_unflagged that of the others
+    cer_flagged   character error rate of the flagged lines, None if none of them has a text
+    cer_unflagged character error rate of the other lines
     """
 
     characters: Reliability
@@ -75,12 +75,12 @@ class Trustworthiness:
     cer_unflagged: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """What `drethtr evaluate --confidence --json` writes."""
+        """The content of `drethtr evaluate --confidence --json`."""
         return {"convention": CONVENTION, **asdict(self)}
 
 
 def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustworthiness:
-    """Compare what readings say of themselves with the transcriptions."""
+    """Compare confidences and flags with the transcriptions."""
     characters = [right_characters(text, reading) for text, reading in zip(texts, readings, strict=True)]
     words = [right_words(text, reading) for text, reading in zip(texts, readings, strict=True)]
     sure_characters = [character.confidence for reading in readings for character in reading.characters]
@@ -105,27 +105,27 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
 
 
 def cer_of(counts: Sequence[Counts]) -> float | None:
-    """The character error rate of some lines, if they have any text."""
+    """The character error rate of some lines, None without text."""
     total = sum(counts, Counts())
     return total.cer if total.characters else None
 
 
 def right_characters(text: str, reading: Reading) -> Truths:
-    """Which characters of a reading are right, (characters,): those of which scoring makes one are so together."""
+    """Whether each character of a reading is correct, (characters,); those that scoring merges are judged together."""
     kept = in_both(for_scoring(reading.text), for_scoring(text))
-    # A letter behind each beginning keeps its white space; what scoring takes from the ends is not wrong.
+    # Appending a letter to each prefix keeps its white space: what scoring strips from the ends is not an error.
     beginnings = (for_scoring(reading.text[:end] + "x") for end in range(1, len(reading.text) + 1))
     places = [len(beginning) - 2 for beginning in beginnings]
     return np.append(kept, True)[np.array(places, dtype=np.int64)]
 
 
 def right_words(text: str, reading: Reading) -> Truths:
-    """Which words of a reading are right, (words,)."""
+    """Whether each word of a reading is correct, (words,)."""
     return in_both(for_scoring(reading.text).split(), for_scoring(text).split())
 
 
 def reliability(confidences: Floats, right: Floats) -> Reliability:
-    """Compare confidences (N,) with the truth (N,): 0 or 1, or for lines the share that is right."""
+    """Compare confidences (N,) with the truth (N,): 0 or 1, or for lines the share that is correct."""
     bins = bins_of(confidences, right)
     return Reliability(
         cases=len(right),
@@ -138,7 +138,7 @@ def reliability(confidences: Floats, right: Floats) -> Reliability:
 
 
 def bins_of(confidences: Floats, right: Floats) -> tuple[Bin, ...]:
-    """Groups of like confidence, each a tenth wide."""
+    """Bins of similar confidence, each a tenth wide."""
     places = np.minimum((confidences * BINS).astype(int), BINS - 1)
     groups = [np.flatnonzero(places == place) for place in range(BINS)]
     return tuple(
@@ -147,7 +147,10 @@ def bins_of(confidences: Floats, right: Floats) -> tuple[Bin, ...]:
 
 
 def auroc(confidences: Floats, right: Floats) -> float | None:
-    """Chance that a wrong one is less sure than a right one, ties counting half; shares from a half on are right."""
+    """The probability that an error has lower confidence than a correct item, ties counting half.
+
+    Lines count as correct from a share of 0.5 on.
+    """
     good = right >= 0.5
     wrongs, rights = int((~good).sum()), int(good.sum())
     if not wrongs or not rights:
@@ -158,6 +161,6 @@ def auroc(confidences: Floats, right: Floats) -> float | None:
 
 
 def error_at(coverage: float, confidences: Floats, right: Floats) -> float | None:
-    """Share of wrong ones among the surest, if these are any."""
+    """The error rate among the most confident fraction, None if it is empty."""
     kept = np.argsort(-confidences, kind="stable")[: round(coverage * len(right))]
     return float(1 - right[kept].mean()) if len(kept) else None

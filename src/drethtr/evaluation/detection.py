@@ -1,4 +1,4 @@
-"""Found lines against marked ones: which are there, and how well their outlines agree."""
+"""Compare detected lines with reference lines: how many are found, and how well their outlines agree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from drethtr.documents.page import Box, Points, box_around
 
 @dataclass(frozen=True)
 class Detection:
-    """Lines marked by somebody, lines found, and how many are both; `overlap` is the sum of what pairs share."""
+    """Numbers of reference lines, detected lines, and matched pairs; `overlap` is the sum of the pairs' IoU."""
 
     marked: int = 0
     found: int = 0
@@ -26,22 +26,22 @@ class Detection:
 
     @property
     def recall(self) -> float:
-        """The share of marked lines that were found."""
+        """The share of reference lines that were detected."""
         return self.both / max(self.marked, 1)
 
     @property
     def precision(self) -> float:
-        """The share of found lines that somebody marked."""
+        """The share of detected lines that match a reference line."""
         return self.both / max(self.found, 1)
 
     @property
     def mean_overlap(self) -> float:
-        """Intersection over union of the pairs, on average."""
+        """Mean intersection over union of the pairs."""
         return self.overlap / max(self.both, 1)
 
 
 def compare_outlines(marked: Sequence[Points], found: Sequence[Points], least: float = 0.5) -> Detection:
-    """Pair each marked outline with at most one found, those that share most first, if they share at least so much."""
+    """Match each reference outline with at most one detected outline, best IoU first, down to an IoU of `least`."""
     shares = np.array([[intersection_over_union(a, b) for b in found] for a in marked]).reshape(len(marked), len(found))
     both, overlap = 0, 0.0
     while shares.size and shares.max() >= least:
@@ -52,7 +52,7 @@ def compare_outlines(marked: Sequence[Points], found: Sequence[Points], least: f
 
 
 def intersection_over_union(first: Points, second: Points) -> float:
-    """The area that two polygons share, as a share of the area that either covers."""
+    """Intersection over union of two polygons."""
     a, b = box_around(first), box_around(second)
     if a is None or b is None or a.left >= b.right or b.left >= a.right or a.top >= b.bottom or b.top >= a.bottom:
         return 0.0
@@ -62,7 +62,7 @@ def intersection_over_union(first: Points, second: Points) -> float:
 
 
 def area(polygon: Points, window: Box) -> NDArray[np.bool_]:
-    """Which pixels of a window a polygon covers."""
+    """The pixels of a window that a polygon covers."""
     drawn = Image.new("1", (window.width + 1, window.height + 1))
     ImageDraw.Draw(drawn).polygon([(x - window.left, y - window.top) for x, y in polygon], fill=1)
     return np.asarray(drawn)

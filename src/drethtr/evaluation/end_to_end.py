@@ -1,8 +1,8 @@
-"""Texts of whole pages compared: what a page costs when its lines are found as well as read.
+"""Compare texts of whole pages: the accuracy of line segmentation and recognition together.
 
-Two figures, for two questions. In order: the page as one text, as somebody reads it from the first line to the last;
-a line too many, a line cut in two, or columns in the wrong order all count. Lines matched: each line with the line
-most similar to it, wherever it stands; what nothing is matched with counts as left out or invented.
+There are two views. In order: the page as one text, read from the first line to the last; extra lines, split lines and
+columns in the wrong order all count as errors. Lines matched: each line with the most similar line, wherever it is;
+unmatched lines count as deleted or inserted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,17 @@ from drethtr.evaluation.metrics import FEWEST, Counts, bootstrap, compare
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
-    "In order: the lines of a page joined by spaces, one text against one text. Matched: each reference line with at "
-    "most one read line, the most similar pairs first, in any order; reference lines left over count as "
-    "deleted, read lines left over as inserted. Found only: the same without the latter, for references that leave out "
-    "part of what is written. CER as elsewhere: all edits / all reference characters, NFC, white space folded. In "
-    "brackets the 95 % interval of a bootstrap that draws pages, made wider where these are few; none where there are "
-    f"fewer than {FEWEST}."
+    "In order: the lines of a page joined by spaces and compared as one text. Matched: each reference line is paired "
+    "with at most one read line, the most similar pairs first, in any order; unmatched reference lines count as "
+    "deleted, unmatched read lines as inserted. Found only: as Matched, without unmatched read lines, for references "
+    "that omit part of the writing. CER: all edits / all reference characters, NFC, white space collapsed. In brackets "
+    f"the 95 % interval of a bootstrap over pages, widened for few pages; none for fewer than {FEWEST}."
 )
 
 
 @dataclass(frozen=True)
 class PageCounts:
-    """Edits of a page, each way of counting; lines of the reference, and lines that were read."""
+    """Errors of a page in each of the views, with its numbers of reference lines and read lines."""
 
     ordered: Counts
     matched: Counts
@@ -61,7 +60,7 @@ def compare_pages(reference: Sequence[str], read: Sequence[str]) -> PageCounts:
 
 
 def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Pairs of places, the most similar first, and the places left over on either side."""
+    """Indices of matched lines, most similar pairs first, and of unmatched lines on either side."""
     if not reference or not read:
         return [], list(range(len(reference))), list(range(len(read)))
     ours, theirs = ([for_scoring(text) for text in texts] for texts in (reference, read))
@@ -79,7 +78,7 @@ def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int
 
 
 def to_json(pages: Mapping[str, PageCounts]) -> dict[str, Any]:
-    """What `drethtr evaluate --end-to-end --json` writes; rates are fractions."""
+    """The content of `drethtr evaluate --end-to-end --json`; rates are fractions."""
     total = sum(pages.values(), PageCounts(Counts(), Counts(), Counts(), 0, 0))
     return {
         "convention": CONVENTION,
@@ -89,7 +88,7 @@ def to_json(pages: Mapping[str, PageCounts]) -> dict[str, Any]:
 
 
 def plain(counts: PageCounts) -> dict[str, Any]:
-    """Rates of a page with what they rest on."""
+    """The error rates of a page, with the amounts of text behind them."""
     return {
         "lines": counts.lines,
         "lines_read": counts.read,
@@ -102,7 +101,7 @@ def plain(counts: PageCounts) -> dict[str, Any]:
 
 
 def intervals(pages: Mapping[str, PageCounts]) -> dict[str, float | None]:
-    """The ends of the 95 % intervals over pages; of a few pages null."""
+    """The limits of the 95 % intervals over pages; null for too few pages."""
     found: dict[str, float | None] = {}
     for way in ("ordered", "matched", "found_only"):
         rates = bootstrap([getattr(counts, way) for counts in pages.values()])

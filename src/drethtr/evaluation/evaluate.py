@@ -1,8 +1,8 @@
-"""How well a recognizer reads lines whose text is known.
+"""Evaluate a recognizer on transcribed lines.
 
-Validation and test come through `evaluate`, and both read with the very `Recognizer` that users run. Whoever wants the
-errors line by line, as the paper's tables, fine-tuning and calibration do, takes its parts: `to_read` says which lines
-count, `read_lines` reads them, `count_unknown` tells what cannot be written, and `metrics.score` counts edits.
+Validation and test use `evaluate` with the same `Recognizer` as users do. For the errors of individual lines, use the
+parts: `to_read` selects the lines, `read_lines` reads them, `count_unknown` counts characters outside the alphabet,
+and `metrics.score` counts edits.
 """
 
 from collections import Counter, defaultdict
@@ -27,11 +27,11 @@ CER = ("cer", "cer_low", "cer_high")
 WER = ("wer", "wer_low", "wer_high")
 
 Advance: TypeAlias = Callable[[int], object]
-"""Told how many lines were read, after each of many steps."""
+"""Called after each of many steps with the number of lines read."""
 
 
 class BySet(NamedTuple):
-    """Rates of each set, in the order of their names, and of all lines."""
+    """Rates of each set, sorted by name, and of all lines."""
 
     sets: Mapping[str, Rates]
     overall: Rates
@@ -41,11 +41,11 @@ class BySet(NamedTuple):
 class Scores:
     """Error rates of each set, by name, and of all lines together.
 
-    customs     rates under other customs of what a word is (`CUSTOMS`), by name
-    left_out    lines not read because their text has editorial signs or uncertain letters, by set
-    empty       lines without text, by set: what is read there counts as edits, and nothing as characters
-    unknown     characters of the transcriptions that the model cannot write, most frequent first; each is an error
-    trust       whether confidences and flags say where the errors are
+    customs     rates under the other conventions of what a word is (`CUSTOMS`), by name
+    left_out    lines not read because of editorial marks or uncertain letters, by set
+    empty       lines without text, by set: text read there counts as edits and adds no characters
+    unknown     characters of the transcriptions outside the alphabet, most frequent first; each is an error
+    trust       how well confidences and flags indicate errors
     """
 
     sets: Mapping[str, Rates]
@@ -57,7 +57,7 @@ class Scores:
     trust: Trustworthiness
 
     def to_json(self) -> dict[str, Any]:
-        """What `drethtr evaluate --json` writes; rates are fractions."""
+        """The content of `drethtr evaluate --json`; rates are fractions."""
         return {
             "convention": CONVENTION,
             "sets": [
@@ -81,11 +81,11 @@ def evaluate(
     seed: int = 0,
     advance: Advance | None = None,
 ) -> Scores:
-    """Read the clean lines and compare with their texts.
+    """Read the clean lines and compare the readings with their texts.
 
     Args:
-        limit: Read only so many lines of each set, drawn by `seed`.
-        advance: Told how many lines were read, after each of many steps.
+        limit: Read at most this many lines of each set, drawn with `seed`.
+        advance: Called after each of many steps with the number of lines read.
 
     Raises:
         DataError: naming the sample, if an image cannot be used; or if there is no clean line with a text, or no
@@ -108,7 +108,7 @@ def evaluate(
 
 
 def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Words) -> BySet:
-    """Rates of some lines under one custom of what a word is."""
+    """Rates of some lines under one convention of what a word is."""
     counts = score([sample.text for sample in samples], [reading.text for reading in readings], words_of)
     pages = list(map(page_of, samples))
     places: dict[str, list[int]] = defaultdict(list)
@@ -122,13 +122,13 @@ def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Wor
 
 
 def wer_of(customs: Mapping[str, Rates]) -> dict[str, float | None]:
-    """Word error rates under several customs, with their intervals, as JSON has them."""
+    """Word error rates under several conventions, with their intervals, for JSON."""
     ends = ("", "_low", "_high")
     return {f"{name}{end}": plain(rates)[f"wer{end}"] for name, rates in customs.items() for end in ends}
 
 
 def plain(rates: Rates) -> dict[str, Any]:
-    """Rates as JSON has them, what they rest on first; null without text, of too few pages the ends of intervals."""
+    """Rates for JSON, after the amounts of text; null without text, and null intervals for too few pages."""
     values = asdict(rates)
     for rate, *ends in (CER, WER):
         if isnan(values[rate]):
@@ -139,38 +139,38 @@ def plain(rates: Rates) -> dict[str, Any]:
 
 
 def to_read(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[Sample]:
-    """The lines that count: clean ones, and at most `limit` of each set.
+    """The lines to evaluate: clean ones, and at most `limit` of each set.
 
     Raises:
         DataError: if there are none, or none of them has a text.
     """
     clean = clean_lines(samples)
     if not clean:
-        raise DataError(f"no line to evaluate: none of {len(samples)} has a text without uncertain letters")
+        raise DataError(f"no lines to evaluate: none of {len(samples)} lines has a text without uncertain letters")
     chosen = choose(clean, len(clean) if limit is None else limit, seed)
     if not any(for_scoring(sample.text) for sample in chosen):
-        raise DataError(f"no line to evaluate: the texts of all {len(chosen)} are empty; add lines that have one")
+        raise DataError(f"no lines to evaluate: all {len(chosen)} texts are empty; add transcribed lines")
     return chosen
 
 
 def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[str]:
-    """How often the texts have each character that the model cannot write.
+    """Count the characters of the texts that the model cannot write.
 
     Raises:
-        DataError: if it can write none of them: the data are of another script.
+        DataError: if it can write none of them, because the data are in another script.
     """
     texts = ["".join(sample.text.split()) for sample in samples]
     unknown = recognizer.model.tokenizer.count_unknown(texts)
     if unknown and unknown.keys() >= set("".join(texts)):
         shown = "".join(character for character, _ in unknown.most_common(10))
         raise DataError(
-            f"no character of the texts is in the model's alphabet (they have {shown!r}); use another model"
+            f"none of the characters in the texts ({shown!r}) is in the model's alphabet; use another model"
         )
     return unknown
 
 
 def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> list[Reading]:
-    """What the recognizer reads on each line.
+    """Read each line.
 
     Raises:
         DataError: naming the sample, if an image cannot be used.
@@ -184,7 +184,7 @@ def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advan
 def read_each(
     recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
 ) -> Iterator[tuple[Sample, Reading | DataError]]:
-    """The same, each with its sample, or why its image cannot be used."""
+    """Yield each sample with its reading, or with the error if its image cannot be used."""
     lines = ((sample, line_or_error(recognizer, sample)) for sample in samples)
     for found in recognizer.read_opened(lines):
         yield found
@@ -195,7 +195,10 @@ def read_each(
 def portions(
     recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
 ) -> Iterator[list[tuple[Sample, Line]]]:
-    """The samples, opened, as many as are read together; when the next are asked for, these count as read."""
+    """Yield the samples with their images, in groups to read together.
+
+    A group counts as read when the next one is requested.
+    """
     for some in in_groups(((sample, open_sample(recognizer, sample)) for sample in samples), READ_TOGETHER):
         yield some
         if advance is not None:
@@ -203,7 +206,7 @@ def portions(
 
 
 def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
-    """The line of a sample, which can be read.
+    """The image of a sample, checked to be readable.
 
     Raises:
         DataError: naming the sample, if its image cannot be used or is too long for its height.
@@ -212,12 +215,12 @@ def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
     try:
         recognizer.check_line(line)
     except DataError as error:
-        raise sample.error(error) from error
+        raise error.of(sample.key or "sample") from error
     return line
 
 
 def line_or_error(recognizer: Recognizer, sample: Sample) -> Line | DataError:
-    """The line of a sample, or the reason why there is none."""
+    """The image of a sample, or the error if it cannot be used."""
     try:
         return open_sample(recognizer, sample)
     except DataError as error:

@@ -1,7 +1,7 @@
-"""Character and word error rates over a corpus, with an interval.
+"""Character and word error rates over a corpus, with confidence intervals.
 
-Edits are counted per line and divided only at the end, so that long lines weigh more than short ones and no
-batch matters. All rates are fractions: 0.03 is 3 %, and more than 1 is possible.
+Edits are summed over all lines before dividing, so long lines weigh more than short ones and batches do not matter.
+All rates are fractions: 0.03 is 3 %. They can exceed 1.
 """
 
 from collections.abc import Sequence
@@ -18,30 +18,30 @@ from drethtr.recognition.confidence.error_rate import student
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
-    "CER: all edits / all reference characters, over NFC code points; white space folded and stripped, case and "
-    "punctuation kept. WER: the same over words between white space. In brackets the 95 % interval of a bootstrap that "
-    "draws pages, or lines where pages are unknown, made wider where these are few; none of fewer than 6."
+    "CER: all edits / all reference characters, over NFC code points; white space collapsed and stripped, case and "
+    "punctuation kept. WER: the same over words separated by white space. In brackets the 95 % interval of a bootstrap "
+    "over pages, or over lines if pages are unknown, widened for few pages; none for fewer than 6."
 )
 CUSTOMS_CONVENTION = (
-    f"WER in other customs: with each of {APART} a word of its own (HTR-VT, VAN, DAN); over Unicode words "
-    "(Annex 29), those of punctuation alone left out (dinglehopper)."
+    f"WER in other conventions: with each of {APART} as a word of its own (HTR-VT, VAN, DAN); over Unicode words "
+    "(Annex 29), without those that are only punctuation (dinglehopper)."
 )
 
 FEWEST = 6
-"""Pages; fewer tell nothing of others: even if B were better on each of five, that would be chance in 6 % of cases."""
+"""Fewest pages for an interval: with five, B would be better on every page by chance in 6 % of cases."""
 
 DRAWS = 4000
-"""How often pages are drawn; the ends of the interval of six pages are passed by ten of them."""
+"""Number of bootstrap samples; for six pages, ten of them lie beyond each end of the interval."""
 
 DRAWN_TOGETHER = 4_000_000
-"""Numbers drawn at a time, so that the lines of a large collection take no more than 32 MB."""
+"""Random numbers drawn at a time, which limits memory to 32 MB for large collections."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What is known of some lines before anything is divided; `sum(counts, Counts())` adds them up.
+    """Counts of errors and text; `sum(counts, Counts())` adds them up.
 
-    An empty reference adds no characters, but what was read there adds its insertions.
+    An empty reference adds no characters, but text read there adds insertions.
     """
 
     edits: int = 0
@@ -55,20 +55,20 @@ class Counts:
 
     @property
     def cer(self) -> float:
-        """Character error rate; not a number where there is no text to read."""
+        """Character error rate; NaN if there is no reference text."""
         return self.edits / self.characters if self.characters else nan
 
     @property
     def wer(self) -> float:
-        """Word error rate, likewise."""
+        """Word error rate; NaN if there is no reference text."""
         return self.word_edits / self.words if self.words else nan
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Error rates with the ends of their 95 % intervals, and how much text they rest on.
+    """Error rates with the limits of their 95 % intervals, and the amount of text behind them.
 
-    drawn  how many pages there are to draw from; a line of unknown page is one by itself
+    drawn  number of pages to draw from; a line of unknown page counts as one
     """
 
     cer: float
@@ -83,18 +83,18 @@ class Rates:
 
     @property
     def sure(self) -> bool:
-        """Whether there are enough pages for the intervals to mean something."""
+        """Whether there are enough pages for meaningful intervals."""
         return self.drawn >= FEWEST
 
 
 def score(references: Sequence[str], hypotheses: Sequence[str], words_of: Words = between_spaces) -> list[Counts]:
-    """Compare each reading with its transcription, in the form `CONVENTION` describes."""
+    """Compare each reading with its transcription, as described in `CONVENTION`."""
     pairs = zip(references, hypotheses, strict=True)
     return [compare(reference, hypothesis, words_of) for reference, hypothesis in pairs]
 
 
 def compare(reference: str, hypothesis: str, words_of: Words = between_spaces) -> Counts:
-    """Count the fewest insertions, deletions and substitutions between two lines."""
+    """Count the insertions, deletions and substitutions between two lines."""
     reference, hypothesis = for_scoring(reference), for_scoring(hypothesis)
     words, read = words_of(reference), words_of(hypothesis)
     return Counts(
@@ -109,15 +109,14 @@ def compare(reference: str, hypothesis: str, words_of: Words = between_spaces) -
 def bootstrap(
     counts: Sequence[Counts], groups: Sequence[str] | None = None, samples: int = DRAWS, seed: int = 0
 ) -> Rates:
-    """Rates of all lines, and how far they move when other pages are drawn from the same source.
+    """Error rates of all lines, with bootstrap intervals over pages.
 
-    Lines of a page share a hand and a photograph, so pages are drawn, not lines: drawing lines would make the
-    interval too narrow.
+    Lines of a page share a hand and a photograph; drawing lines instead of pages would make the interval too narrow.
 
     Args:
         counts: One per line.
-        groups: Page of each line, "" where unknown; such lines are drawn alone. With fewer than two pages
-            to draw from, all lines are drawn alone.
+        groups: Page of each line, "" if unknown; such lines are drawn one by one. With fewer than two pages, all lines
+            are drawn one by one.
 
     Raises:
         DataError: if there are no lines.
@@ -136,7 +135,7 @@ def bootstrap(
 
 
 def sum_by_group(table: NDArray[np.int64], groups: Sequence[str]) -> NDArray[np.int64]:
-    """Add up the rows of each group; rows of group "" stay apart, and all rows do if there would be one sum left."""
+    """Add up the rows of each group; rows of group "" stay separate, and so do all rows if there is only one group."""
     names = units(groups)
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
     if len(place) == 1:
@@ -147,12 +146,12 @@ def sum_by_group(table: NDArray[np.int64], groups: Sequence[str]) -> NDArray[np.
 
 
 def units(groups: Sequence[str]) -> list[tuple[str, int]]:
-    """What is drawn together with each row: its group, or itself alone in group ""."""
+    """The unit each row is drawn with: its group, or the row itself in group ""."""
     return [(group, -1) if group else ("", row) for row, group in enumerate(groups)]
 
 
 def drawn_sums(table: NDArray[np.int64], draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Sums over as many rows as there are, drawn with replacement, again and again: (draws, columns)."""
+    """Sums over as many rows as the table has, drawn with replacement: (draws, columns)."""
     rows = len(table)
     together = max(DRAWN_TOGETHER // rows, 1)
     sizes = [min(together, draws - done) for done in range(0, draws, together)]
@@ -160,16 +159,16 @@ def drawn_sums(table: NDArray[np.int64], draws: int, rng: np.random.Generator) -
 
 
 def rates_of(edits: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The rate of every draw that has any text."""
+    """The rates of all draws that contain text."""
     told = characters > 0
     return np.asarray(edits[told] / characters[told])
 
 
 def interval_95(rates: NDArray[np.float64], rows: int) -> tuple[float, float]:
-    """The ends of the 95 % interval, from the rates of draws of so many rows; not numbers if there are none.
+    """The limits of the 95 % interval, from bootstrap rates over `rows` rows; NaN if there are none.
 
-    Between which 95 % of the rates lie would be too narrow: draws from few rows vary less than rows do, and how much
-    these vary is itself known from few. The ends are the quantiles that make up for both, of 99.5 % for six rows.
+    The central 95 % of the rates would be too narrow: the bootstrap understates the variance of few rows, and that
+    variance is itself estimated from few. Wider quantiles correct for both, 99.5 % for six rows.
 
     Source: Hesterberg 2015, What Teachers Should Know About the Bootstrap, "expanded percentile interval".
     """

@@ -1,4 +1,4 @@
-"""Lines whose text is probably that of another line: the model is sure, and reads something else altogether."""
+"""Find lines that probably have the text of another line: the model confidently reads something else."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -13,24 +13,24 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
 FAR = 0.6
-"""Normalized distance of reading and text: unrelated lines of a language are about 0.75 apart."""
+"""Normalized edit distance between reading and text; unrelated lines of a language are about 0.75 apart."""
 
 SURE = 0.7
-"""Confidence from which a far reading is held against the text."""
+"""A different reading with at least this confidence makes a line suspect."""
 
 NEAR = 0.5
-"""The text of another line, nearer than this to the reading, tells where the text went."""
+"""A reading closer than this to the text of another line shows where the text belongs."""
 
 SHORTEST = 5
-"""Characters; a reading shorter than this fits too many texts."""
+"""Characters; shorter readings match too many texts."""
 
 AROUND = 10
-"""Lines before and after, among which the right text is looked for where pages are unknown."""
+"""Number of lines before and after in which to look for the right text if pages are unknown."""
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A line that is read as something else than its text, and the line whose text that is, if it is near."""
+    """A line that is read as something else, and the line whose text was read, if one is similar."""
 
     sample: Sample
     reading: Reading
@@ -43,12 +43,12 @@ def misaligned(
     among: Sequence[Sample],
     advance: Advance | None = None,
 ) -> list[Suspect]:
-    """Read some lines and name those that are suspect, the surest first.
+    """Read some lines and return the suspect ones, most confident first.
 
     Args:
         lines: Lines to read.
-        among: All lines in their order, to look for the right text in.
-        advance: Told how many lines were read, after each of many steps.
+        among: All lines in order, in which to look for the right text.
+        advance: Called after each of many steps with the number of lines read.
     """
     near = neighbors(among)
     suspects = []
@@ -63,18 +63,18 @@ def misaligned(
 
 
 def apart(read: str, text: str) -> float:
-    """How far a reading is from a text: 0 if equal, 1 if they share nothing."""
+    """Distance between a reading and a text: 0 if equal, 1 if they share nothing."""
     return Levenshtein.normalized_distance(read, for_scoring(text))
 
 
 def nearest(read: str, candidates: Sequence[Sample]) -> Sample | None:
-    """The line whose text is what was read, if there is one."""
+    """The line whose text was read, if there is one."""
     best = min(candidates, key=lambda sample: apart(read, sample.text), default=None)
     return best if best is not None and apart(read, best.text) < NEAR else None
 
 
 def neighbors(among: Sequence[Sample]) -> Callable[[Sample], Sequence[Sample]]:
-    """For a line, those of its page; where pages are unknown, the lines before and after it."""
+    """Return a function that gives the lines on the page of a line, or, if pages are unknown, the lines around it."""
     places = {sample.key: place for place, sample in enumerate(among)}
     pages: dict[str, list[Sample]] = defaultdict(list)
     for sample in among:

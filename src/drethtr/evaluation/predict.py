@@ -1,4 +1,4 @@
-"""How well the error rate of unlabelled lines can be told: learned and measured on sets whose texts are known."""
+"""Learn to predict the error rate of untranscribed lines, and measure how well that works on transcribed sets."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -12,20 +12,20 @@ from drethtr.evaluation.metrics import Counts, compare
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, Expected, doubt_of
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategy import Strategy
 
 FEWEST = 3
-"""Sets from which it can be told how sets differ."""
+"""Fewest sets for estimating how sets differ."""
 
 DIGITS = 4
 
 Pair: TypeAlias = tuple[Sample, Reading]
-"""A line whose text is known, and what was read."""
+"""A transcribed line with its reading."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """The expected error rate of a set or page, beside the one it has; none without a text."""
+    """The predicted error rate of a set or page with the true one, None without text."""
 
     name: str
     lines: int
@@ -35,41 +35,41 @@ class Told:
 
     @property
     def inside(self) -> bool | None:
-        """Whether the interval holds the truth."""
+        """Whether the interval contains the true rate."""
         return None if self.cer is None else self.expected.low <= self.cer <= self.expected.high
 
 
 @dataclass(frozen=True)
 class Known:
-    """What was doubted in some lines, and the share of characters that was wrong; none without a text."""
+    """The doubt in some lines and their true error rate, None without text."""
 
     read: Doubt
     cer: float | None
 
     @property
     def teaches(self) -> bool:
-        """Whether there is something to set the edits against, and something to count them in."""
+        """Whether the lines have doubt and text to learn from."""
         return self.read.doubt > 0 and self.cer is not None
 
     @property
     def edits(self) -> float:
-        """The edits of as many characters of text as were read."""
+        """The number of edits, scaled to as many characters as were read."""
         return (self.cer or 0.0) * self.read.characters
 
     @property
     def factor(self) -> float:
-        """Edits for each expected wrong character; half of one more of each keeps it finite."""
+        """Edits per expected error, with half of one added to both to keep it finite."""
         return (self.edits + 0.5) / (self.read.doubt + 0.5)
 
 
 def known(pairs: Sequence[Pair]) -> Known:
-    """What was doubted and what was wrong."""
+    """The doubt in some lines and their true error rate."""
     counts = sum((compare(sample.text, reading.text) for sample, reading in pairs), Counts())
     return Known(doubt_of(reading for _, reading in pairs), counts.cer if counts.characters else None)
 
 
 def grouped(pairs: Sequence[Pair], name: Callable[[Sample], str]) -> dict[str, list[Pair]]:
-    """Lines by what they share, in the order of its names."""
+    """Group lines by a name, sorted by it."""
     groups: dict[str, list[Pair]] = defaultdict(list)
     for sample, reading in pairs:
         groups[name(sample)].append((sample, reading))
@@ -81,21 +81,18 @@ def set_of(sample: Sample) -> str:
     return sample.set
 
 
-def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
-    """The factor between doubt and edits, and how far it can be trusted.
+def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
+    """Learn the factor that converts doubt to edits, and its uncertainty.
 
-    Every set counts alike, however many lines it has: the next collection will be a set of its own.
-
-    Raises:
-        DataError: if there are too few sets to know how they differ.
+    Every set has the same weight, however many lines it has, since the next collection will be a set of its own.
     """
     sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
     if len(sets) < FEWEST:
-        raise DataError(f"{of_sets(len(sets))}; at least {FEWEST} different sets tell how far sets differ")
+        raise DataError(f"{of_sets(len(sets))}; at least {FEWEST} sets are needed to estimate how sets differ")
     logs = [log(known(of_set).factor) for of_set in sets]
     residuals = [residual for of_set in sets for residual in residuals_of(of_set)]
     return ErrorRate(
-        decoder,
+        strategy,
         factor=round(exp(fmean(logs)), DIGITS),
         spread=round(stdev(logs), DIGITS),
         noise=round(sum(residuals) / max(len(residuals) - len(sets), 1), DIGITS),
@@ -104,9 +101,9 @@ def learn(decoder: Decoder, pairs: Sequence[Pair]) -> ErrorRate:
 
 
 def residuals_of(of_set: Sequence[Pair]) -> list[float]:
-    """For each page of a set, the square of the edits that were not expected, for each that was.
+    """Squared residuals of the edits on each page of a set, relative to the expected edits.
 
-    A single page is what the factor comes from and says nothing; its lines stand for pages then.
+    If the set has a single page, from which the factor comes, its lines are used instead of pages.
     """
     factor, by_page = known(of_set).factor, grouped(of_set, page_or_line)
     pages = map(known, (by_page if len(by_page) > 1 else grouped(of_set, key_of)).values())
@@ -114,17 +111,17 @@ def residuals_of(of_set: Sequence[Pair]) -> list[float]:
 
 
 def key_of(sample: Sample) -> str:
-    """A name of the line itself."""
+    """The unique key of a line."""
     return sample.key
 
 
 def page_or_line(sample: Sample) -> str:
-    """The page of a line, or the line itself where its page is unknown."""
+    """The page of a line, or the line itself if its page is unknown."""
     return page_of(sample) or sample.key
 
 
 def tell(error_rate: ErrorRate, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
-    """What would have been told of each set, or of each group of another name, beside the truth."""
+    """Predict the error rate of each set, or of each group given by `name_of`, beside the true rate."""
     found = {name: known(group) for name, group in grouped(pairs, name_of).items()}
     return [
         Told(name, one.read.lines, one.read.characters, error_rate(one.read), one.cer) for name, one in found.items()
@@ -132,23 +129,25 @@ def tell(error_rate: ErrorRate, pairs: Sequence[Pair], name_of: Callable[[Sample
 
 
 def check_sets(samples: Sequence[Sample]) -> None:
-    """Refuse lines of too few sets to leave one out.
+    """Check that there are enough sets to leave one out.
 
     Raises:
-        DataError: if they are.
+        DataError: if there are not.
     """
     sets = len(set(map(set_of, samples)))
     if sets <= FEWEST:
-        raise DataError(f"{of_sets(sets)}; at least {FEWEST + 1} are needed to learn from all but one")
+        raise DataError(f"{of_sets(sets)}; at least {FEWEST + 1} are needed to leave one out")
 
 
 def of_sets(sets: int) -> str:
-    """What there is, for people."""
+    """A description of the number of sets."""
     return f"lines of {sets} {'set' if sets == 1 else 'sets'}"
 
 
-def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
-    """The same, each set told by what was learned from all others: as it will be with a new collection.
+def leave_one_set_out(
+    strategy: Strategy, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of
+) -> list[Told]:
+    """Predict the error rate of each set with a factor learned from all other sets.
 
     Raises:
         DataError: if there are too few sets.
@@ -158,10 +157,10 @@ def leave_one_set_out(decoder: Decoder, pairs: Sequence[Pair], name_of: Callable
     told = []
     for name, own in sets.items():
         others = [pair for pair in pairs if pair[0].set != name]
-        told += tell(learn(decoder, others), own, name_of)
+        told += tell(learn(strategy, others), own, name_of)
     return told
 
 
 def mean_absolute_error(told: Sequence[Told]) -> float:
-    """How far off the expected rates are, on average, of those with a text."""
+    """The mean absolute error of the predictions for groups with text."""
     return fmean(abs(one.expected.cer - one.cer) for one in told if one.cer is not None)

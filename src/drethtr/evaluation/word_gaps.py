@@ -1,28 +1,27 @@
-"""Where lines can be cut between words: their texts aligned to their images by the CTC head."""
+"""Find the gaps between words, by aligning the text to the image with CTC."""
 
 from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
-from torch import Tensor
 
 from drethtr.base.errors import ConfigError
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
 from drethtr.images.pieces import quietest
 from drethtr.lines.sample import Sample, fingerprint
-from drethtr.recognition.piece_reader import Part
+from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.ctc_search import align
-from drethtr.recognition.search.decoded import CTCScores, on_image
+from drethtr.recognition.search.decoded import CTCScores
 from drethtr.synthesis.recombination import Gap
 from drethtr.text.tokenizer import PAD
 
 LIKELY = -1.5
-"""Mean log-probability of the characters of a line, each where it is surest; a less likely text may be of another."""
+"""Minimum mean log-probability of the characters of a line at their best steps; below it, the text may be wrong."""
 
 SURE = -0.7
-"""The same of a space and the two characters on either side."""
+"""Minimum mean log-probability of a space and the two characters on either side."""
 
 AROUND = 2
 
@@ -30,44 +29,42 @@ AROUND = 2
 def word_gaps(
     recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
 ) -> dict[bytes, tuple[Gap, ...]]:
-    """The gaps between words, by the fingerprint of the image; of lines whose text is not found on them, none.
+    """The gaps between words by the fingerprint of the image; lines whose text does not align are omitted.
 
     Args:
-        advance: Told how many lines were looked at, after each of many steps.
+        advance: Called after each of many steps with the number of lines processed.
 
     Raises:
         ConfigError: if the model has no CTC head.
         DataError: naming the sample, if an image cannot be used.
     """
-    network = recognizer.model.network
-    if network.ctc is None:
-        raise ConfigError(f"model {recognizer.model.identity} has no CTC head to find words with; use another model")
+    if recognizer.network.dimensions.steps_per_token is None:
+        raise ConfigError(f"model {recognizer.model.identity} has no CTC head to locate words; use another model")
     found: dict[bytes, tuple[Gap, ...]] = {}
     for some in portions(recognizer, samples, advance):
-        parts = recognizer.pieces.prepare_whole([line for _, line in some])
-        for group, memory in recognizer.pieces.encoded(parts):
-            scores = CTCScores.of(memory)
+        pieces = recognizer.pieces.prepare_whole([line for _, line in some])
+        for group, view in recognizer.pieces.views(pieces):
             for row, number in enumerate(group):
-                sample, line = some[parts[number].line]
-                gaps = gaps_of(recognizer, sample.text, line, parts[number], scores.line(row))
+                sample, line = some[pieces[number].line]
+                gaps = gaps_of(recognizer, sample.text, line, pieces[number], view.scores, row)
                 if gaps is not None:
                     found[fingerprint(sample)] = gaps
     return found
 
 
 def gaps_of(
-    recognizer: Recognizer, text: str, line: Line, part: Part, log_probabilities: Tensor
+    recognizer: Recognizer, text: str, line: Line, piece: PreparedPiece, scores: CTCScores, row: int
 ) -> tuple[Gap, ...] | None:
-    """The sure gaps of one line, from CTC log-probabilities (S, V); None if its text is not found on it."""
+    """The reliable gaps of one line, which is row `row` of the scores; None if its text does not align."""
     tokenizer = recognizer.model.tokenizer
     tokens = tokenizer.encode(text)
     written = [tokenizer.decode([token]) for token in tokens]
     if "".join(written) != text or not text:
         return None
-    path = align(log_probabilities, tokens, PAD)
+    path = align(scores.lines[row], tokens, PAD)
     if np.mean(path.token_log_probabilities) < LIKELY:
         return None
-    edges = recognizer.pieces.edges(on_image(path, len(log_probabilities), recognizer.model.network), part)
+    edges = recognizer.pieces.edges(scores.on_image(path, scores.lines[row]), piece)
     gaps = []
     for place, begins in enumerate(accumulate(map(len, written[:-1]), initial=0)):
         around = path.token_log_probabilities[max(place - AROUND, 0) : place + AROUND + 1]

@@ -1,7 +1,4 @@
-"""What a word is: the three customs in which word error rates are published.
-
-`Gaitskell's "3.5" (no.)` has three words between white space, twelve with punctuation apart, three by Unicode.
-"""
+"""The three published conventions of what a word is, for word error rates."""
 
 import re
 import unicodedata
@@ -12,16 +9,16 @@ from typing import TypeAlias
 Words: TypeAlias = Callable[[str], list[str]]
 
 APART = "!\"#%&'()*+,-./:;<=>?[]_{}°—€"
-"""The signs that HTR-VT, VAN and DAN tell from the words they stand at; no others, such as “, ’ or –."""
+"""The signs that HTR-VT, VAN and DAN separate from words; not others such as “, ’ or –."""
 
 
 def between_spaces(text: str) -> list[str]:
-    """Words between white space, punctuation glued to them; what `jiwer` counts."""
+    """Words separated by white space, with attached punctuation; as counted by `jiwer`."""
     return text.split()
 
 
 def with_punctuation_apart(text: str) -> list[str]:
-    """The same, with each of those signs a word of its own."""
+    """Words separated by white space, with each of the signs in `APART` as a word of its own."""
     apart = (f" {character} " if character in APART else character for character in text)
     return "".join(apart).split()
 
@@ -36,14 +33,14 @@ MIDDLES = {
     "\u200b": "o",
 }
 CLASSES = {**dict.fromkeys(("Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Co"), "L"), "Nd": "N", "Pc": "_", "No": "k", "Cn": "k"}
-"""By category; Co, for private use, are letters to dinglehopper."""
+"""By Unicode category; dinglehopper treats private-use characters (Co) as letters."""
 EXTENDING = ("Mn", "Mc", "Me", "Cf")
 ALONE = ("CJK ", "HIRAGANA", "THAI", "LAO ", "KHMER", "MYANMAR")
 WORD = re.compile(r"(?:Lx*(?:[mb]x*(?=L))?|Nx*(?:[nb]x*(?=N))?|_x*)+|Ix*|kx*")
 
 
 def by_unicode(text: str) -> list[str]:
-    """Words by the default rules of Unicode Annex 29, those of punctuation alone left out; what dinglehopper counts."""
+    """Words by the default rules of Unicode Annex 29, without those that are only punctuation; as in dinglehopper."""
     classes = "".join(map(class_of, text))
     found = (match.span() for match in WORD.finditer(classes))
     return [text[start:end] for start, end in found if not set(classes[start:end]) <= {"_", "x"}]
@@ -51,7 +48,7 @@ def by_unicode(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def class_of(character: str) -> str:
-    """The word break class of a character, `o` for all that no word holds."""
+    """The word break class of a character, `o` for characters outside words."""
     if character in MIDDLES:
         return MIDDLES[character]
     category = unicodedata.category(character)
@@ -67,4 +64,4 @@ CUSTOMS: Mapping[str, Words] = {
     "wer_punctuation": with_punctuation_apart,
     "wer_unicode": by_unicode,
 }
-"""Each rate's name in JSON, and its words."""
+"""The JSON name of each rate, with its definition of words."""

@@ -85,14 +85,15 @@ def decoding(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise DataError(f"{name}: no such file") from error
+        raise DataError("no such file", name) from error
     except UnidentifiedImageError as error:
         raise DataError(
-            f"{name}: not an image of a known format ({', '.join(FORMATS)}); convert it to JPEG or PNG, "
-            "as must be the HEIC of telephones"
+            f"not an image of a known format ({', '.join(FORMATS)}); convert it to JPEG or PNG "
+            "(HEIC, the format of many phones, is not supported)",
+            name,
         ) from error
     except DECODING_ERRORS as error:
-        raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
+        raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
 
 
 @contextmanager
@@ -119,9 +120,9 @@ def name_of(source: ImageSource) -> str:
 def refuse_size(width: int, height: int, name: str) -> None:
     """Refuse what has no pixels, or so many that decoding could exhaust memory."""
     if width < 1 or height < 1:
-        raise DataError(f"{name}: an image of {width} x {height} pixels is empty")
+        raise DataError(f"an image of {width} x {height} pixels is empty", name)
     if width * height > MAX_PIXELS:
-        raise DataError(f"{name}: {width} x {height} pixels are more than the {MAX_PIXELS:,} allowed; scale it down")
+        raise DataError(f"{width} x {height} pixels are more than the {MAX_PIXELS:,} allowed; scale it down", name)
 
 
 def refuse_pages(image: Image.Image, name: str) -> None:
@@ -129,7 +130,7 @@ def refuse_pages(image: Image.Image, name: str) -> None:
     if image.format != "TIFF":
         return
     if any(not is_copy for _, is_copy in islice(frames(image), 1, COPIES)):
-        raise DataError(f"{name}: a TIFF of several pages; drethtr transcribe reads them")
+        raise DataError("a TIFF of several pages; drethtr transcribe reads them", name)
     image.seek(0)
 
 
@@ -158,7 +159,7 @@ def grey_from_array(array: NDArray[Any], name: str) -> Line:
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
     if array.ndim != 2 and not (array.ndim == 3 and array.shape[2] in (2, 3, 4)):
-        raise DataError(f"{name}: expected (height, width) or (height, width, 1 to 4 channels)")
+        raise DataError("expected (height, width) or (height, width, 1 to 4 channels)", name)
     refuse_size(array.shape[1], array.shape[0], name)
     pixels = to_8_bits(array, name)
     return pixels if pixels.ndim == 2 else grey_from_image(Image.fromarray(pixels), name)
@@ -171,13 +172,13 @@ def to_8_bits(array: NDArray[Any], name: str) -> Line:
     if array.dtype == np.bool_:
         return np.where(array, np.uint8(255), np.uint8(0))
     if array.dtype.kind not in "iuf":
-        raise DataError(f"{name}: pixels must be integers, floats or booleans")
+        raise DataError("pixels must be integers, floats or booleans", name)
     low, high = float(array.min()), float(array.max())
     if not (low >= 0 and np.isfinite(high)):
-        raise DataError(f"{name}: pixels run from {low:g} to {high:g}; expected finite values from 0")
+        raise DataError(f"pixels run from {low:g} to {high:g}; expected finite values from 0", name)
     if array.dtype.kind == "f":
         if high > 255:
-            raise DataError(f"{name}: pixels run up to {high:g}; expected floats from 0 to 1 or from 0 to 255")
+            raise DataError(f"pixels run up to {high:g}; expected floats from 0 to 1 or from 0 to 255", name)
         white = 1.0 if high <= 1 else 255.0
     else:
         # Scanners store 10, 12 or 14 bits in 16: the largest value tells how many are in use.

@@ -109,10 +109,10 @@ def open_pages(path: str | Path, most: int = MOST_PAGES) -> tuple[PageSource, ..
     """
     path = Path(path)
     if not path.is_file():
-        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
+        raise DataError("is a folder" if path.is_dir() else "no such file", path)
     in_pdf = is_pdf(path)
     if path.suffix.lower() == ".pdf" and not in_pdf:
-        raise DataError(f"{path}: named .pdf, but no PDF")
+        raise DataError("named .pdf, but no PDF", path)
     found = pdf_frames(path, most) if in_pdf else image_frames(path, most)
     return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))
 
@@ -142,7 +142,7 @@ def image_frames(path: Path, most: int) -> list[int]:
 def refuse_more(path: Path, pages: int, most: int) -> None:
     """Refuse a file of more than `most` pages."""
     if pages > most:
-        raise DataError(f"{path}: has more than {most:,} pages; split it")
+        raise DataError(f"has more than {most:,} pages; split it", path)
 
 
 def is_pdf(path: Path) -> bool:
@@ -155,7 +155,7 @@ def pdf_frames(path: Path, most: int) -> list[int]:
     """The pages of a PDF."""
     with closing(open_pdf(path)) as pdf:
         if not len(pdf):
-            raise DataError(f"{path}: a PDF without pages")
+            raise DataError("a PDF without pages", path)
         refuse_more(path, len(pdf), most)
         return list(range(len(pdf)))
 
@@ -175,8 +175,8 @@ def open_pdf(path: Path) -> "PdfDocument":
         return PdfDocument(path)
     except PdfiumError as error:
         if "password" in str(error).lower():
-            raise DataError(f"{path}: the PDF is encrypted; save it without its password first") from error
-        raise DataError(f"{path}: cannot be read as a PDF; it is damaged") from error
+            raise DataError("the PDF is encrypted; save it without its password first", path) from error
+        raise DataError("cannot be read as a PDF; it is damaged", path) from error
 
 
 def made_here(path: Path) -> bool:
@@ -200,7 +200,7 @@ def pdf_page(source: PageSource) -> "Iterator[tuple[PdfPage, float]]":
             width, height = page.get_size()
             yield page, min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
     except PdfiumError as error:
-        raise DataError(f"{source.name}: cannot be drawn; the PDF is damaged") from error
+        raise DataError("cannot be drawn; the PDF is damaged", source.name) from error
 
 
 def draw(source: PageSource, *, grey: bool) -> Image.Image:

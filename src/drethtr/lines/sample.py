@@ -41,12 +41,7 @@ class Sample:
         try:
             return load_line(self.image)
         except DataError as error:
-            raise self.error(error) from error
-
-    def error(self, error: DataError) -> DataError:
-        """The same, naming the sample, if it does not yet: what is read from a file may be called by its path."""
-        told, name = str(error), f"{self.key or 'sample'}: "
-        return DataError(told if told.startswith(name) else name + told)
+            raise error.of(self.key or "sample") from error
 
     def size(self) -> tuple[int, int]:
         """Width and height in pixels, read from the header only.

@@ -1,1 +1,5 @@
-"""The network, which knows no characters and no files: read decay, retention, attention, mixer, ctc, network."""
+"""The network in torch: read decay, retention, attention, mixer, ctc, network, then backend."""
+
+from drethtr.base.processors import let_threads_wait
+
+let_threads_wait()

@@ -10,9 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from drethtr.base.errors import CheckpointError
-
-UP, DOWN = ".up", ".down"
+from drethtr.recognition.adapter_file import DOWN, UP
 
 
 class LowRankChange(nn.Module):
@@ -74,22 +72,3 @@ def changes_between(before: nn.Module, after: nn.Module, rank: int) -> dict[str,
         changes[name + UP] = (left[:, :rank] * half).contiguous()
         changes[name + DOWN] = (half[:, None] * right[:rank]).contiguous()
     return changes
-
-
-@torch.no_grad()
-def apply_changes(network: nn.Module, changes: Mapping[str, Tensor]) -> None:
-    """Add changes to a network in place.
-
-    Raises:
-        CheckpointError: if they are not of such a network.
-    """
-    layers = projections(network)
-    if changes.keys() != {name + part for name in layers for part in (UP, DOWN)}:
-        raise CheckpointError("the adapter changes other layers than this network has")
-    for name, layer in layers.items():
-        up, down = (changes[name + part].double().cpu() for part in (UP, DOWN))
-        outputs, inputs = len(layer.weight), layer.weight[0].numel()
-        if down.shape[1:] != (inputs,) or up.shape != (outputs, len(down)):
-            raise CheckpointError(f"the adapter's change of {name} has not the shape of its weight")
-        # Summed in double on the processor, the weights and so their hash are the same on every machine.
-        layer.weight.copy_(layer.weight.double().cpu() + (up @ down).view_as(layer.weight))

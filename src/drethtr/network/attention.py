@@ -5,15 +5,16 @@ image keys (B, H, I, K) once per line.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.decay import Place, Scheduled
+from drethtr.network.decay import log_gamma
 from drethtr.network.softmax import softmax_attention
+from drethtr.recognition.architecture import Added, LayerPosition, Multiplied, NoPrior, PriorConfig
 
 
 class KeyValue(NamedTuple):
@@ -72,9 +73,9 @@ class DecayPrior(ImagePrior):
 
     log_gamma: Tensor
 
-    def __init__(self, gamma: Tensor) -> None:
+    def __init__(self, log_gamma: Tensor) -> None:
         super().__init__()
-        self.register_buffer("log_gamma", gamma.log(), persistent=False)
+        self.register_buffer("log_gamma", log_gamma, persistent=False)
 
 
 class MultipliedDecay(DecayPrior):
@@ -102,36 +103,25 @@ class AddedDecay(DecayPrior):
         return softmax_attention(q, *image, bias.to(q.dtype), dropout)
 
 
-class PriorConfig(ABC):
-    """Which image prior every layer gets (paper, Table 7)."""
-
-    @abstractmethod
-    def build(self, place: Place) -> ImagePrior: ...
-
-
-@dataclass(frozen=True)
-class NoPrior(PriorConfig):
-    """Image tokens see each other alike, however far apart."""
-
-    def build(self, place: Place) -> ImagePrior:
-        return Unweighted()
+@singledispatch
+def build_prior(config: PriorConfig, position: LayerPosition) -> ImagePrior:
+    """The image prior of a layer."""
+    raise TypeError(f"no image prior is registered for {config!r}")
 
 
-@dataclass(frozen=True)
-class Multiplied(PriorConfig):
-    """Decay after the softmax, as published."""
-
-    decay: Scheduled = field(default_factory=Scheduled)
-
-    def build(self, place: Place) -> ImagePrior:
-        return MultipliedDecay(self.decay.gamma(place))
+@build_prior.register
+def unweighted(config: NoPrior, position: LayerPosition) -> ImagePrior:
+    """No prior."""
+    return Unweighted()
 
 
-@dataclass(frozen=True)
-class Added(PriorConfig):
-    """Decay in log-space, before the softmax."""
+@build_prior.register
+def multiplied(config: Multiplied, position: LayerPosition) -> ImagePrior:
+    """Decay after the softmax."""
+    return MultipliedDecay(log_gamma(config.decay, position))
 
-    decay: Scheduled = field(default_factory=Scheduled)
 
-    def build(self, place: Place) -> ImagePrior:
-        return AddedDecay(self.decay.gamma(place))
+@build_prior.register
+def added(config: Added, position: LayerPosition) -> ImagePrior:
+    """Decay before the softmax."""
+    return AddedDecay(log_gamma(config.decay, position))

@@ -5,30 +5,24 @@ it takes the text, any number of tokens at a time, in `text`.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
 
 from torch import Tensor, nn
 
-from drethtr.network.attention import KeyValue, PriorConfig
-from drethtr.network.decay import Place
+from drethtr.network.attention import KeyValue, build_prior
 from drethtr.network.fusion import CrossAttention, ImageAttention, ModalityFusion, TextMixing
-from drethtr.network.mixer import MixerConfig
-from drethtr.network.output import OutputConfig
+from drethtr.network.mixer import build_mixer, build_past
+from drethtr.network.output import build_output
 from drethtr.network.tree import Tree
-
-
-class Shape(NamedTuple):
-    """What the layers of a network have in common."""
-
-    layers: int
-    width: int
-    heads: int
-    hidden: int
-    dropout: float
-    weight_dropout: float
-    mixer: MixerConfig
-    prior: PriorConfig
-    output: OutputConfig
+from drethtr.recognition.architecture import (
+    ArchitectureConfig,
+    DecoderOnly,
+    EncoderDecoder,
+    LayerPosition,
+    NetworkConfig,
+)
 
 
 def feed_forward(width: int, hidden: int, dropout: float) -> nn.Sequential:
@@ -68,20 +62,20 @@ class Block(nn.Module, ABC):
 class FusedBlock(Block):
     """Image and text go through the same weights: the layer of a decoder-only network."""
 
-    def __init__(self, shape: Shape, layer: int) -> None:
+    def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
-        place = Place(layer, shape.layers, shape.heads)
+        position = config.position(layer)
         self.fusion = ModalityFusion(
-            shape.width,
-            shape.heads,
-            shape.mixer.build(place, shape.width),
-            shape.prior.build(place),
-            shape.output.build(shape.width, shape.heads),
-            shape.dropout,
-            shape.weight_dropout,
+            config.width,
+            config.heads,
+            build_mixer(config.mixer, position, config.width),
+            build_prior(config.prior, position),
+            build_output(config.output, config.width, config.heads),
+            config.dropout,
+            config.weight_dropout,
         )
-        self.fusion_norm = nn.LayerNorm(shape.width)
-        self.feed_forward = feed_forward(shape.width, shape.hidden, shape.dropout)
+        self.fusion_norm = nn.LayerNorm(config.width)
+        self.feed_forward = feed_forward(config.width, config.hidden, config.dropout)
 
     def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
         mixed, kept = self.fusion.image(self.fusion_norm(x), mask)
@@ -105,15 +99,15 @@ class FusedBlock(Block):
 class CrossBlock(Block):
     """Text mixes with itself, then looks across to the encoded image, which this layer leaves as it is."""
 
-    def __init__(self, shape: Shape, layer: int) -> None:
+    def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
-        mixer = shape.mixer.build_past(Place(layer, shape.layers, shape.heads), shape.width)
-        output = shape.output.build(shape.width, shape.heads)
-        self.mixing = TextMixing(shape.width, shape.heads, mixer, output, shape.dropout, shape.weight_dropout)
-        self.mixing_norm = nn.LayerNorm(shape.width)
-        self.cross = CrossAttention(shape.width, shape.heads, shape.dropout, shape.weight_dropout)
-        self.cross_norm = nn.LayerNorm(shape.width)
-        self.feed_forward = feed_forward(shape.width, shape.hidden, shape.dropout)
+        mixer = build_past(config.mixer, config.position(layer), config.width)
+        output = build_output(config.output, config.width, config.heads)
+        self.mixing = TextMixing(config.width, config.heads, mixer, output, config.dropout, config.weight_dropout)
+        self.mixing_norm = nn.LayerNorm(config.width)
+        self.cross = CrossAttention(config.width, config.heads, config.dropout, config.weight_dropout)
+        self.cross_norm = nn.LayerNorm(config.width)
+        self.feed_forward = feed_forward(config.width, config.hidden, config.dropout)
 
     def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
         return x, self.kept_of_image(x)
@@ -136,15 +130,52 @@ class CrossBlock(Block):
 class EncoderLayer(nn.Module):
     """Image tokens look at each other before any text is there: a layer of an encoder."""
 
-    def __init__(self, shape: Shape, place: Place, hidden: int) -> None:
+    def __init__(self, config: NetworkConfig, position: LayerPosition, hidden: int) -> None:
         super().__init__()
-        prior = shape.prior.build(place)
-        self.attention = ImageAttention(shape.width, shape.heads, prior, shape.dropout, shape.weight_dropout)
-        self.attention_norm = nn.LayerNorm(shape.width)
-        self.feed_forward = feed_forward(shape.width, hidden, shape.dropout)
+        prior = build_prior(config.prior, position)
+        self.attention = ImageAttention(config.width, config.heads, prior, config.dropout, config.weight_dropout)
+        self.attention_norm = nn.LayerNorm(config.width)
+        self.feed_forward = feed_forward(config.width, hidden, config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Same shape (B, I, width); `mask` (B, I) is true where a token is."""
         x = x + self.attention(self.attention_norm(x), mask)
         out: Tensor = x + self.feed_forward(x)
         return out
+
+
+@singledispatch
+def build_encoder(architecture: ArchitectureConfig, config: NetworkConfig) -> Sequence[EncoderLayer]:
+    """The layers that image tokens go through first; a decoder-only network has none."""
+    raise TypeError(f"no layers are registered for {architecture!r}")
+
+
+@build_encoder.register
+def no_encoder(architecture: DecoderOnly, config: NetworkConfig) -> Sequence[EncoderLayer]:
+    """None."""
+    return ()
+
+
+@build_encoder.register
+def plain_encoder(architecture: EncoderDecoder, config: NetworkConfig) -> Sequence[EncoderLayer]:
+    """A pre-norm transformer encoder."""
+    positions = [LayerPosition(layer, architecture.layers, config.heads) for layer in range(architecture.layers)]
+    return [EncoderLayer(config, position, architecture.hidden) for position in positions]
+
+
+@singledispatch
+def build_block(architecture: ArchitectureConfig, config: NetworkConfig, layer: int) -> Block:
+    """The decoder's layer number `layer`, from 0."""
+    raise TypeError(f"no layers are registered for {architecture!r}")
+
+
+@build_block.register
+def fused(architecture: DecoderOnly, config: NetworkConfig, layer: int) -> Block:
+    """Image and text share the layer."""
+    return FusedBlock(config, layer)
+
+
+@build_block.register
+def crossed(architecture: EncoderDecoder, config: NetworkConfig, layer: int) -> Block:
+    """Text looks across to the image."""
+    return CrossBlock(config, layer)

@@ -6,26 +6,13 @@ and what seems to stand there. The *refined* reading adds what the image tokens 
 The blank shares the id of the padding token, which a text never holds.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
 from drethtr.network.embedding import sinusoid
-
-
-@dataclass(frozen=True, kw_only=True)
-class CTCConfig:
-    """`steps` are the characters an image token can hold; a token wider than 8 pixels needs more than one."""
-
-    steps: int = 2
-    inform_decoder: bool = True
-
-    def __post_init__(self) -> None:
-        if self.steps < 1:
-            raise ConfigError(f"a CTC head needs at least 1 step per image token, not {self.steps}")
+from drethtr.recognition.architecture import CTCConfig
 
 
 class CTCReading(NamedTuple):

@@ -2,12 +2,12 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from functools import singledispatch
 
 import torch
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
+from drethtr.recognition.architecture import ImagePositionsConfig, Learned, Sinusoidal, Unplaced
 
 
 def sinusoid(positions: Tensor, width: int) -> Tensor:
@@ -78,38 +78,25 @@ class NoImagePositions(ImagePositions):
         return x
 
 
-class ImagePositionsConfig(ABC):
-    """Which positions image tokens get."""
-
-    @abstractmethod
-    def build(self, width: int) -> ImagePositions: ...
-
-
-@dataclass(frozen=True)
-class Learned(ImagePositionsConfig):
-    """As published: 140 places for the 2227 columns of the fixed canvas."""
-
-    places: int = 140
-
-    def __post_init__(self) -> None:
-        if self.places < 1:
-            raise ConfigError(f"a table of image positions needs at least 1 place, not {self.places}")
-
-    def build(self, width: int) -> ImagePositions:
-        return LearnedImagePositions(self.places, width)
+@singledispatch
+def build_positions(config: ImagePositionsConfig, width: int) -> ImagePositions:
+    """The positions of image tokens."""
+    raise TypeError(f"no image positions are registered for {config!r}")
 
 
-@dataclass(frozen=True)
-class Sinusoidal(ImagePositionsConfig):
-    """Nothing to learn, no longest line."""
-
-    def build(self, width: int) -> ImagePositions:
-        return SinusoidalImagePositions()
+@build_positions.register
+def learned(config: Learned, width: int) -> ImagePositions:
+    """A table with fresh weights."""
+    return LearnedImagePositions(config.places, width)
 
 
-@dataclass(frozen=True)
-class Unplaced(ImagePositionsConfig):
-    """None; for image tokens that know their place already."""
+@build_positions.register
+def sinusoidal(config: Sinusoidal, width: int) -> ImagePositions:
+    """Sines and cosines."""
+    return SinusoidalImagePositions()
 
-    def build(self, width: int) -> ImagePositions:
-        return NoImagePositions()
+
+@build_positions.register
+def unplaced(config: Unplaced, width: int) -> ImagePositions:
+    """None."""
+    return NoImagePositions()

@@ -6,7 +6,7 @@ return it; what it is, a matrix of fixed size or a growing cache, is their own b
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -15,11 +15,12 @@ from torch import Tensor, nn
 
 from drethtr.network.attention import KeyValue, attend_image, fold_beams, unfold_beams
 from drethtr.network.cache import TextCache
-from drethtr.network.decay import Decay, DecayConfig, Place, Scheduled
+from drethtr.network.decay import Decay, build_decay, log_gamma
 from drethtr.network.recollection import Recollection
 from drethtr.network.retention import CHUNK, chunkwise, recall
 from drethtr.network.softmax import softmax_attention
 from drethtr.network.tree import Tree
+from drethtr.recognition.architecture import Fade, JointSoftmax, LayerPosition, MixerConfig, Retentive, SplitSoftmax
 
 State = TypeVar("State")
 
@@ -114,10 +115,10 @@ class FadedWeights(nn.Module):
 
     log_gamma: Tensor
 
-    def __init__(self, gamma: Tensor, normalize: bool) -> None:
+    def __init__(self, log_gamma: Tensor, normalize: bool) -> None:
         super().__init__()
         self.normalize = normalize
-        self.register_buffer("log_gamma", gamma.log(), persistent=False)
+        self.register_buffer("log_gamma", log_gamma, persistent=False)
 
     def forward(self, weights: Tensor) -> Tensor:
         """Weights (R, H, queries, keys), the queries being the last of the keys; same shape."""
@@ -225,69 +226,37 @@ class JointSoftmaxMixer(TextMixer[TextCache]):
         return from_image + weights[..., places:] @ written.values, state
 
 
-class MixerConfig(ABC):
-    """Which mixer every layer gets."""
-
-    @abstractmethod
-    def build(self, place: Place, width: int) -> TextMixer[Any]:
-        """The mixer of a layer that sees image and text."""
-
-    @abstractmethod
-    def build_past(self, place: Place, width: int) -> PastMixer[Any]:
-        """The mixer of a layer that sees text only."""
+@singledispatch
+def build_mixer(config: MixerConfig, position: LayerPosition, width: int) -> TextMixer[Any]:
+    """The mixer of a layer that sees image and text."""
+    return SummedMixer(build_past(config, position, width))
 
 
-@dataclass(frozen=True)
-class Retentive(MixerConfig):
-    """`normalize` divides by the root of D's row sum, as the released code does and the paper does not say."""
-
-    decay: DecayConfig = field(default_factory=Scheduled)
-    normalize: bool = True
-
-    def build(self, place: Place, width: int) -> TextMixer[Recollection]:
-        return SummedMixer(self.build_past(place, width))
-
-    def build_past(self, place: Place, width: int) -> PastMixer[Recollection]:
-        return RetentiveMixer(self.decay.build(place, width), self.normalize)
+@build_mixer.register
+def joint(config: JointSoftmax, position: LayerPosition, width: int) -> TextMixer[Any]:
+    """One softmax over image and text."""
+    return JointSoftmaxMixer(build_fade(config.fade, position))
 
 
-@dataclass(frozen=True)
-class Fade:
-    """Attention with decay: weights fade after the softmax, as the released code does; `normalize` as for retention."""
-
-    decay: Scheduled = field(default_factory=Scheduled)
-    normalize: bool = True
-
-    def build(self, place: Place) -> FadedWeights:
-        return FadedWeights(self.decay.gamma(place), self.normalize)
+@singledispatch
+def build_past(config: MixerConfig, position: LayerPosition, width: int) -> PastMixer[Any]:
+    """The mixer of a layer that sees text only."""
+    raise TypeError(f"no mixer is registered for {config!r}")
 
 
-def built(fade: Fade | None, place: Place) -> FadedWeights | None:
-    """What fades a layer's weights, if anything does."""
-    return None if fade is None else fade.build(place)
+@build_past.register
+def retentive(config: Retentive, position: LayerPosition, width: int) -> PastMixer[Any]:
+    """Retention."""
+    return RetentiveMixer(build_decay(config.decay, position, width), config.normalize)
 
 
-@dataclass(frozen=True)
-class JointSoftmax(MixerConfig):
-    """DTrHTR: one softmax over all that a token sees."""
-
-    fade: Fade | None = None
-
-    def build(self, place: Place, width: int) -> TextMixer[TextCache]:
-        return JointSoftmaxMixer(built(self.fade, place))
-
-    def build_past(self, place: Place, width: int) -> PastMixer[TextCache]:
-        return SoftmaxMixer(built(self.fade, place))
+@build_past.register(JointSoftmax)
+@build_past.register(SplitSoftmax)
+def softmax(config: JointSoftmax | SplitSoftmax, position: LayerPosition, width: int) -> PastMixer[Any]:
+    """Causal softmax attention."""
+    return SoftmaxMixer(build_fade(config.fade, position))
 
 
-@dataclass(frozen=True)
-class SplitSoftmax(MixerConfig):
-    """Separate normalization of image and text (paper, Sec. 7)."""
-
-    fade: Fade | None = None
-
-    def build(self, place: Place, width: int) -> TextMixer[TextCache]:
-        return SummedMixer(self.build_past(place, width))
-
-    def build_past(self, place: Place, width: int) -> PastMixer[TextCache]:
-        return SoftmaxMixer(built(self.fade, place))
+def build_fade(fade: Fade | None, position: LayerPosition) -> FadedWeights | None:
+    """The decay of a layer's softmax weights, if it has one."""
+    return None if fade is None else FadedWeights(log_gamma(fade.decay, position), fade.normalize)

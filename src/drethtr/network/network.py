@@ -8,26 +8,21 @@ network is, decoder-only or encoder-decoder, retentive or softmax, is a matter o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
-from drethtr.network.architecture import MAX_LAYERS, ArchitectureConfig, DecoderOnly, EncoderDecoder
-from drethtr.network.attention import Added, KeyValue, Multiplied, NoPrior, PriorConfig
-from drethtr.network.backbones import PPOCR, BackboneConfig, EfficientNetV2S
-from drethtr.network.block import Block, EncoderLayer, Shape
-from drethtr.network.ctc import CTCConfig, CTCHead, CTCReading
-from drethtr.network.embedding import ImagePositionsConfig, Learned, Sinusoidal, TextEmbedding
-from drethtr.network.mixer import JointSoftmax, MixerConfig, Retentive
-from drethtr.network.output import OutputConfig, Plain, SwishGate
+from drethtr.network.attention import KeyValue
+from drethtr.network.backbones import build_backbone
+from drethtr.network.block import Block, EncoderLayer, build_block, build_encoder
+from drethtr.network.ctc import CTCHead, CTCReading
+from drethtr.network.embedding import TextEmbedding, build_positions
 from drethtr.network.padded import valid
 from drethtr.network.tree import Tree
+from drethtr.recognition.architecture import NetworkConfig
 
-MAX_WIDTH, MAX_HEADS = 2**16, 1024
-"""More channels or heads can only be a mistake, or a file made to exhaust memory."""
+State = TypeVar("State")
 
 
 class ImageMemory(NamedTuple):
@@ -50,78 +45,6 @@ class DecoderState(NamedTuple):
     layers: tuple[Any, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class NetworkConfig:
-    """Shape of the network (paper, Sec. 5.4); the defaults are DRetHTR-SMALL as published.
-
-    `weight_dropout` falls on single weights of attention and retention. Without `text_positions` only the decay says
-    where a text token stands.
-    """
-
-    layers: int = 4
-    width: int = 1024
-    heads: int = 8
-    hidden: int = 4096
-    dropout: float = 0.3
-    weight_dropout: float = 0.3
-    embedding_dropout: float = 0.1
-    final_norm: bool = False
-    backbone: BackboneConfig = field(default_factory=EfficientNetV2S)
-    positions: ImagePositionsConfig = field(default_factory=Learned)
-    prior: PriorConfig = field(default_factory=Multiplied)
-    mixer: MixerConfig = field(default_factory=Retentive)
-    output: OutputConfig = field(default_factory=Plain)
-    architecture: ArchitectureConfig = field(default_factory=DecoderOnly)
-    text_positions: bool = True
-    ctc: CTCConfig | None = None
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.layers <= MAX_LAYERS:
-            raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {self.layers}")
-        if not (4 <= self.width <= MAX_WIDTH and 1 <= self.hidden <= MAX_WIDTH):
-            raise ConfigError(
-                f"a network is 4 to {MAX_WIDTH} channels wide and 1 to {MAX_WIDTH} hidden ones, "
-                f"not {self.width} and {self.hidden}"
-            )
-        if not 1 <= self.heads <= MAX_HEADS:
-            raise ConfigError(f"a network has 1 to {MAX_HEADS} heads, not {self.heads}")
-        if self.width % self.heads or self.width % 2:
-            raise ConfigError(f"width {self.width} must be even and divide into {self.heads} heads")
-        for name in ("dropout", "weight_dropout", "embedding_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"{name} {getattr(self, name)}: must be in [0, 1)")
-
-    @property
-    def shape(self) -> Shape:
-        """What all layers have in common."""
-        return Shape(*(getattr(self, name) for name in Shape._fields))
-
-
-SMALL = NetworkConfig()
-BASE = NetworkConfig(layers=12, width=768, heads=12, hidden=3072)
-COMPACT = NetworkConfig(
-    layers=6,
-    width=256,
-    heads=4,
-    hidden=960,
-    dropout=0.1,
-    weight_dropout=0.0,
-    embedding_dropout=0.1,
-    final_norm=True,
-    backbone=PPOCR(),
-    positions=Sinusoidal(),
-    prior=Added(),
-    ctc=CTCConfig(),
-)
-DTRHTR_SMALL = replace(SMALL, mixer=JointSoftmax(), prior=NoPrior())
-"""The softmax baseline."""
-RETHTR_SMALL = replace(SMALL, architecture=EncoderDecoder(), output=SwishGate(), prior=NoPrior())
-"""The encoder-decoder with retention; with RetNet's gate, which alone makes up the paper's 136 million parameters."""
-TRHTR_SMALL = replace(RETHTR_SMALL, mixer=JointSoftmax(), output=Plain())
-"""The encoder-decoder with softmax."""
-PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}
-
-
 class DRetHTR(nn.Module):
     """The network for `vocabulary` tokens; `blank` is the token that the CTC head uses as its blank."""
 
@@ -131,14 +54,15 @@ class DRetHTR(nn.Module):
     def __init__(self, config: NetworkConfig, vocabulary: int, *, blank: int = 1) -> None:
         super().__init__()
         self.config = config
-        self.backbone = config.backbone.build()
+        self.backbone = build_backbone(config.backbone)
         self.to_width = nn.Linear(self.backbone.width, config.width)
-        self.positions = config.positions.build(config.width)
+        self.positions = build_positions(config.positions, config.width)
         self.image_dropout = nn.Dropout(config.embedding_dropout)
         self.embed = TextEmbedding(vocabulary, config.width, config.embedding_dropout, placed=config.text_positions)
-        architecture, shape = config.architecture, config.shape
-        self.encoder = nn.ModuleList(architecture.encoder(shape))  # type: ignore[assignment]
-        self.blocks = nn.ModuleList(architecture.block(shape, n) for n in range(config.layers))  # type: ignore[assignment]
+        architecture = config.architecture
+        self.encoder = nn.ModuleList(build_encoder(architecture, config))  # type: ignore[assignment]
+        blocks = (build_block(architecture, config, layer) for layer in range(config.layers))
+        self.blocks = nn.ModuleList(blocks)  # type: ignore[assignment]
         self.final_norm = nn.LayerNorm(config.width) if config.final_norm else nn.Identity()
         self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
         self.ctc = (
@@ -197,10 +121,10 @@ class DRetHTR(nn.Module):
         x, kept = last.image(x, mask)
         return ImageMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
-    def blank(self, lines: int) -> ImageMemory:
-        """The memory of so many lines that have no image: one token each, without content or place.
+    def without_image(self, lines: int) -> ImageMemory:
+        """The memory of lines that have no image: one token each, without content or position.
 
-        What the decoder then writes, it writes by language alone, if it was trained to.
+        What the decoder then says of a text is its language model, if it was trained to have one.
         """
         nothing = self.to_width.weight.new_zeros(lines, 1, self.config.width)
         return self.encode_tokens(nothing, torch.ones(lines, dtype=torch.long, device=nothing.device))
@@ -246,3 +170,14 @@ class DRetHTR(nn.Module):
 def alone(kept: KeyValue) -> KeyValue:
     """The same for keeping long: as parts of a larger tensor, keys and values would keep the queries beside them."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
+
+
+def select_rows(state: State, rows: Tensor) -> State:
+    """Keep, repeat or reorder rows of every tensor in a nested state."""
+    chosen: Any = state
+    if isinstance(state, Tensor):
+        chosen = state.index_select(0, rows)
+    elif isinstance(state, tuple):
+        parts = [select_rows(part, rows) for part in state]
+        chosen = type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
+    return cast(State, chosen)

@@ -7,10 +7,12 @@ Source: RetNet, arXiv 2307.08621, Sec. 2.3.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from functools import singledispatch
 
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from drethtr.recognition.architecture import HeadNorm, OutputConfig, Plain, Sigmoid, SwishGate
 
 
 class Output(nn.Module, ABC):
@@ -28,15 +30,15 @@ class Output(nn.Module, ABC):
         return changed
 
 
-class Unchanged(Output):
-    """What the heads found, as it is."""
+class PlainOutput(Output):
+    """No change."""
 
     def forward(self, found: Tensor, x: Tensor) -> Tensor:
         return found
 
 
-class Squashed(Output):
-    """Its sigmoid."""
+class SigmoidOutput(Output):
+    """A sigmoid."""
 
     def forward(self, found: Tensor, x: Tensor) -> Tensor:
         return found.sigmoid()
@@ -66,44 +68,31 @@ class SwishGated(NormedHeads):
         return F.silu(self.gate(x)) * super().forward(found, x)
 
 
-class OutputConfig(ABC):
-    """What every layer does to what its heads found."""
-
-    @abstractmethod
-    def build(self, width: int, heads: int) -> Output: ...
-
-
-@dataclass(frozen=True)
-class Plain(OutputConfig):
-    """Nothing, as in DRetHTR."""
-
-    def build(self, width: int, heads: int) -> Output:
-        return Unchanged()
+@singledispatch
+def build_output(config: OutputConfig, width: int, heads: int) -> Output:
+    """What a layer does to the output of its heads."""
+    raise TypeError(f"no output is registered for {config!r}")
 
 
-@dataclass(frozen=True)
-class Sigmoid(OutputConfig):
+@build_output.register
+def plain(config: Plain, width: int, heads: int) -> Output:
+    """Nothing."""
+    return PlainOutput()
+
+
+@build_output.register
+def sigmoid(config: Sigmoid, width: int, heads: int) -> Output:
     """A sigmoid."""
-
-    def build(self, width: int, heads: int) -> Output:
-        return Squashed()
+    return SigmoidOutput()
 
 
-@dataclass(frozen=True)
-class HeadNorm(OutputConfig):
-    """Group norm, one group per head."""
-
-    on_image: bool = True
-
-    def build(self, width: int, heads: int) -> Output:
-        return NormedHeads(width, heads, on_image=self.on_image)
+@build_output.register
+def head_norm(config: HeadNorm, width: int, heads: int) -> Output:
+    """A norm for each head."""
+    return NormedHeads(width, heads, on_image=config.on_image)
 
 
-@dataclass(frozen=True)
-class SwishGate(OutputConfig):
-    """Group norm and a swish gate, as in RetNet."""
-
-    on_image: bool = True
-
-    def build(self, width: int, heads: int) -> Output:
-        return SwishGated(width, heads, on_image=self.on_image)
+@build_output.register
+def swish_gate(config: SwishGate, width: int, heads: int) -> Output:
+    """A norm for each head, then a gate."""
+    return SwishGated(width, heads, on_image=config.on_image)

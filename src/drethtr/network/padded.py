@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.onednn import Activation, convolve
+Activation = Callable[[Tensor], Tensor]
 
 
 def valid(lengths: Tensor, size: int) -> Tensor:
@@ -102,7 +102,23 @@ class MaskedConv(nn.Conv2d):
         pixels = x.fenced(columns // 2).pixels if columns > 1 else x.pixels
         if rows % 2 == 0 or columns % 2 == 0:
             pixels = F.pad(pixels, (0, 1 - columns % 2, 0, 1 - rows % 2))
-        return Padded(convolve(self, pixels, activation, residual), (x.widths + stride - 1) // stride, x.full)
+        found = F.conv2d(pixels, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+        if activation is not None:
+            found = activated(activation, found)
+        if residual is not None:
+            found = found + residual
+        return Padded(found, (x.widths + stride - 1) // stride, x.full)
+
+
+def activated(activation: Activation, pixels: Tensor) -> Tensor:
+    """The activation of each pixel.
+
+    PyTorch uses its fast kernels only where the last dimension is the densest; with channels last, permuting the view
+    lets it.
+    """
+    if pixels.is_contiguous(memory_format=torch.channels_last):
+        return activation(pixels.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+    return activation(pixels)
 
 
 class SqueezeExcitation(nn.Module):

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.base.rapidocr import REMEDY, network_in_rapidocr
-from drethtr.network.backbones.ppocr import PPOCR
+from drethtr.network.backbones.ppocr import PPOCRBackbone
+from drethtr.recognition.architecture import PPOCR
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -88,7 +89,7 @@ def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
     """The arrays under the names of `PPOCRBackbone`, for one channel of ink +1 instead of three of paper +1."""
     arrays = [-arrays[0].sum(1, keepdim=True), *arrays[1:]]
     with torch.device("meta"):
-        expected = PPOCR().build().state_dict()
+        expected = PPOCRBackbone(PPOCR()).state_dict()
     if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
         raise CheckpointError(f"{path}: the layers are not those of PP-OCRv6 small; {REMEDY}")
     return dict(zip(expected, arrays, strict=True))

@@ -4,10 +4,14 @@ Most of a layer looks at each token alone and is computed once per node. Only wh
 each text stand in a row of its own.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from drethtr.recognition.search.tree import TextTree
+from drethtr.text.tokenizer import PAD
 
 
 class Tree(NamedTuple):
@@ -35,3 +39,33 @@ class Tree(NamedTuple):
         """Vectors of texts (B x T, ..., L, K) as those of nodes (B, ..., N, K)."""
         rows = self.lines * self.nodes.shape[1] + self.text
         return x.movedim(-2, 1)[rows, self.place].movedim(1, -2)
+
+
+LIKE = 0.75
+"""A tree joins a batch of larger ones of which it has at least this share."""
+
+
+def of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """The numbers of trees in groups in which none is much smaller than the largest."""
+    group: list[int] = []
+    for number in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
+        if group and sizes[number] < LIKE * sizes[group[0]]:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group
+
+
+def stack_trees(trees: Sequence[TextTree]) -> tuple[Tensor, Tree]:
+    """Tokens (lines, N) and trees as `DRetHTR.decode_tree` takes them; no text goes through padding."""
+    nodes = max(len(tree.tokens) for tree in trees)
+    texts = max(max(len(tree.paths) for tree in trees), 1)
+    length = max(len(path) for tree in trees for path in (*tree.paths, [0]))
+    tokens = torch.tensor([tree.tokens + [PAD] * (nodes - len(tree.tokens)) for tree in trees])
+    homes = torch.tensor([tree.homes + [(0, 0)] * (nodes - len(tree.homes)) for tree in trees])
+    paths = torch.zeros(len(trees), texts, length, dtype=torch.long)
+    for own, tree in zip(paths, trees, strict=True):
+        for row, path in zip(own, tree.paths, strict=False):
+            row[: len(path)] = torch.tensor(path)
+    return tokens, Tree(paths, homes[..., 0], homes[..., 1])

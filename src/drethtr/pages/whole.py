@@ -26,7 +26,7 @@ def read_whole(original: Original, recognizer: Recognizer) -> Page:
     try:
         recognizer.check_line(line)
     except DataError as error:
-        raise DataError(f"{original.name}: {error}") from error
+        raise error.of(original.name) from error
     [reading] = recognizer.read_lines([line])
     [found] = Whole().find(line)
     text = transcription_of(reading, strip_of(line), width, height)

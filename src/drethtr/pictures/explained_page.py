@@ -2,7 +2,7 @@
 
 from PIL import Image, ImageDraw
 
-from drethtr.documents.page import Page, TextLine, Word
+from drethtr.documents.page import Page, PageWord, TextLine
 from drethtr.pictures.canvas import Canvas, Photo, Rectangle, Words
 from drethtr.pictures.contact_sheet import caption_font
 from drethtr.pictures.explained_line import color_of
@@ -58,7 +58,7 @@ def written(line: TextLine, scale: float, left: float, pixels: int) -> list[Phot
     x = left + GAP + TEXT_WIDTH * box.left * scale * 0.6
     y = (box.top + box.bottom) / 2 * scale + 0.35 * pixels
     shapes: list[Photo | Rectangle | Words] = []
-    for word in line.words or (Word(line.text),):
+    for word in line.words or (PageWord(line.text),):
         shapes.append(Words(x, y, word.text, pixels, color_of(1.0 if word.confidence is None else word.confidence)))
         x += font.getlength(word.text + " ")
     return shapes

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from math import log2
 from typing import NamedTuple
 
-import torch
+import numpy as np
 from PIL import Image
 
 import drethtr
 from drethtr.base.errors import DataError
 from drethtr.images.line import Line
-from drethtr.network.inspection import Looks, watch
 from drethtr.pictures.canvas import GREY, Canvas, Color, Photo, Rectangle, Words
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
 from drethtr.recognition.confidence.evidence import in_both
+from drethtr.recognition.network import Attention
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.stitching import stitch
@@ -56,39 +56,37 @@ class Explanation(NamedTuple):
     reading: Reading
     tokens: tuple[str, ...]
     draft: Reading | None
-    looks: Looks
+    attention: Attention
     extent: float
     read_by: str
 
 
-@torch.inference_mode()
 def explain(recognizer: Recognizer, line: Line) -> Explanation:
     """Read a line as always, then watch the decoder write the text that was read.
 
     Raises:
         DataError: if the line is so long that it is read in pieces.
     """
-    reader = recognizer.pieces
-    parts = reader.prepare(0, line)
-    if len(parts) > 1:
-        raise DataError(f"a line read in {len(parts)} pieces cannot be explained in one picture; cut it")
-    network, tokenizer = reader.networks.text, recognizer.model.tokenizer
-    [piece] = reader.read(parts)
-    [(_, memory)] = reader.encoded(parts)
-    before = torch.tensor([[BOS, *piece.tokens[:-1]]], device=memory.layers[0].keys.device)
-    looks = watch(network, memory, before[:, : max(len(piece.tokens), 1)])
-    count = looks.attention.shape[-1] if memory.mask is None else int(memory.mask.sum())
+    pieces = recognizer.pieces.prepare(0, line)
+    if len(pieces) > 1:
+        raise DataError(f"a line read in {len(pieces)} pieces cannot be explained in one picture; cut it")
+    network, tokenizer = recognizer.network, recognizer.model.tokenizer
+    [piece] = recognizer.pieces.read(pieces)
+    [(_, view)] = recognizer.pieces.views(pieces)
+    before = [BOS, *piece.tokens[:-1]]
+    attention = network.attend(view.memory, before[: max(len(piece.tokens), 1)])
+    count = view.memory.tokens[0]
     reading = recognizer.judge(line, [piece])
     opinion = "" if reading.calibrated else "; its confidences are not calibrated"
-    per_token = network.backbone.columns_per_token * line.shape[1] / parts[0].prepared.shape[1]
+    per_token = network.dimensions.columns_per_token * line.shape[1] / pieces[0].prepared.shape[1]
     return Explanation(
         line,
         reading,
         tuple(tokenizer.decode([token]) for token in piece.tokens),
         None if piece.draft is None else stitch([(piece.piece, piece.draft)]),
-        looks._replace(attention=looks.attention[..., :count]),
+        attention,
         count * per_token,
-        f"drethtr {drethtr.__version__}, model {recognizer.model.identity}, {recognizer.decoder!r}{opinion}",
+        f"drethtr {drethtr.__version__}, model {recognizer.model.identity}, {recognizer.strategy!r}{opinion}",
     )
 
 
@@ -175,8 +173,8 @@ def draw_attention(told: Explanation, frame: Frame) -> Drawn:
     """A row for each character written, dark where the decoder looked for it: the mean of all layers and heads."""
     if not told.tokens:
         return [], 0
-    shares = told.looks.attention.mean((0, 1))
-    grey = (255 * (1 - shares / shares.amax(1, keepdim=True))).byte().cpu().numpy()
+    shares = told.attention.image.mean((0, 1))
+    grey = (255 * (1 - shares / shares.max(1, keepdims=True))).astype(np.uint8)
     size = max(1, round(told.extent * frame.scale)), ROW * len(told.tokens)
     shapes: list[Shape] = [Photo(frame.left, frame.top, Image.fromarray(grey).resize(size, Image.Resampling.NEAREST))]
     for row, token in enumerate(told.tokens):
@@ -186,11 +184,11 @@ def draw_attention(told: Explanation, frame: Frame) -> Drawn:
 
 def draw_memory(told: Explanation, frame: Frame) -> Drawn:
     """A bar for each head of each layer, as long as the logarithm of the characters it remembers."""
-    if told.looks.reach is None:
+    if told.attention.reach is None:
         return [Words(frame.left, frame.top + 14, "all that it wrote, in every layer", 12, GREY)], 18
     shapes: list[Shape] = []
     top = frame.top
-    for number, heads in enumerate(told.looks.reach.tolist(), start=1):
+    for number, heads in enumerate(told.attention.reach.tolist(), start=1):
         shapes.append(Words(frame.left - 4, top + 12, f"layer {number}", 10, GREY, "end"))
         for head, reach in enumerate(heads):
             thick = BAR_HEIGHT / len(heads)

@@ -1,4 +1,4 @@
-"""An adapter on disk: a file like a model's that holds small changes of one only, and the hash of what it changes."""
+"""An adapter on disk: low-rank changes of one model (LoRA, arXiv 2106.09685), and the hash of what they change."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,14 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError, safe_open
-from torch import Tensor
+import numpy as np
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError
-from drethtr.network.adapter import apply_changes
-from drethtr.network.weights_file import check_finite
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import (
     ADAPTER,
@@ -23,21 +19,31 @@ from drethtr.recognition.model_file import (
     Model,
     load_model,
     parse_header,
-    read_tensors,
     weights_hash,
+)
+from drethtr.recognition.weights import (
+    Array,
+    Weights,
+    check_finite,
+    in_float32,
+    read_metadata,
+    read_tensors,
     write_tensors,
 )
+
+UP, DOWN = ".up", ".down"
+"""How the names of a layer's two factors end: its weight grows by up (outputs, rank) x down (rank, inputs)."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """Low-rank changes of one model, as `drethtr.network.adapter` applies them, with their card and trust.
+    """Low-rank changes of one model, with their card and trust.
 
     base    hash of the weights that are changed
-    beside  name of the file they come from, which is looked for beside the adapter's own
+    beside  name of their file, which is looked for beside the adapter's own
     """
 
-    changes: Mapping[str, Tensor]
+    changes: Weights
     base: str
     beside: str
     card: Mapping[str, Any]
@@ -53,16 +59,15 @@ def save_adapter(adapter: Adapter, path: Path) -> None:
         "card": dict(adapter.card),
         "trust": config.to_dict(adapter.trust),
     }
-    tensors = {name: tensor.detach().half().cpu().contiguous() for name, tensor in adapter.changes.items()}
+    tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}
     write_tensors(tensors, path, {ADAPTER: json.dumps(header, ensure_ascii=False)})
 
 
 def holds_adapter(path: Path) -> bool:
     """Whether a file is a whole adapter, as its header says; no weights are read."""
     try:
-        with safe_open(path, framework="pt") as file:
-            return ADAPTER in (file.metadata() or {})
-    except (SafetensorError, OSError):
+        return ADAPTER in read_metadata(path)
+    except CheckpointError:
         return False
 
 
@@ -72,32 +77,37 @@ def load_adapter(path: Path) -> Adapter:
     Raises:
         CheckpointError: if the file cannot be used, saying why.
     """
-    tensors, metadata = read_tensors(path)
+    metadata = read_metadata(path)
     if ADAPTER not in metadata:
         raise CheckpointError(f"{path}: not an adapter")
     header = parse_header(path, metadata, ADAPTER)
     try:
-        check_finite(tensors)
+        changes = {name: in_float32(factor) for name, factor in read_tensors(path).items()}
+        check_finite(changes)
         trust = config.from_dict(Trust, header["trust"])
         base, beside = str(header["base"]), Path(str(header["beside"])).name
-        return Adapter(tensors, base, beside, header["card"], trust)
+        return Adapter(changes, base, beside, header["card"], trust)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the adapter's header is not understood: {error}") from error
 
 
-def load_adapted(adapter: Adapter, bases: Iterable[Path], device: torch.device | str = "cpu") -> Model:
-    """The model that an adapter is of, looked for among the files `bases`, with the adapter's changes made.
+def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
+    """The model that an adapter belongs to, looked for among the files `bases`, with the adapter's changes applied.
 
     Raises:
         CheckpointError: if one of them cannot be used, none of them is that model, or the changes do not fit it.
     """
     tried = []
     for path in bases:
-        model = load_model(path, device)
-        if weights_hash(model) == adapter.base:
-            return changed(model, adapter, path)
+        model = load_model(path)
+        if weights_hash(model.weights) == adapter.base:
+            try:
+                weights = adapted(model.weights, adapter.changes)
+            except CheckpointError as error:
+                raise CheckpointError(f"{path} with the adapter's changes: {error}") from error
+            return replace(model, weights=weights, card=adapter.card, trust=adapter.trust)
         tried.append(str(path))
     its = f"the adapter is of a model with the hash {adapter.base}, from a file {adapter.beside}"
     if not tried:
@@ -105,28 +115,44 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path], device: torch.device |
     raise CheckpointError(f"{its}, and not of {' or '.join(tried)}: lay that file beside the adapter, or name both")
 
 
-def changed(model: Model, adapter: Adapter, path: Path) -> Model:
-    """The model of the file `path` with the changes of its adapter."""
-    try:
-        apply_changes(model.network, adapter.changes)
-        check_finite(model.network.state_dict())
-    except CheckpointError as error:
-        raise CheckpointError(f"{path} with the adapter's changes: {error}") from error
-    return replace(model, card=adapter.card, trust=adapter.trust)
+def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
+    """The weights plus the changes.
+
+    Raises:
+        CheckpointError: if the changes are not of such weights, or too large.
+    """
+    layers = {name.removesuffix(part) for name in changes for part in (UP, DOWN) if name.endswith(part)}
+    if changes.keys() != {layer + part for layer in layers for part in (UP, DOWN)}:
+        raise CheckpointError("half of a low-rank change is missing")
+    if strange := sorted(layer for layer in layers if f"{layer}.weight" not in weights):
+        raise CheckpointError(f"the adapter changes layers that this network does not have, such as {strange[0]}")
+    plain = dict(weights)
+    for layer in layers:
+        name = f"{layer}.weight"
+        up, down, weight = (
+            factor.astype(np.float64) for factor in (changes[layer + UP], changes[layer + DOWN], plain[name])
+        )
+        inputs = weight.size // len(weight)
+        if up.ndim != 2 or down.ndim != 2 or up.shape != (len(weight), len(down)) or down.shape[1] != inputs:
+            raise CheckpointError(f"the adapter's change of {layer} has not the shape of its weight")
+        # Summed in double, the weights and so their hash are the same on every machine.
+        plain[name] = (weight + (up @ down).reshape(weight.shape)).astype(np.float32)
+    check_finite(plain)
+    return plain
 
 
-def load_named(path: Path, adapter: str | Path | None, device: torch.device | str) -> Model:
+def load_named(path: Path, adapter: str | Path | None) -> Model:
     """The model in a file, with an adapter if one is named or `path` is one.
 
     Raises:
         CheckpointError: if a file cannot be used, or the adapter's model is not found.
     """
     if adapter is not None:
-        return load_adapted(load_adapter(Path(adapter)), [path], device)
+        return load_adapted(load_adapter(Path(adapter)), [path])
     if holds_adapter(path):
         changes = load_adapter(path)
-        return load_adapted(changes, near(path, changes), device)
-    return load_model(path, device)
+        return load_adapted(changes, near(path, changes))
+    return load_model(path)
 
 
 def near(path: Path, adapter: Adapter) -> Iterator[Path]:

@@ -1,82 +1,90 @@
 """A trained model, ready to read: line images in, readings out.
 
-Every figure of the package comes through here: validation, test and users' lines are read by the same code.
+Every metric of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypeVar
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.config import named
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, load_line, name_of
-from drethtr.network.device import device_called
-from drethtr.network.precision import Precision
 from drethtr.recognition.adapter_file import load_named
+from drethtr.recognition.backends import AUTO, CPU, open_network
 from drethtr.recognition.batching import in_groups
+from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
-from drethtr.recognition.confidence.evidence import features_of
+from drethtr.recognition.confidence.evidence import Features, features_of
 from drethtr.recognition.confidence.ink import inked_columns
 from drethtr.recognition.model_file import SHIPPED, Model
-from drethtr.recognition.piece_reader import PieceReader, ReadPiece
+from drethtr.recognition.network import Network
+from drethtr.recognition.pieces import PieceReader, ReadPiece
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.decoder import MOST_ALTERNATIVES, Decoder
-from drethtr.recognition.search.strategies import default_decoder
+from drethtr.recognition.search.strategies import default_strategy, strategy_named
+from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import stitch
-from drethtr.research.drift import DriftTold
-from drethtr.sharing.folder import locate, upload, write_folder
 
 Item = TypeVar("Item")
 
 READ_TOGETHER = 256
-"""Lines read at a time, if memory has room for them: enough for batches of like width."""
+"""Lines read at a time, if memory has room for them: enough to keep threads busy, or for batches of similar width."""
 
 
 class Recognizer:
-    """Reads lines with one model and one decoder.
+    """Reads lines with one model and one strategy.
 
     Args:
-        model: From `load_model`; its network is used as it is, on its device.
-        decoder: How text is found, a value such as `CTC()`; by default what reads best with this model.
-        precision: In which numbers the network computes; `Precision.BFLOAT16` is faster on processors that compute
-            with it.
+        model: From `load_model`.
+        decoder: How text is found: a name such as "joint", or a strategy such as `CTC()`; by default what reads best
+            with this model.
+        network: What computes; by default what `load` would open. Training hands in the network that it trains.
+        precision: In which numbers the network computes: "float32", "int8" or "bfloat16".
+        device: "cpu", "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else the CPU.
+        threads: How many lines to read side by side on a CPU; by default one for each free processor.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece; the
             text that was read stands before them, with its score.
 
     Raises:
-        CheckpointError: if the model has to be calibrated again.
-        ConfigError: if the model has no part that `decoder` needs, or the decoder not so many alternatives; or a name
-            is given for `decoder` or `precision`.
+        CheckpointError: if the model has to be calibrated again, or its weights are not those of its network.
+        ConfigError: if a name is unknown, the model has no part that `decoder` needs, or the decoder gives fewer
+            alternatives.
+        MissingExtraError: if this takes torch, and it is not installed.
     """
 
     def __init__(
         self,
         model: Model,
-        decoder: Decoder | None = None,
+        decoder: Strategy | str | None = None,
         *,
-        precision: Precision = Precision.FLOAT32,
+        network: Network | None = None,
+        precision: Precision | str = Precision.FLOAT32,
+        device: str = CPU,
+        threads: int | None = None,
         alternatives: int = 0,
     ) -> None:
-        refuse_names(decoder, precision)
+        chosen = strategy_named(decoder) if isinstance(decoder, str) else decoder
+        self.precision = precision_named(precision)
         self.model = model
-        chosen = decoder or model.trust.decoder or default_decoder(model.network)
-        self.decoder = model.trust.fitted(chosen)
-        self.decoder.check(model.network)
-        model.check_trust()
+        self.network = network or open_network(model, device, self.precision, threads or free_processors())
+        best = chosen or model.trust.strategy or default_strategy(self.network)
+        self.strategy = model.trust.completed(best)
+        check_strategy(self.strategy, self.network)
+        check_trust(model, self.network)
         if not 0 <= alternatives <= MOST_ALTERNATIVES:
             raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
-        if alternatives > self.decoder.most_alternatives:
+        if alternatives > self.strategy.most_alternatives:
             raise ConfigError(
-                f"{self.decoder!r} gives at most {self.decoder.most_alternatives} alternatives, not {alternatives}; "
+                f"{self.strategy!r} gives at most {self.strategy.most_alternatives} alternatives, not {alternatives}; "
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
-        self.precision = precision
-        self.pieces = PieceReader(model, self.decoder, precision, alternatives)
+        self.pieces = PieceReader(model, self.network, self.strategy, alternatives)
 
     @classmethod
     def load(
@@ -84,78 +92,24 @@ class Recognizer:
         path: str | Path | None = None,
         *,
         adapter: str | Path | None = None,
-        decoder: Decoder | None = None,
-        device: torch.device | str = "cpu",
-        precision: Precision = Precision.FLOAT32,
+        decoder: Strategy | str | None = None,
+        precision: Precision | str = Precision.FLOAT32,
+        device: str = AUTO,
+        threads: int | None = None,
         alternatives: int = 0,
     ) -> Self:
-        """The shipped model, or the one in the file `path`, with the small changes in the file `adapter`.
+        """Load the shipped model, or the one in the file `path`, with the adapter in the file `adapter`.
 
-        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. `device` is what
-        torch calls it: "cpu", "cuda", "cuda:1", "mps".
+        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. The other
+        arguments are those of the class.
 
         Raises:
             CheckpointError: if a file is missing, damaged, of another version, or no model; the adapter is of another
                 model; or the model has to be calibrated again.
-            ConfigError: if the model has no part that `decoder` needs, or the decoder not so many alternatives; or a
-                name is given for `decoder` or `precision`, or no name of a device.
+            ConfigError, MissingExtraError: as the class.
         """
-        refuse_names(decoder, precision)
-        model = load_named(Path(path) if path is not None else SHIPPED, adapter, device_called(device))
-        return cls(model, decoder, precision=precision, alternatives=alternatives)
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        source: str | Path,
-        *,
-        revision: str | None = None,
-        adapter: str | Path | None = None,
-        decoder: Decoder | None = None,
-        device: torch.device | str = "cpu",
-        precision: Precision = Precision.FLOAT32,
-        alternatives: int = 0,
-    ) -> Self:
-        """The model of a repository of the Hugging Face hub, `OWNER/NAME`, or in a folder or file on this machine.
-
-        All else is as for `load`.
-
-        Raises:
-            CheckpointError: if there is none, or it cannot be used; ConfigError as `load`.
-            MissingExtraError: if a repository is named and huggingface_hub is not installed.
-        """
-        return cls.load(
-            locate(source, revision),
-            adapter=adapter,
-            decoder=decoder,
-            device=device,
-            precision=precision,
-            alternatives=alternatives,
-        )
-
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write into a folder what `push_to_hub` uploads: the model, and a README made from its card.
-
-        Raises:
-            DataError: if the folder has a README of something else.
-        """
-        write_folder(self.model, Path(folder))
-
-    def push_to_hub(self, repository: str, *, private: bool = False) -> str:
-        """Upload the model and its README to `OWNER/NAME` on the Hugging Face hub; returns the address of the commit.
-
-        Raises:
-            MissingExtraError: if huggingface_hub is not installed.
-        """
-        return upload(self.model, repository, private=private)
-
-    def watch_drift(self, tell: Callable[[float], object]) -> None:
-        """From now on, tell after every batch how far both forms of the decoder are apart on its texts; slow.
-
-        In bfloat16, a narrow network then decodes text in float32, as it does where it writes.
-        """
-        watched = DriftTold(self.decoder, tell)
-        self.pieces = PieceReader(self.model, watched, self.precision, self.pieces.alternatives)
+        model = load_named(Path(path) if path is not None else SHIPPED, adapter)
+        return cls(model, decoder, precision=precision, device=device, threads=threads, alternatives=alternatives)
 
     @property
     def model_hash(self) -> str:
@@ -182,10 +136,10 @@ class Recognizer:
         Raises:
             CheckpointError: if the model's numbers overflow.
         """
-        parts = self.pieces.prepare_all(lines)
+        pieces = self.pieces.prepare_all(lines)
         of_line: list[list[ReadPiece]] = [[] for _ in lines]
-        for part, read in zip(parts, self.pieces.read(parts), strict=True):
-            of_line[part.line].append(read)
+        for piece, read in zip(pieces, self.pieces.read(pieces), strict=True):
+            of_line[piece.line].append(read)
         return list(map(self.judge, lines, of_line))
 
     def read_each(
@@ -243,15 +197,20 @@ class Recognizer:
         """
         self.pieces.most_columns(line)
 
-    def impressions(self, lines: Sequence[Line]) -> NDArray[np.float64]:
+    def line_features(self, lines: Sequence[Line]) -> Features:
         """What lines look like to the network, (lines, features): the mean over the pieces of a line."""
         if not lines:
-            return np.empty((0, features_of(self.model.network)))
-        parts = self.pieces.prepare_all(lines)
-        of_line: list[list[NDArray[np.float64]]] = [[] for _ in lines]
-        for part, impression in zip(parts, self.pieces.impressions(parts), strict=True):
-            of_line[part.line].append(impression)
-        return np.stack([np.mean(pieces, axis=0) for pieces in of_line])
+            return np.empty((0, features_of(self.network.dimensions)))
+        pieces = self.pieces.prepare_all(lines)
+        of_line: list[list[Features]] = [[] for _ in lines]
+        for piece, features in zip(pieces, self.pieces.line_features(pieces), strict=True):
+            of_line[piece.line].append(features)
+        return np.stack([np.mean(some, axis=0) for some in of_line])
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What makes probabilities of confidences, if the model was calibrated for this strategy and precision."""
+        return self.model.trust.calibration(self.strategy, self.precision)
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
         """The reading of a line, its confidences calibrated, with all doubts about it."""
@@ -266,22 +225,33 @@ class Recognizer:
             unwritten=tuple(place for piece in pieces for place in piece.unwritten),
             draft=stitch(drafts).text if drafts else None,
             ended=all(piece.known.ended for piece in pieces),
-            impression=np.mean([piece.known.impression for piece in pieces], axis=0),
+            features=np.mean([piece.known.features for piece in pieces], axis=0),
         )
-        return replace(self.model.trust.calibrated(reading, self.decoder), flags=self.model.trust.flags(seen))
+        if (calibration := self.calibration) is not None:
+            reading = calibration(reading)
+        return replace(reading, flags=self.model.trust.flags(seen))
 
 
-def refuse_names(decoder: object, precision: object) -> None:
-    """Refuse what the command line takes, where Python takes a value.
+def precision_named(precision: Precision | str) -> Precision:
+    """The precision of a name.
 
     Raises:
-        ConfigError: saying what to give.
+        ConfigError: if there is none.
     """
-    if not isinstance(decoder, Decoder | None):
-        raise ConfigError(
-            f"decoder={decoder!r} is no decoder; give a value, as in decoder=CTC(): "
-            "from drethtr import CTC, Beam, Greedy, Joint, VerifiedDrafts"
+    if isinstance(precision, Precision):
+        return precision
+    return named("precision", precision, {known.value: known for known in Precision})
+
+
+def check_trust(model: Model, network: Network) -> None:
+    """Refuse trust that was learned from other line features than the network has.
+
+    Raises:
+        CheckpointError: saying so; the model can be calibrated all the same.
+    """
+    known, seen = model.trust.unlike_training, features_of(network.dimensions)
+    if known is not None and len(known.alike.weights) != seen:
+        raise CheckpointError(
+            f"model {model.identity}: its check for unknown writing weighs {len(known.alike.weights)} features of a "
+            f"line, but its network sees {seen}; calibrate it again"
         )
-    if not isinstance(precision, Precision):
-        known = " or ".join(map(str, Precision))
-        raise ConfigError(f"precision={precision!r} is no precision; give {known}: from drethtr import Precision")

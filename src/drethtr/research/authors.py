@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
-from drethtr.network.backbones import EfficientNetV2S, Given
-from drethtr.network.embedding import Learned, Unplaced
-from drethtr.network.network import DRetHTR, NetworkConfig
+from drethtr.network.network import DRetHTR
 from drethtr.network.weights_file import fit, listed, read_weights
+from drethtr.recognition.architecture import EfficientNetV2S, Given, Learned, NetworkConfig, Unplaced
 from drethtr.research.published_mode import PUBLISHED, PublishedSettings
 
 CANVAS = 2227

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Preparation
-from drethtr.network.network import BASE, SMALL, NetworkConfig
+from drethtr.recognition.architecture import BASE, SMALL, NetworkConfig
 from drethtr.recognition.model_file import Model
 from drethtr.research.authors import BACKBONE, network_of, published_weights, vocabulary_of
 from drethtr.text.tokenizer import Characters

@@ -8,10 +8,24 @@ import re
 from dataclasses import dataclass
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.attention import Multiplied, NoPrior, PriorConfig
-from drethtr.network.decay import DecayConfig, Gated, Scheduled
-from drethtr.network.mixer import Fade, JointSoftmax, MixerConfig, Retentive, SplitSoftmax
-from drethtr.network.output import HeadNorm, OutputConfig, Plain, Sigmoid, SwishGate
+from drethtr.recognition.architecture import (
+    DecayConfig,
+    Fade,
+    Gated,
+    HeadNorm,
+    JointSoftmax,
+    MixerConfig,
+    Multiplied,
+    NoPrior,
+    OutputConfig,
+    Plain,
+    PriorConfig,
+    Retentive,
+    Scheduled,
+    Sigmoid,
+    SplitSoftmax,
+    SwishGate,
+)
 
 WORDS = {
     "Transformer": "softmax over image and text",

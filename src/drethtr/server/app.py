@@ -70,7 +70,7 @@ class Service:
 
     async def about(self, request: Request) -> Response:
         """`GET /`: who reads here, and how many lines wait."""
-        way = {"decoder": repr(self.recognizer.decoder), "precision": self.recognizer.precision.label}
+        way = {"decoder": repr(self.recognizer.strategy), "precision": self.recognizer.precision.value}
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
 
     async def line(self, request: Request) -> Response:
@@ -115,7 +115,9 @@ class Service:
             sheets = tuple(self.sheet_of(original) for original in originals)
             return format.write(Document(sheets, self.provenance, path if is_pdf(path) else None))
         except DataError as error:
-            raise DataError(str(error).replace(str(path), path.name)) from error
+            if error.source is None:
+                raise
+            raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
 
     def sheet_of(self, original: Original) -> Sheet:
         """A page that was read, beside its scan."""
@@ -166,7 +168,7 @@ async def body_of(request: Request) -> bytes:
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise HTTPException(415, "send the bytes of the image alone, as curl --data-binary @line.png does, and no form")
     pieces, size = [], 0
-    refuse_bytes(int(request.headers.get("content-length", 0)))
+    refuse_bytes(announced(request))
     try:
         async with asyncio.timeout(MOST_SECONDS):
             async for piece in request.stream():
@@ -179,6 +181,18 @@ async def body_of(request: Request) -> bytes:
     if not size:
         raise HTTPException(400, "the request brings no image; send its bytes, as curl --data-binary @line.png does")
     return b"".join(pieces)
+
+
+def announced(request: Request) -> int:
+    """How many bytes a request says that it brings; 0 if it does not say.
+
+    Raises:
+        HTTPException: if that is no number.
+    """
+    length = request.headers.get("content-length", "0")
+    if not (length.isascii() and length.isdecimal()):
+        raise HTTPException(400, f"Content-Length is {length[:60]!r}; it must be the number of bytes of the image")
+    return int(length[:20])  # Python refuses to convert thousands of digits
 
 
 def refuse_bytes(size: int) -> None:

@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
 from drethtr.recognition.model_file import Model, save_model
-from drethtr.recognition.rounding import restored, rounded
+from drethtr.recognition.weights import dequantize, quantize
 from drethtr.sharing.readme import readme
 
 MODEL, README = "model.safetensors", "README.md"
@@ -30,19 +32,17 @@ def write_folder(model: Model, folder: Path, repository: str = "OWNER/NAME") -> 
             raise DataError(
                 f"{weights}: has no {README} of drethtr beside it and stays as it is; choose another folder"
             )
-        save_model(model, weights, small=is_rounded(model))
+        save_model(model, weights, small=is_quantized(model))
         with atomic_write(page) as unfinished:
             unfinished.write_text(readme(model, repository), encoding="utf-8")
     except OSError as error:
         raise DataError(f"{page}: cannot be read or written: {error.strerror}") from error
 
 
-def is_rounded(model: Model) -> bool:
+def is_quantized(model: Model) -> bool:
     """Whether rounding changes no weight, as it does not in a model that was stored so."""
-    weights = model.network.state_dict()
-    return all(
-        weight.to(weights[name].dtype).equal(weights[name]) for name, weight in restored(rounded(weights)).items()
-    )
+    again = dequantize(quantize(model.weights))
+    return all(np.array_equal(weight, model.weights[name]) for name, weight in again.items())
 
 
 def locate(source: str | Path, revision: str | None = None) -> Path:

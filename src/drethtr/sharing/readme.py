@@ -98,7 +98,7 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def confidences(model: Model) -> list[str]:
     """For which decoders confidences are probabilities."""
-    known = [f"`{decoder!r}`" for found in model.trust.calibrations for decoder in found.decoders]
+    known = [f"`{decoder!r}`" for found in model.trust.calibrations for decoder in found.strategies]
     if not known:
         return ["Its confidences are not calibrated: they are the network's own opinion of itself."]
     return [f"Confidences are calibrated: they are probabilities to be right, with the decoders {', '.join(known)}."]

@@ -15,7 +15,9 @@ from torch import nn
 from drethtr.base import config
 from drethtr.base.atomic import remove_unfinished
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.model_file import Model, build_model, save_model
+from drethtr.network.backend import fresh_network, with_network
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.model_file import Model, save_model
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batch, Batches
@@ -69,7 +71,7 @@ def train(
     tokenizer = run.start.tokenizer() or learned_alphabet(mixture, run)
     mixture = mixture.within(tokenizer.alphabet)
     model, learner = prepare(run, tokenizer, devices)
-    check_decoder(run, model)
+    check_decoder(run)
     validator = Validator(run.validation, mixture.real_samples())
     batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
     settings = config.to_dict(run), config.to_dict(model.tokenizer), [*batches.digests(), validator.digest()]
@@ -108,7 +110,7 @@ def train(
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
                 if devices.leads:
-                    save_model(averaged(model, learner, progress, run), output / LATEST)
+                    save_model(averaged(model, learner, progress, run)[0], output / LATEST)
                     save_snapshot(snapshot, learner, progress, *settings)
     return output / BEST
 
@@ -129,28 +131,27 @@ def learned_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
     return alphabet
 
 
-def check_decoder(run: RunConfig, model: Model) -> None:
-    """Refuse, before anything is learned, a decoder of validation that the network cannot serve.
+def check_decoder(run: RunConfig) -> None:
+    """Refuse, before anything is learned, a strategy of validation that the network cannot serve.
 
     Raises:
         ConfigError: saying what is missing.
     """
-    try:
-        run.validation.decoder.check(model.network)
-    except ConfigError as error:
-        raise ConfigError(f"validation.decoder: {error}") from error
+    if run.validation.decoder.needs_ctc and run.network.ctc is None:
+        raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
 
 
 def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
-    """Fresh or started weights, their average and their optimizer."""
-    model = replace(build_model(run.network, tokenizer, run.preparation), ngrams=run.start.ngrams(tokenizer))
-    run.start.apply(model.network, tokenizer)
-    model.network.to(devices.device)
-    model.network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    run.tuning.begin(model.network)
-    average = MovingAverage(model.network, run.optimizer.average)
-    objective = devices.together(Objective(model.network, run.loss))
-    return model, Learner(model.network, objective, average, make_optimizer(model.network, run.optimizer))
+    """A model without weights yet; and fresh or started weights, their average and their optimizer."""
+    model = Model(run.network, {}, tokenizer, run.preparation, ngrams=run.start.ngrams(tokenizer))
+    network = fresh_network(run.network, tokenizer)
+    run.start.apply(network, tokenizer)
+    network.to(devices.device)
+    network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    run.tuning.begin(network)
+    average = MovingAverage(network, run.optimizer.average)
+    objective = devices.together(Objective(network, run.loss))
+    return model, Learner(network, objective, average, make_optimizer(network, run.optimizer))
 
 
 def beginning(run: RunConfig, devices: Devices) -> Progress:
@@ -241,15 +242,19 @@ def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress,
         )
 
 
-def averaged(model: Model, learner: Learner, progress: Progress, run: RunConfig) -> Model:
-    """The model with the averaged weights, and on its card how far it was trained."""
+def averaged(model: Model, learner: Learner, progress: Progress, run: RunConfig) -> tuple[Model, DRetHTR]:
+    """The model with the averaged weights, and on its card how far it was trained; and the network that has them."""
+    network = run.tuning.ended(learner.average.network)
     card = {"samples": progress.samples, "hours": round(progress.seconds / 3600, 3)}
-    return replace(model, network=run.tuning.ended(learner.average.network), card=card)
+    return replace(with_network(model, network), card=card), network
 
 
-def validate(validator: Validator, model: Model, output: Path, journal: Journal, progress: Progress) -> Progress:
+def validate(
+    validator: Validator, averaged: tuple[Model, DRetHTR], output: Path, journal: Journal, progress: Progress
+) -> Progress:
     """Read the validation lines; keep the weights if none read better before."""
-    scores = validator(model)
+    model, network = averaged
+    scores = validator(model, network)
     cer = scores.overall.cer
     found = {**scores.sets, "all": scores.overall}
     rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}

@@ -84,7 +84,7 @@ class Objective(nn.Module):
     def of_language(self, prose: Tensor) -> Tensor:
         """The cross-entropy of texts (P, T) without images, over all their tokens."""
         before, after = teacher_forcing(prose, (prose != PAD).sum(1))
-        nothing = self.network.blank(len(prose))
+        nothing = self.network.without_image(len(prose))
         logits, _ = self.network.decode_text(before, nothing, self.network.initial_state(nothing))
         return cross_entropy(logits, after)
 

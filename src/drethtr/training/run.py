@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
-from drethtr.network.network import COMPACT, NetworkConfig
-from drethtr.recognition.search.decoders import CTC, Decoder
+from drethtr.recognition.architecture import COMPACT, NetworkConfig
+from drethtr.recognition.search.strategies import CTC, Strategy
 from drethtr.synthesis.augment import SCANS
 from drethtr.synthesis.random_step import RandomStep
 from drethtr.training.feed.batch import BatchConfig
@@ -28,7 +28,7 @@ class ValidationConfig:
     lines: int = 100
     every: int = 20_000
     at_start: bool = False
-    decoder: Decoder = field(default_factory=CTC)
+    decoder: Strategy = field(default_factory=CTC)
 
     def __post_init__(self) -> None:
         check_positive(self, "lines", "every", room="validation.")

@@ -10,13 +10,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model_file import SENSELESS, read_tensors, write_tensors
+from drethtr.recognition.model_file import SENSELESS
+from drethtr.recognition.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training.feed.stream import Position
 from drethtr.training.optimize import MovingAverage
 from drethtr.training.run import RunConfig
@@ -74,7 +76,7 @@ def save_snapshot(
         tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
     header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer, "lines": list(lines)}
     write_tensors(
-        {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()},
+        {name: value.detach().cpu().numpy() for name, value in tensors.items()},
         path,
         {HEADER: json.dumps(header)},
     )
@@ -86,12 +88,13 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines:
     Raises:
         CheckpointError: if the file is damaged, of another version, of another run, or of other lines.
     """
-    tensors, metadata = read_tensors(path)
+    metadata = read_metadata(path)
     if HEADER not in metadata:
         raise CheckpointError(f"{path}: not a snapshot of a training run")
     try:
         header = json.loads(metadata[HEADER])
         check_same(header, path, run, tokenizer, lines)
+        tensors = {name: torch.from_numpy(np.array(value)) for name, value in read_tensors(path).items()}
         return restore(header["progress"], tensors, learner)
     except SENSELESS as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch names every tensor, each in a row

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,9 +14,10 @@ from drethtr.language.ngrams import NGrams
 from drethtr.lines.sources import open_all
 from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.imagenet import load_imagenet
-from drethtr.network.network import DRetHTR, NetworkConfig
+from drethtr.network.network import DRetHTR
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 from drethtr.network.vocabulary import with_vocabulary
+from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.model_file import SHIPPED, Model, load_model
 from drethtr.text.alphabet import relative
 from drethtr.text.byte_pairs import BytePairs
@@ -107,10 +109,10 @@ class FromModel(Start):
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         model = self.model()
-        if others := differing(model.network.config, network.config):
+        if others := differing(model.network, network.config):
             path = self.path or SHIPPED
             raise ConfigError(f"start: the network of {path} has other settings than this run's: {others}")
-        weights = model.network.state_dict()
+        weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
         if tokenizer != model.tokenizer:
             weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
         network.load_state_dict(weights)

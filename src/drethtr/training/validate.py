@@ -3,6 +3,8 @@
 from drethtr.evaluation.evaluate import Scores, evaluate, to_read
 from drethtr.lines.sample import Sample, check_apart, lines_digest
 from drethtr.lines.sources import open_all
+from drethtr.network.backend import TorchNetwork
+from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.run import ValidationConfig
@@ -20,6 +22,6 @@ class Validator:
         """What they are, and a digest of them."""
         return f"validation: {len(self.samples):,} lines [{lines_digest(self.samples)}]"
 
-    def __call__(self, model: Model) -> Scores:
-        """Read all lines with `model`."""
-        return evaluate(Recognizer(model, self.decoder), self.samples)
+    def __call__(self, model: Model, network: DRetHTR) -> Scores:
+        """Read all lines with `model`, whose weights `network` has."""
+        return evaluate(Recognizer(model, self.decoder, network=TorchNetwork(network)), self.samples)

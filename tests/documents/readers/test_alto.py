@@ -2,7 +2,7 @@ import pytest
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.documents import Word, read_page
+from drethtr.documents import PageWord, read_page
 
 BOX = 'HPOS="10" VPOS="20" WIDTH="30" HEIGHT="10"'
 POLYGON = ((10, 20), (40, 20), (40, 30), (10, 30))
@@ -29,7 +29,7 @@ def test_all_versions_since_2_are_read(version, tmp_path):
     page = read(tmp_path, line(f'<String CONTENT="daſs" WC="0.5" {BOX}/>'), version)
     assert (page.image, page.width, page.height) == ("a.png", 100, 50)
     assert page.lines[0].polygon == POLYGON
-    assert page.lines[0].words == (Word("daſs", 0.5, POLYGON),)
+    assert page.lines[0].words == (PageWord("daſs", 0.5, POLYGON),)
 
 
 @pytest.mark.parametrize("version", [1, 5])

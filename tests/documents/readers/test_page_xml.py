@@ -1,7 +1,7 @@
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.documents import Word, read_page
+from drethtr.documents import PageWord, read_page
 from drethtr.documents.readers.page_xml import NAMESPACES
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/{}"
@@ -84,7 +84,7 @@ def test_words_are_read_with_their_doubts(tmp_path):
         f'<Word id="1" custom="readingOrder {{index:0;}}"><Coords points="1,1 2,1 2,2"/>{text("a")}</Word>'
     )
     found = read(tmp_path, region(line("l", words))).lines[0]
-    assert found.words == (Word("a", None, ((1, 1), (2, 1), (2, 2))), Word("b", 0.25, None, doubtful=True))
+    assert found.words == (PageWord("a", None, ((1, 1), (2, 1), (2, 2))), PageWord("b", 0.25, None, doubtful=True))
     assert found.text == "a b"
 
 

@@ -2,7 +2,7 @@ from xml.etree import ElementTree as ET
 
 from page_examples import document_of, letter_page, line_of
 
-from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription, Word
+from drethtr.documents import FORMATS, Page, PageWord, Region, TextLine, Transcription
 
 PAGE = "{http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15}"
 
@@ -27,7 +27,7 @@ def test_doubts_and_order_are_marked_as_transkribus_marks_them():
 
 
 def test_the_second_of_two_equal_words_is_found_behind_the_first():
-    words = (Word("und"), Word("und", doubtful=True))
+    words = (PageWord("und"), PageWord("und", doubtful=True))
     line = TextLine("l", transcription=Transcription("und und", None, words))
     assert customs(Page("a.jpg", 9, 9, (Region("r", (line,)),)), "TextLine") == [
         "readingOrder {index:0;} unclear {offset:4; length:3;}"

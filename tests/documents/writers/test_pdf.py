@@ -16,11 +16,11 @@ from drethtr.base.errors import DataError
 from drethtr.documents import (
     FORMATS,
     Page,
+    PageWord,
     Region,
     Scan,
     TextLine,
     Transcription,
-    Word,
     image_beside,
     read_page,
 )
@@ -142,8 +142,8 @@ def test_the_text_is_not_seen():
 
 
 def test_words_that_touch_stay_apart():
-    words = (Word("eng", polygon=((50, 50), (110, 50), (110, 90), (50, 90))),)
-    words += (Word("an", polygon=((110, 50), (150, 50), (150, 90), (110, 90))),)
+    words = (PageWord("eng", polygon=((50, 50), (110, 50), (110, 90), (50, 90))),)
+    words += (PageWord("an", polygon=((110, 50), (150, 50), (150, 90), (110, 90))),)
     line = TextLine("l", transcription=Transcription("eng an", None, words))
     assert read(write(page_of(line))) == ["eng", "an"]
 

@@ -6,10 +6,8 @@ import pytest
 import torch
 from conftest import TINY
 
-from drethtr.network.backbones import Light
-from drethtr.network.embedding import Learned
-from drethtr.network.mixer import JointSoftmax, Retentive
-from drethtr.network.network import SMALL, DRetHTR
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.architecture import SMALL, JointSoftmax, Learned, Light, Retentive
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.search import select_rows
 from drethtr.research.benchmarks.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published

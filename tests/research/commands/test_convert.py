@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from drethtr.network.mixer import JointSoftmax
-from drethtr.network.network import SMALL, DRetHTR
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.architecture import SMALL, JointSoftmax
 from drethtr.recognition.model_file import load_model
 from drethtr.research.authors import their_name
 

@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from drethtr.base import config
-from drethtr.network.attention import Multiplied
-from drethtr.network.backbones import EfficientNetV2S, Light
-from drethtr.network.embedding import Unplaced
-from drethtr.network.network import BASE, DRetHTR
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.architecture import BASE, EfficientNetV2S, Light, Multiplied, Unplaced
 from drethtr.research.authors import CANVAS
 from drethtr.research.conversion import IAM_ALPHABET
 from drethtr.research.tables.material import Lines, Material

@@ -7,8 +7,8 @@ from conftest import TINY
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
-from drethtr.network.backbones import Light
 from drethtr.network.embedding import sinusoid
+from drethtr.recognition.architecture import Light
 from drethtr.recognition.model_file import build_model
 from drethtr.research.tables.start import FinishedImagePart
 from drethtr.text.tokenizer import EOS, PAD, Characters

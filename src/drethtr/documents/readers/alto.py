@@ -11,7 +11,7 @@ from operator import itemgetter
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Box, Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.page import Box, Page, PageWord, Points, Region, TextLine, Transcription
 from drethtr.documents.points import SEPARATORS, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
 
@@ -177,10 +177,10 @@ def pieces(line: Element) -> Iterator[str]:
             yield part.attributes.get("CONTENT", "")
 
 
-def read_word(string: Element, canvas: Canvas, doubtful: frozenset[str], where: str) -> Word:
+def read_word(string: Element, canvas: Canvas, doubtful: frozenset[str], where: str) -> PageWord:
     """A String as a word."""
     confidence = string.attributes.get("WC")
-    return Word(
+    return PageWord(
         string.attributes.get("CONTENT", ""),
         min(max(number(confidence, where), 0.0), 1.0) if confidence else None,
         outline_of(string, canvas, where),

@@ -5,7 +5,7 @@ from typing import Any
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import refuse_large
-from drethtr.documents.page import Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.page import Page, PageFlag, PageWord, Points, Region, TextLine, Transcription
 from drethtr.documents.points import LARGEST, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import file_name
 from drethtr.documents.writers.json import FORMAT
@@ -55,7 +55,7 @@ def read_line(content: Any, canvas: Canvas) -> TextLine:
     transcription = None
     if content["text"] is not None:
         words = tuple(read_word(word, canvas) for word in content["words"])
-        flags = tuple(map(str, content.get("flags", ())))  # earlier versions had none
+        flags = tuple(PageFlag.parse(str(flag)) for flag in content.get("flags", ()))  # earlier versions had none
         confidence, calibrated = read_confidence(content["confidence"]), content.get("calibrated")  # nor this
         known = None if calibrated is None else bool(calibrated)
         transcription = Transcription(str(content["text"]), confidence, words, flags, known)
@@ -63,10 +63,10 @@ def read_line(content: Any, canvas: Canvas) -> TextLine:
     return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription)
 
 
-def read_word(content: Any, canvas: Canvas) -> Word:
+def read_word(content: Any, canvas: Canvas) -> PageWord:
     """A word."""
     polygon = polygon_or_none(read_points(content["polygon"], canvas))
-    return Word(str(content["text"]), read_confidence(content["confidence"]), polygon, bool(content["doubtful"]))
+    return PageWord(str(content["text"]), read_confidence(content["confidence"]), polygon, bool(content["doubtful"]))
 
 
 def read_confidence(content: Any) -> float | None:

@@ -10,7 +10,7 @@ from itertools import islice
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Page, Region, TextLine, Transcription, Word
+from drethtr.documents.page import Page, PageWord, Region, TextLine, Transcription
 from drethtr.documents.points import Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
 
@@ -116,7 +116,7 @@ def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcripti
         if text:
             polygon = polygon_or_none(canvas.points(points_of(element, "Coords"), where))
             doubtful = CUSTOM_UNCLEAR.search(element.attributes.get("custom", "")) is not None
-            words.append(Word(text, confidence, polygon, doubtful))
+            words.append(PageWord(text, confidence, polygon, doubtful))
     text, confidence = read_text(line, where)
     text = text or " ".join(word.text for word in words)
     return Transcription(text, confidence, tuple(words)) if text or confidence is not None else None

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Box, Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.page import Box, Page, PageWord, Points, Region, TextLine, Transcription
 from drethtr.documents.points import is_box, written
 from drethtr.documents.readers.alto import DOUBTFUL, NAMESPACES
 
@@ -22,7 +22,7 @@ class Style(NamedTuple):
     prefix    of the namespace, with its colon
     shapes    whether a String may have a polygon, as since ALTO 3.1
     doubtful  id of the tag for doubtful words, if the file has one
-    flags     ids of the tags for doubts about whole lines
+    flags     ids of the tags for doubts about whole lines, by the text of the doubt
     """
 
     prefix: str = ""
@@ -59,7 +59,7 @@ def write_alto(document: Document) -> bytes:
 def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
     """A tag for doubtful words, and one for each doubt about a whole line, as far as there are any."""
     doubtful = any(word.doubtful for line in page.lines for word in line.words)
-    flags = dict.fromkeys(flag for line in page.lines for flag in line.flags)
+    flags = {str(flag): flag for line in page.lines for flag in line.flags}
     if not doubtful and not flags:
         return Style()
     tags = ET.SubElement(root, "Tags")
@@ -71,7 +71,7 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
 
     return Style(
         doubtful=tag(DOUBTFUL, "words whose reading is uncertain") if doubtful else "",
-        flags={flag: tag(*flag.partition(": ")[::2]) for flag in flags},
+        flags={text: tag(flag.kind, flag.reason) for text, flag in flags.items()},
     )
 
 
@@ -97,7 +97,7 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
     for line in region.lines:
         attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}
         if line.flags:
-            attributes["TAGREFS"] = " ".join(style.flags[flag] for flag in line.flags)
+            attributes["TAGREFS"] = " ".join(style.flags[str(flag)] for flag in line.flags)
         if line.baseline:
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)
@@ -119,7 +119,7 @@ def string_elements(
     words = transcription.words
     if not words or " ".join(word.text for word in words) != transcription.text:
         box = line.box if line.polygon else None
-        whole = Word(transcription.text, transcription.confidence, box and box.polygon())
+        whole = PageWord(transcription.text, transcription.confidence, box and box.polygon())
         return [string_element(whole, ids.claim(f"{line.id}_s1"), style)]
     elements = []
     for number, word in enumerate(words, 1):
@@ -129,7 +129,7 @@ def string_elements(
     return elements
 
 
-def string_element(word: Word, id: str, style: Style) -> ET.Element:
+def string_element(word: PageWord, id: str, style: Style) -> ET.Element:
     """A word with its place and text."""
     attributes = {"ID": id, "CONTENT": clean(word.text), **place(word.box)}
     if word.confidence is not None:

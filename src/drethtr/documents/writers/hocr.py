@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.document import Document
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Box, Page, Points, TextLine, Word
+from drethtr.documents.page import Box, Page, PageWord, Points, TextLine
 
 CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
 
@@ -55,7 +55,7 @@ def add_line(block: ET.Element, line: TextLine, ids: Identifiers) -> None:
         add_word(element, word, ids.claim(f"{line.id}_w{number}"))
 
 
-def add_word(line: ET.Element, word: Word, id: str) -> None:
+def add_word(line: ET.Element, word: PageWord, id: str) -> None:
     """A word with its place, followed by the white space of the indentation."""
     title = place(word.box)
     if word.confidence is not None:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from drethtr.documents.document import Document
-from drethtr.documents.page import Points, Region, TextLine, Word
+from drethtr.documents.page import PageWord, Points, Region, TextLine
 
 FORMAT = "drethtr page 1"
 """The form and its version; the schema's title has it too."""
@@ -37,14 +37,14 @@ def line_content(line: TextLine) -> dict[str, Any]:
         "text": line.text if line.transcription is not None else None,
         "confidence": rounded(line.confidence),
         "calibrated": line.transcription.calibrated if line.transcription is not None else None,
-        "flags": list(line.flags),
+        "flags": list(map(str, line.flags)),
         "polygon": points_content(line.polygon),
         "baseline": points_content(line.baseline),
         "words": [word_content(word) for word in line.words],
     }
 
 
-def word_content(word: Word) -> dict[str, Any]:
+def word_content(word: PageWord) -> dict[str, Any]:
     """A word."""
     return {
         "text": word.text,

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Page, Points, Region, TextLine, Transcription, Word
+from drethtr.documents.page import Page, PageWord, Points, Region, TextLine, Transcription
 from drethtr.documents.points import flat_polygon, written
 from drethtr.documents.readers.page_xml import NAMESPACES
 
@@ -68,7 +68,7 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
     custom = " ".join([f"readingOrder {{index:{index};}}", *unclear(line)])
     element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
     if line.flags:
-        element.set("comments", clean("; ".join(line.flags)))
+        element.set("comments", clean("; ".join(map(str, line.flags))))
     add_coords(element, line.polygon or flat_polygon(line.baseline))
     if line.baseline:
         ET.SubElement(element, "Baseline", points=written(line.baseline))
@@ -101,7 +101,7 @@ def transcription_elements(
     return [*words, text_element(transcription.text, transcription.confidence, prefix)]
 
 
-def word_element(word: Word, index: int, id: str, prefix: str) -> ET.Element:
+def word_element(word: PageWord, index: int, id: str, prefix: str) -> ET.Element:
     """A word with its place and text."""
     custom = f"readingOrder {{index:{index};}}"
     if word.doubtful:

@@ -89,12 +89,12 @@ def opened(path: Path, pages: int) -> "Iterator[pikepdf.Pdf]":
     try:
         with pikepdf.open(path) as pdf:
             if len(pdf.pages) != pages:
-                raise DataError(f"{path}: has {len(pdf.pages)} pages, but {pages} were read")
+                raise DataError(f"has {len(pdf.pages)} pages, but {pages} were read", path)
             yield pdf
     except pikepdf.PasswordError as error:
-        raise DataError(f"{path}: needs a password; save it without one") from error
+        raise DataError("needs a password; save it without one", path) from error
     except (pikepdf.PdfError, OSError) as error:
-        raise DataError(f"{path}: cannot be read as a PDF: {error}") from error
+        raise DataError(f"cannot be read as a PDF: {error}", path) from error
 
 
 def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:

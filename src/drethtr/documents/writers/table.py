@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterator
 
 from drethtr.documents.document import Document
-from drethtr.documents.page import Page, TextLine, Word
+from drethtr.documents.page import Page, PageWord, TextLine
 
 HEADER = (
     "page",
@@ -46,13 +46,13 @@ def rows_of(page: Page) -> Iterator[tuple[object, ...]]:
             for number, word in enumerate(line.words or [whole(line)], 1):
                 confidence = "" if word.confidence is None else f"{word.confidence:.4f}"
                 place = word.box or ("", "", "", "")
-                doubts = "yes" if word.doubtful else "", "; ".join(line.flags)
+                doubts = "yes" if word.doubtful else "", "; ".join(map(str, line.flags))
                 yield safe(page.image), safe(line.id), number, safe(word.text), confidence, *doubts, *place
 
 
-def whole(line: TextLine) -> Word:
+def whole(line: TextLine) -> PageWord:
     """A line in the place of its words."""
-    return Word(line.text, line.confidence, line.box and line.box.polygon())
+    return PageWord(line.text, line.confidence, line.box and line.box.polygon())
 
 
 def safe(text: str) -> str:

@@ -13,7 +13,7 @@ from string import Template
 from PIL import Image
 
 from drethtr.documents.document import Document, Scan
-from drethtr.documents.page import Page, TextLine, Word
+from drethtr.documents.page import Page, PageWord, TextLine
 from drethtr.documents.points import written
 
 TEMPLATE = Path(__file__).with_name("view.html")
@@ -67,13 +67,13 @@ def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
     for region in page.regions:
         yield '<div class="region">'
         for line in region.lines:
-            flags = (f'<span class="flag">{escape(flag)}</span>' for flag in line.flags)
+            flags = (f'<span class="flag">{escape(str(flag))}</span>' for flag in line.flags)
             content = " ".join([*(map(marked, line.words) if line.words else [escape(line.text)]), *flags])
             yield f'<span class="line" data-line="{numbers[line.id]}">{content}</span>'
         yield "</div>"
 
 
-def marked(word: Word) -> str:
+def marked(word: PageWord) -> str:
     """A word, colored if it is doubtful, that tells its confidence when asked."""
     doubt = ' class="doubtful"' if word.doubtful else ""
     sure = f' title="confidence {word.confidence:.0%}"' if word.confidence is not None else ""

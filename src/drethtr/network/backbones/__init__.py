@@ -1,30 +1,23 @@
-"""From the image of a line to tokens: one file per backbone, its config beside it."""
+"""From the image of a line to tokens: one file per backbone."""
 
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
-from drethtr.network.backbones.efficientnet import EfficientNetBackbone, EfficientNetV2S
-from drethtr.network.backbones.given import Given, GivenTokens
-from drethtr.network.backbones.light import Light, LightBackbone
-from drethtr.network.backbones.patches import PatchBackbone, Patches
-from drethtr.network.backbones.ppocr import PPOCR, PPOCRBackbone
-from drethtr.network.backbones.resnet import ResNet50, ResNetBackbone
-from drethtr.network.backbones.shallow import ShallowBackbone, ShallowCNN
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
+from drethtr.network.backbones.efficientnet import EfficientNetBackbone
+from drethtr.network.backbones.given import GivenTokens
+from drethtr.network.backbones.light import LightBackbone
+from drethtr.network.backbones.patches import PatchBackbone
+from drethtr.network.backbones.ppocr import PPOCRBackbone
+from drethtr.network.backbones.resnet import ResNetBackbone
+from drethtr.network.backbones.shallow import ShallowBackbone
 
 __all__ = [
-    "PPOCR",
     "Backbone",
-    "BackboneConfig",
     "EfficientNetBackbone",
-    "EfficientNetV2S",
-    "Given",
     "GivenTokens",
     "ImageFeatures",
-    "Light",
     "LightBackbone",
     "PPOCRBackbone",
     "PatchBackbone",
-    "Patches",
-    "ResNet50",
     "ResNetBackbone",
     "ShallowBackbone",
-    "ShallowCNN",
+    "build_backbone",
 ]

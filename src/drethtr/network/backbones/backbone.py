@@ -1,12 +1,14 @@
 """What every backbone is: images of lines in, tokens from left to right out."""
 
 from abc import ABC, abstractmethod
+from functools import singledispatch
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
 from drethtr.base.errors import DataError
 from drethtr.network.padded import Padded
+from drethtr.recognition.architecture import BackboneConfig
 
 
 class ImageFeatures(NamedTuple):
@@ -68,13 +70,7 @@ def start_before_relu(weight: Tensor) -> None:
         nn.init.kaiming_normal_(weight, mode="fan_out", nonlinearity="relu")
 
 
-class BackboneConfig(ABC):
-    """Which backbone a network gets, and its settings."""
-
-    @abstractmethod
-    def build(self) -> Backbone:
-        """A backbone with fresh weights."""
-
-    def takes_weights_of(self, other: "BackboneConfig") -> bool:
-        """Whether a backbone of other settings has weights of the same shapes and meaning."""
-        return self == other
+@singledispatch
+def build_backbone(config: BackboneConfig) -> Backbone:
+    """The backbone of a config, with fresh weights."""
+    raise TypeError(f"no backbone is registered for {config!r}")

@@ -7,17 +7,17 @@ Shapes, everywhere in this file: B lines, C channels, N tokens.
 Source: paper, Sec. 4.1.1; EfficientNetV2, arXiv 2104.00298, Table 4.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError, DataError
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures, start_before_relu
+from drethtr.base.errors import DataError
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone, start_before_relu
 from drethtr.network.folding import Normed
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
+from drethtr.recognition.architecture import EfficientNetV2S
 
 
 class Stage(NamedTuple):
@@ -167,24 +167,7 @@ def on_canvas(x: Padded, columns: int) -> Padded:
     return Padded(pixels, torch.full_like(x.widths, columns), full=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class EfficientNetV2S(BackboneConfig):
-    """EfficientNetV2-S: 64 rows, a token of 2560 channels for every 16 columns."""
-
-    dropout: float = 0.0
-    """After every SiLU; 0.3 in the paper."""
-    stochastic_depth: float = 0.2
-    """Nears this from the first block, where it is 0, to the last."""
-    canvas: int | None = None
-    """Columns to which every line is filled up with paper that counts as line. The authors' checkpoints need 2227:
-    they have never seen a line end."""
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.dropout < 1 and 0 <= self.stochastic_depth < 1):
-            raise ConfigError(f"dropout {self.dropout}, stochastic_depth {self.stochastic_depth}: must be in [0, 1)")
-        if self.canvas is not None and not 64 <= self.canvas <= 65_536:
-            raise ConfigError(f"canvas {self.canvas}: must be 64 to 65,536, or left out for lines of their own width")
-
-    def build(self) -> EfficientNetBackbone:
-        """The network with fresh weights."""
-        return EfficientNetBackbone(self)
+@build_backbone.register
+def efficientnet(config: EfficientNetV2S) -> Backbone:
+    """With fresh weights."""
+    return EfficientNetBackbone(config)

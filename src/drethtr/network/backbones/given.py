@@ -1,11 +1,10 @@
 """Image tokens that were made elsewhere, in place of images: for networks without an image part of their own."""
 
-from dataclasses import dataclass
-
 from torch import Tensor
 
-from drethtr.base.errors import ConfigError, DataError
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.base.errors import DataError
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
+from drethtr.recognition.architecture import Given
 
 
 class GivenTokens(Backbone):
@@ -28,16 +27,7 @@ class GivenTokens(Backbone):
         return ImageFeatures(images[:, 0], widths)
 
 
-@dataclass(frozen=True)
-class Given(BackboneConfig):
-    """No backbone: tokens of so many channels are given."""
-
-    width: int
-
-    def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ConfigError(f"a token has at least 1 channel, not {self.width}")
-
-    def build(self) -> GivenTokens:
-        """Nothing to learn."""
-        return GivenTokens(self.width)
+@build_backbone.register
+def given(config: Given) -> Backbone:
+    """With fresh weights."""
+    return GivenTokens(config.width)

@@ -5,15 +5,14 @@ Every position is normalized by itself, over its channels: no statistics of a ba
 Shapes, everywhere in this file: B lines, C channels, N tokens.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import MaskedConv, Padded
+from drethtr.recognition.architecture import Light
 
 
 class Stage(NamedTuple):
@@ -99,16 +98,7 @@ class LightBackbone(Backbone):
         return ImageFeatures(x.pixels.flatten(2).transpose(1, 2), x.widths)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Light(BackboneConfig):
-    """The small backbone: a token of 256 channels for every 8 columns."""
-
-    height: int = 64
-
-    def __post_init__(self) -> None:
-        if self.height < DESCENT or self.height % DESCENT:
-            raise ConfigError(f"height {self.height}: must be a multiple of {DESCENT}")
-
-    def build(self) -> LightBackbone:
-        """The network with fresh weights."""
-        return LightBackbone(self)
+@build_backbone.register
+def light(config: Light) -> Backbone:
+    """With fresh weights."""
+    return LightBackbone(config)

@@ -7,14 +7,12 @@ Shapes, everywhere in this file: B lines, N tokens, P pixels of a patch.
 Source: ViT, arXiv 2010.11929.
 """
 
-from dataclasses import dataclass
-
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import valid
+from drethtr.recognition.architecture import Patches
 
 
 class PatchBackbone(Backbone):
@@ -48,28 +46,7 @@ class PatchBackbone(Backbone):
         return ImageFeatures(tokens * valid(counts, tokens.shape[1])[..., None].to(tokens.dtype), counts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Patches(BackboneConfig):
-    """Patches of `rows` x `columns` pixels, each a token of `width` channels.
-
-    The patches that stand on each other share out their columns, so `columns` must be a multiple of their number.
-    """
-
-    height: int = 64
-    rows: int = 16
-    columns: int = 8
-    width: int = 256
-
-    def __post_init__(self) -> None:
-        if min(self.height, self.rows, self.columns, self.width) < 1:
-            raise ConfigError("height, rows, columns and width of patches must be at least 1")
-        if self.height % self.rows:
-            raise ConfigError(f"rows {self.rows}: patches must divide the height of {self.height} pixels")
-        if self.columns % (self.height // self.rows):
-            raise ConfigError(
-                f"columns {self.columns}: must be a multiple of the {self.height // self.rows} patches in a column"
-            )
-
-    def build(self) -> PatchBackbone:
-        """The embedding with fresh weights."""
-        return PatchBackbone(self)
+@build_backbone.register
+def patches(config: Patches) -> Backbone:
+    """With fresh weights."""
+    return PatchBackbone(config)

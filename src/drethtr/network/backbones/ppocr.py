@@ -7,17 +7,16 @@ Shapes, everywhere in this file: B lines, N tokens, C channels.
 Source: PP-OCR (Apache-2.0), as packed in rapidocr 3.10: PP-OCRv6_rec_small.onnx.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
 from drethtr.network.softmax import softmax_attention
+from drethtr.recognition.architecture import PPOCR
 
 
 class Stage(NamedTuple):
@@ -193,24 +192,7 @@ class PPOCRBackbone(Backbone):
         return ImageFeatures(tokens, pooled.widths)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PPOCR(BackboneConfig):
-    """PP-OCRv6 small: a token of 504 channels for every 8 columns.
-
-    Attributes:
-        height: Rows of a line; PP-OCR takes 48. Its weights also read higher lines, as all rows are pooled.
-    """
-
-    height: int = 48
-
-    def __post_init__(self) -> None:
-        if self.height < DESCENT or self.height % DESCENT:
-            raise ConfigError(f"height {self.height}: must be a multiple of {DESCENT}")
-
-    def build(self) -> PPOCRBackbone:
-        """The network with fresh weights; `pretrained.ppocr_weights` has trained ones."""
-        return PPOCRBackbone(self)
-
-    def takes_weights_of(self, other: BackboneConfig) -> bool:
-        """Those for lines of any height."""
-        return isinstance(other, PPOCR)
+@build_backbone.register
+def ppocr(config: PPOCR) -> Backbone:
+    """With fresh weights."""
+    return PPOCRBackbone(config)

@@ -7,16 +7,15 @@ Shapes, everywhere in this file: B lines, C channels, N tokens.
 Source: arXiv 1512.03385.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures, start_before_relu
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone, start_before_relu
 from drethtr.network.folding import Normed
 from drethtr.network.padded import MaskedConv, Padded
+from drethtr.recognition.architecture import ResNet50
 
 Strides = tuple[int, int]
 
@@ -113,20 +112,7 @@ class ResNetBackbone(Backbone, Normed):
         return ImageFeatures(x.pixels.permute(0, 3, 1, 2).flatten(2), x.widths)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResNet50(BackboneConfig):
-    """ResNet-50: 64 rows, a token of 2048 channels times `rows`, 2 or 4, for every 16 columns."""
-
-    rows: int = 2
-    dropout: float = 0.0
-    """After every ReLU; 0.3 in the paper."""
-
-    def __post_init__(self) -> None:
-        if self.rows not in STRIDES:
-            raise ConfigError(f"rows {self.rows}: a ResNet50 keeps {' or '.join(map(str, sorted(STRIDES)))}")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout {self.dropout}: must be in [0, 1)")
-
-    def build(self) -> ResNetBackbone:
-        """The network with fresh weights."""
-        return ResNetBackbone(self)
+@build_backbone.register
+def resnet(config: ResNet50) -> Backbone:
+    """With fresh weights."""
+    return ResNetBackbone(config)

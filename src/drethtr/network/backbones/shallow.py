@@ -6,13 +6,11 @@ Shapes, everywhere in this file: B lines, N tokens.
 Source: sizes as in the released code, which the paper does not give.
 """
 
-from dataclasses import dataclass
-
 from torch import Tensor, nn
 
-from drethtr.base.errors import ConfigError
-from drethtr.network.backbones.backbone import Backbone, BackboneConfig, ImageFeatures
+from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import valid
+from drethtr.recognition.architecture import ShallowCNN
 
 CHANNELS = (16, 64, 128)
 POOLED = {4: 4, 10: 2}
@@ -57,20 +55,7 @@ class ShallowBackbone(Backbone):
         return out
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShallowCNN(BackboneConfig):
-    """Wick et al.: 64 rows, a token of 128 channels times `rows`, 4 or 10, for every 8 columns."""
-
-    rows: int = 4
-    dropout: float = 0.0
-    """After every convolution; 0.3 in the paper."""
-
-    def __post_init__(self) -> None:
-        if self.rows not in POOLED:
-            raise ConfigError(f"rows {self.rows}: a ShallowCNN keeps {' or '.join(map(str, sorted(POOLED)))}")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout {self.dropout}: must be in [0, 1)")
-
-    def build(self) -> ShallowBackbone:
-        """The network with fresh weights."""
-        return ShallowBackbone(self)
+@build_backbone.register
+def shallow(config: ShallowCNN) -> Backbone:
+    """With fresh weights."""
+    return ShallowBackbone(config)

@@ -12,9 +12,12 @@ import numpy as np
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategies import Strategy
 
 CHARACTER_FEATURES, WORD_FEATURES = 3, 5
+
+FLOAT, INT8 = "float32", "int8"
+"""Precisions that are calibrated apart."""
 
 LARGEST_MARGIN = 10.0
 """A network that is e^10 times surer of one character than of another could as well say: certain."""
@@ -22,13 +25,19 @@ LARGEST_MARGIN = 10.0
 
 @dataclass(frozen=True)
 class Calibration:
-    """For `decoders` that find the same text; `characters` weighs `character_features`, `words` `word_features`."""
+    """For `strategies` that find the same text; `characters` weighs `character_features`, `words` `word_features`.
 
-    decoders: tuple[Decoder, ...]
+    `precision` is that of the network: confidences in int8 differ, those in float32 and bfloat16 are alike.
+    """
+
+    strategies: tuple[Strategy, ...]
     characters: Logistic
     words: Logistic
+    precision: str = FLOAT
 
     def __post_init__(self) -> None:
+        if self.precision not in (FLOAT, INT8):
+            raise ConfigError(f"unknown precision {self.precision!r} of a calibration; known: {FLOAT}, {INT8}")
         features = len(self.characters.weights), len(self.words.weights)
         if features != (CHARACTER_FEATURES, WORD_FEATURES):
             raise ConfigError(f"a calibration weighs {CHARACTER_FEATURES} and {WORD_FEATURES} features, not {features}")

@@ -33,7 +33,7 @@ class Observation(NamedTuple):
     unwritten   left and right edge of what was read and is no character that the model can write
     draft       what the image alone gave, where a decoder wrote the reading
     ended       whether the decoder ended the text itself
-    impression  what the image looks like to the network, (features,)
+    features    what the image looks like to the network, (features,)
     """
 
     height: int
@@ -42,7 +42,7 @@ class Observation(NamedTuple):
     unwritten: tuple[tuple[float, float], ...]
     draft: str | None
     ended: bool
-    impression: NDArray[np.float64]
+    features: NDArray[np.float64]
 
     @property
     def text(self) -> str:
@@ -184,7 +184,7 @@ class UnlikeTraining(Check):
             raise ConfigError(f"the least log-odds of lines like those of training must be finite, not {self.least}")
 
     def __call__(self, seen: Observation) -> Flag | None:
-        if self.alike.score(seen.impression[None])[0] >= self.least:
+        if self.alike.score(seen.features[None])[0] >= self.least:
             return None
         asked = "is it upright, not mirrored, handwriting, and one line?"
         return self.flag(seen, f"this does not look like the writing the model knows: {asked}")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategies import Strategy
 
 NORMAL = 1.959964
 """Quantile 0.975 of the normal law."""
@@ -47,7 +47,7 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """For one decoder.
+    """For one strategy.
 
     factor  edits for each expected wrong character
     spread  standard deviation of the factor's logarithm from set to set
@@ -55,7 +55,7 @@ class ErrorRate:
     sets    how many sets these were learned from
     """
 
-    decoder: Decoder
+    strategy: Strategy
     factor: float
     spread: float
     noise: float

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from drethtr.recognition.confidence.calibration import Calibration
+from drethtr.recognition.confidence.calibration import FLOAT, INT8, Calibration
 from drethtr.recognition.confidence.checks import (
     Blank,
     Check,
@@ -15,8 +15,9 @@ from drethtr.recognition.confidence.checks import (
     Unwritten,
 )
 from drethtr.recognition.confidence.error_rate import ErrorRate
-from drethtr.recognition.reading import Flag, Reading
-from drethtr.recognition.search.decoders import Decoder
+from drethtr.recognition.precision import Precision
+from drethtr.recognition.reading import Flag
+from drethtr.recognition.search.strategies import Strategy
 
 BLANK = Blank()
 """A blank line has nothing else that could be odd about it."""
@@ -27,37 +28,34 @@ ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncate
 
 @dataclass(frozen=True)
 class Trust:
-    """For each kind of decoder that was calibrated, its calibration and error rate; and how to tell known lines.
+    """The calibration and expected error rate of each strategy that was calibrated, and how to tell unknown writing.
 
-    `decoder` is the one that reads best; none until that is known.
+    `strategy` is the one that reads best; none until that is known.
     """
 
     calibrations: tuple[Calibration, ...] = ()
     unlike_training: UnlikeTraining | None = None
     error_rates: tuple[ErrorRate, ...] = ()
-    decoder: Decoder | None = None
+    strategy: Strategy | None = None
 
-    def fitted(self, decoder: Decoder) -> Decoder:
-        """The same, what it leaves open as in the calibrated one of its kind, or else in the one that reads best."""
-        known = (one for calibration in self.calibrations for one in calibration.decoders if one.akin(decoder))
-        return decoder.fitted(next(known, self.decoder))
+    def completed(self, strategy: Strategy) -> Strategy:
+        """A strategy with the weights it leaves open as in the calibrated one of its kind, or else in the best one."""
+        known = (one for calibration in self.calibrations for one in calibration.strategies if one.is_like(strategy))
+        return strategy.completed_by(next(known, self.strategy))
 
-    def calibrated(self, reading: Reading, decoder: Decoder) -> Reading:
-        """The reading with confidences that are probabilities, or as it is if this decoder was not calibrated."""
-        calibration = self.calibration(decoder)
-        return reading if calibration is None else calibration(reading)
+    def calibration(self, strategy: Strategy, precision: Precision = Precision.FLOAT32) -> Calibration | None:
+        """What makes probabilities of the confidences of a strategy, if it was calibrated at this precision."""
+        wanted = INT8 if precision is Precision.INT8 else FLOAT
+        known = (one for one in self.calibrations if one.precision == wanted)
+        return next((one for one in known if any(alike.is_like(strategy) for alike in one.strategies)), None)
 
-    def calibration(self, decoder: Decoder) -> Calibration | None:
-        """What makes probabilities of the confidences of this decoder, if it was calibrated."""
-        return next((one for one in self.calibrations if any(known.akin(decoder) for known in one.decoders)), None)
-
-    def error_rate(self, decoder: Decoder) -> ErrorRate | None:
-        """How to expect the error rate of lines read by this decoder, if it was learned."""
-        return next((known for known in self.error_rates if known.decoder.akin(decoder)), None)
+    def error_rate(self, strategy: Strategy) -> ErrorRate | None:
+        """How to expect the error rate of lines read by this strategy, if it was learned."""
+        return next((known for known in self.error_rates if known.strategy.is_like(strategy)), None)
 
     def with_error_rate(self, learned: ErrorRate) -> "Trust":
-        """The same, with what was learned of one more decoder."""
-        others = (known for known in self.error_rates if not known.decoder.akin(learned.decoder))
+        """The trust with what was learned of one more strategy."""
+        others = (known for known in self.error_rates if not known.strategy.is_like(learned.strategy))
         return replace(self, error_rates=(*others, learned))
 
     def flags(self, seen: Observation) -> tuple[Flag, ...]:

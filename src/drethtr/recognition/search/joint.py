@@ -17,17 +17,18 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from drethtr.language.ngrams import NGrams
 from drethtr.language.voice import SILENT, Voice
+from drethtr.recognition.network import Network
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import CTCText, prefix_search
-from drethtr.recognition.search.decoded import CTCScores
+from drethtr.recognition.search.decoded import LogProbs
 from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.search import Hypothesis
-from drethtr.recognition.search.tree import TextTree, of_like_size
+from drethtr.recognition.search.stepwise import Floats, Hypothesis
+from drethtr.recognition.search.strategy import View
+from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import EOS, PAD
 
 Tokens = tuple[int, ...]
@@ -120,7 +121,7 @@ class Race:
     settled  doubts about it that were followed, or were when it was another text
     """
 
-    rows: Sequence[Tensor]
+    rows: Sequence[LogProbs]
     quality: Callable[[Scored], float]
     voice: Voice = SILENT
     known: dict[Tokens, Scored] = field(default_factory=dict)
@@ -133,7 +134,7 @@ class Race:
     @cached_property
     def heads(self) -> list[TextScores]:
         """What the CTC head says of any text, for each width."""
-        return [TextScores(rows.numpy(), PAD) for rows in self.rows]
+        return [TextScores(rows, PAD) for rows in self.rows]
 
     def propose(self, texts: Iterable[Tokens]) -> None:
         """Let texts wait that are not known yet."""
@@ -224,7 +225,8 @@ def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
 
 
 def compete(
-    views: Sequence[NetworkScorer],
+    network: Network,
+    views: Sequence[View],
     quality: Callable[[Scored], float],
     *,
     candidates: int,
@@ -232,68 +234,67 @@ def compete(
     language: float = 0.0,
     ngrams: NGrams | None = None,
 ) -> list[list[Scored]]:
-    """For each line at most so many texts of the CTC head and n-grams, and what `corrections` of the best one led to.
+    """For each line the texts that CTC head and n-grams propose, and what `corrections` of the best one led to.
 
-    `views` are the same lines, seen at different widths; for each of them so many texts are proposed. `language` is the
-    weight of its vote; if it has one, and there are no n-grams, the decoder is asked without the image, too.
+    `views` are the lines at different widths; each of them proposes at most so many `candidates`. `language` is the
+    weight of the language model. If it has one and there are no n-grams, the decoder without an image is the language
+    model.
     """
     voice = Voice(ngrams, language)
-    blind = views[0].blind() if language and ngrams is None else None
-    scores = [CTCScores.of(view.memory) for view in views]
-    races = [Race([seen.line(line) for seen in scores], quality, voice) for line in range(views[0].lines)]
+    scorers = [NetworkScorer(network, view.memory) for view in views]
+    without_image = scorers[0].without_image() if language and ngrams is None else None
+    lines = range(views[0].memory.lines)
+    races = [Race([view.scores.lines[line] for view in views], quality, voice) for line in lines]
     for race in races:
         race.propose(text.tokens for rows in race.rows for text in proposed(rows, candidates, voice))
     for turn in range(1 + corrections):
-        running = [race for race in races if race.waiting]
+        running = [line for line in lines if races[line].waiting]
         if not running:
             break
-        for race, judgments in zip(races, read_back(views, [list(race.waiting) for race in races], blind), strict=True):
-            race.enter(judgments)
-        if turn < corrections:
-            for race in running:
-                race.go_on()
+        waiting = [list(races[line].waiting) for line in running]
+        kept = [some if len(running) == len(races) else some.keep(np.array(running)) for some in scorers]
+        alone = without_image and (without_image if kept[0] is scorers[0] else without_image.keep(np.array(running)))
+        for line, judgments in zip(running, read_back(kept, waiting, alone), strict=True):
+            races[line].enter(judgments)
+            if turn < corrections:
+                races[line].go_on()
     return [list(race.known.values()) for race in races]
 
 
-def proposed(rows: Tensor, number: int, voice: Voice) -> list[CTCText]:
+def proposed(rows: LogProbs, number: int, voice: Voice) -> list[CTCText]:
     """At most so many texts of a line; with n-grams more are followed on the way, as their vote comes late."""
     beams = max(number, BEAMS) if voice.speaks else number
     return prefix_search(rows, PAD, beams=beams, tokens_per_step=4, margin=MARGIN, voice=voice)[:number]
 
 
 def read_back(
-    views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], blind: NetworkScorer | None = None
+    views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], without_image: NetworkScorer | None = None
 ) -> list[list[Judgment]]:
-    """Any number of texts per line, with the probabilities the decoder gives to their tokens and ends.
-
-    Lines whose trees are of like size are read together, as the smaller ones are filled up.
-    """
+    """Some texts per line, with the log-probabilities that the decoder gives to their tokens and ends."""
     trees = [TextTree.of(some) for some in texts]
-    judgments: list[list[Judgment]] = [[] for _ in texts]
-    for lines in of_like_size(trees):
-        chosen, own = torch.tensor(lines, device=views[0].device), [trees[line] for line in lines]
-        seen = torch.stack([view.keep(chosen).foretell(own) for view in views]).mean(0)
-        unseen = torch.zeros_like(seen) if blind is None else blind.keep(chosen).foretell(own)
-        for line, values, language in zip(lines, seen, unseen, strict=True):
-            paths = zip(texts[line], trees[line].paths, strict=True)
-            judgments[line] = [judged(text, values[path], language[path]) for text, path in paths]
+    seen = [np.mean(of_line, axis=0) for of_line in zip(*(view.score_trees(trees) for view in views), strict=True)]
+    unseen = [None] * len(trees) if without_image is None else without_image.score_trees(trees)
+    judgments = []
+    for some, tree, values, language in zip(texts, trees, seen, unseen, strict=True):
+        paths = zip(some, tree.paths, strict=True)
+        judgments.append([judged(text, values[path], language, path) for text, path in paths])
     return judgments
 
 
-def judged(text: Tokens, log_probabilities: Tensor, language: Tensor) -> Judgment:
-    """A text of N tokens as the decoder sees it, by log-probabilities (N + 1, V) of what follows each beginning.
+def judged(text: Tokens, log_probabilities: Floats, language: Floats | None, path: list[int]) -> Judgment:
+    """A text of N tokens as the decoder sees it, by log-probabilities (N + 1, V) of what follows each prefix.
 
-    `language` has those without the image.
+    `language` has those of the whole tree without the image, of which the text is a `path`.
     """
-    written = torch.tensor([*text, EOS])[:, None]
-    gains = log_probabilities.gather(1, written)
-    lead = (log_probabilities - gains).scatter(1, written, -torch.inf)
-    places, tokens = (lead >= -NEARLY).nonzero(as_tuple=True)
-    order = lead[places, tokens].argsort(descending=True, stable=True)
-    doubts = map(Doubt, places[order].tolist(), tokens[order].tolist())
-    values = gains[:, 0].tolist()
-    alone = float(language.gather(1, written).sum())
-    return Judgment(Hypothesis(text, sum(values), tuple(values)), tuple(doubts), alone)
+    places, written = np.arange(len(text) + 1), [*text, EOS]
+    gains = log_probabilities[places, written]
+    lead = log_probabilities - gains[:, None]
+    lead[places, written] = -np.inf
+    found, tokens = np.nonzero(lead >= -NEARLY)
+    order = np.argsort(-lead[found, tokens], kind="stable")
+    doubts = map(Doubt, found[order].tolist(), tokens[order].tolist())
+    alone = 0.0 if language is None else float(language[path, written].sum())
+    return Judgment(Hypothesis(text, float(gains.sum()), tuple(gains.tolist())), tuple(doubts), alone)
 
 
 def ctc_scores(views: Sequence[TextScores], texts: Sequence[Tokens], base: Tokens) -> list[float]:

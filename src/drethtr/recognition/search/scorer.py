@@ -1,15 +1,13 @@
-"""A network as search sees it: the next token, or a whole text at once."""
+"""A network as search sees it: log-probabilities of the next token, or of whole texts at once."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
-from drethtr.network.tree import Tree
-from drethtr.recognition.search.search import select_rows
-from drethtr.recognition.search.tree import TextTree, stack_trees
+from drethtr.recognition.network import ImageMemory, Logits, Network, State
+from drethtr.recognition.search.stepwise import Floats, Ints
+from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import BOS, PAD
 
 LONGEST = 400
@@ -17,92 +15,62 @@ LONGEST = 400
 
 
 class NetworkScorer(NamedTuple):
-    """A network and the image memory of B lines, which stays here, once per line.
+    """A network and the image memory of B lines, which is stored here once per line.
 
-    `forbidden` tokens are no text, and never written.
+    `forbidden` tokens are not text, and never written.
     """
 
-    network: DRetHTR
+    network: Network
     memory: ImageMemory
     forbidden: tuple[int, ...] = (BOS, PAD)
 
-    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+    def step(self, tokens: Ints, state: State) -> tuple[Floats, State]:
         """See `Scorer.step`."""
-        logits, state = self.network.decode_text(tokens[:, None], self.memory, state)
-        return self.allowed(logits[:, -1]).log_softmax(-1), state
+        logits, state = self.network.step(self.memory, tokens, state)
+        return log_softmax(self.allowed(logits)), state
 
-    def keep(self, lines: Tensor) -> "NetworkScorer":
+    def reorder(self, state: State, rows: Ints) -> State:
+        """See `Scorer.reorder`."""
+        return self.network.reorder(state, rows)
+
+    def keep(self, lines: Ints) -> "NetworkScorer":
         """See `Scorer.keep`."""
-        return self._replace(memory=select_lines(self.memory, lines))
+        return self._replace(memory=self.network.keep(self.memory, lines.tolist()))
 
-    def blind(self) -> "NetworkScorer":
-        """The same network, with as many lines of which it sees nothing."""
-        return self._replace(memory=self.network.blank(self.lines))
+    def without_image(self) -> "NetworkScorer":
+        """The scorer of as many lines without an image."""
+        return self._replace(memory=self.network.without_image(self.memory.lines))
 
-    def allowed(self, logits: Tensor) -> Tensor:
-        """The logits in float32, those of forbidden tokens made impossible."""
-        logits = logits.float()
-        for token in self.forbidden:  # one by one: a list would be copied to a GPU at every step, and waited for
-            logits[..., token] = -torch.inf
-        return logits
+    def begin(self) -> State:
+        """The state before the first token."""
+        return self.network.begin(self.memory)
 
-    @property
-    def lines(self) -> int:
-        """How many lines there are, B."""
-        return self.memory.layers[0].keys.shape[0]
-
-    @property
-    def device(self) -> torch.device:
-        """Where the image memory is."""
-        return self.memory.layers[0].keys.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The numbers in which the layers compute."""
-        return self.memory.layers[0].keys.dtype
-
-    def first_tokens(self) -> Tensor:
+    def first_tokens(self) -> Ints:
         """The start of every line's text, (B,)."""
-        return torch.full((self.lines,), BOS, device=self.device)
+        return np.full(self.memory.lines, BOS)
 
-    def logits(self, texts: Sequence[Sequence[int]]) -> Tensor:
-        """Logits (B, N + 1, vocabulary) of what follows each beginning of one text per line, in one parallel pass.
+    def text_limits(self) -> Ints:
+        """The longest text of each line, (B,), its end included: as many characters as CTC could hold."""
+        ctc = self.memory.ctc
+        return np.array([LONGEST] * self.memory.lines if ctc is None else [len(line) + 1 for line in ctc])
 
-        N is the length of the longest text. What stands behind the end of a shorter text means nothing.
-        """
-        tokens = side_by_side(texts).to(self.device)
-        state = self.network.initial_state(self.memory)
-        logits, _ = self.network.decode_text(tokens, self.memory, state)
-        return self.allowed(logits)
+    def logits(self, trees: Sequence[TextTree]) -> list[Floats]:
+        """Logits (nodes, V) of what follows each node of one tree of texts per line, -inf for forbidden tokens."""
+        return [self.allowed(logits) for logits in self.network.score_trees(self.memory, trees)]
 
-    def foretell(self, trees: Sequence[TextTree]) -> Tensor:
-        """Log-probabilities (B, N, vocabulary) of what follows each node of one tree of texts per line, on the CPU.
+    def score_trees(self, trees: Sequence[TextTree]) -> list[Floats]:
+        """Log-probabilities (nodes, V) of what follows each node of one tree of texts per line."""
+        return [log_softmax(logits) for logits in self.logits(trees)]
 
-        All in one parallel pass.
-        """
-        tokens, tree = stack_trees(trees)
-        here = Tree(*(part.to(self.device) for part in tree))
-        return self.allowed(self.network.decode_tree(tokens.to(self.device), here, self.memory)).log_softmax(-1).cpu()
-
-
-def side_by_side(texts: Sequence[Sequence[int]]) -> Tensor:
-    """The start and each text, filled up with padding to one length, (texts, N + 1)."""
-    longest = max(map(len, texts), default=0)
-    return torch.tensor([[BOS, *text, *[PAD] * (longest - len(text))] for text in texts])
+    def allowed(self, logits: Logits) -> Floats:
+        """The logits in double precision, -inf for forbidden tokens."""
+        values = logits.astype(np.float64)
+        values[:, list(self.forbidden)] = -np.inf
+        return values
 
 
-def select_lines(memory: ImageMemory, lines: Tensor) -> ImageMemory:
-    """The memory of some lines."""
-    return ImageMemory(
-        select_rows(memory.layers, lines),
-        None if memory.mask is None else memory.mask[lines],
-        None if memory.ctc is None else select_rows(memory.ctc, lines),
-    )
-
-
-def text_limits(memory: ImageMemory) -> Tensor:
-    """The longest text of each line, (B,), its end included: as many characters as CTC could hold."""
-    if memory.ctc is not None:
-        return memory.ctc.steps + 1
-    keys = memory.layers[0].keys
-    return torch.full((keys.shape[0],), LONGEST, device=keys.device)
+def log_softmax(logits: Floats) -> Floats:
+    """Log-probabilities of logits (..., V)."""
+    shifted = logits - logits.max(-1, keepdims=True)
+    values: Floats = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return values

@@ -1,35 +1,40 @@
-"""How a text is found for an image memory: a user chooses one of these by value.
+"""The strategies that find a text. A user chooses one by value or, on the command line and in `load`, by name.
 
-CTC()             the reading of the CTC head, with the vote of n-grams if the model has some: fastest
-Greedy()          the decoder writes the likeliest token at every step
-VerifiedDrafts()  the text of Greedy, but the decoder reads the CTC reading back instead of writing: faster
-Beam(5)           the decoder keeps the best few texts on the way
-Joint()           CTC head and decoder together choose among texts of the one, corrected where the other has doubts
-Joint(widths=…)   the same, the line seen at several widths: fewest errors, slowest
+CTC()                the reading of the CTC head and the n-gram language model, if the model has one: fastest
+Joint()              CTC candidates, corrected and rescored with decoder and language model
+Joint(stretches=…)   the line seen at several widths as well (test-time augmentation): most accurate, slowest
+Greedy()             the decoder writes the likeliest token at every step
+VerifiedDrafts()     the text of Greedy by speculative decoding: the decoder reads back the CTC reading; faster
+Beam(5)              beam search with the decoder
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, NamedTuple
 
-import torch
+import numpy as np
 
+from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 from drethtr.language.ngrams import NGrams
 from drethtr.language.voice import Voice
-from drethtr.network.network import DRetHTR, ImageMemory
+from drethtr.recognition.network import Network
 from drethtr.recognition.search.continuation import Continuation
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
-from drethtr.recognition.search.decoded import Candidate, CTCScores, Decoded, ctc_readings, located, placed
-from drethtr.recognition.search.decoder import Decoder, OneView
+from drethtr.recognition.search.decoded import Candidate, Decoded, located
 from drethtr.recognition.search.joint import BEAMS, MARGIN, Scored, compete
-from drethtr.recognition.search.scorer import NetworkScorer, text_limits
-from drethtr.recognition.search.search import Hypothesis, beam_search, greedy
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.stepwise import Hypothesis, beam_search, greedy
+from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS, PAD
 
-THREE_WIDTHS = (1.0, 0.8, 1.2)
+__all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts", "name_of", "strategy_named"]
+"""Who reads settings or a model takes `Strategy` from here, so that every kind is known."""
+
+THREE_STRETCHES = (1.0, 0.8, 1.2)
 
 
 class Weights(NamedTuple):
@@ -53,57 +58,53 @@ def check_weight(name: str, weight: float | None) -> None:
 
 
 @dataclass(frozen=True)
-class CTC(OneView):
-    """The likeliest text of the CTC head and of n-grams; without these its likeliest path, no decoding loop at all.
+class CTC(Strategy):
+    """The likeliest text by CTC head and n-grams; without n-grams the likeliest path, no search at all.
 
     Args:
-        language_weight: Of the n-grams, beside the CTC head's 1; left open, what `drethtr calibrate` found.
+        language_weight: Of the n-grams, beside the CTC head's 1; if left out, what `drethtr calibrate` found.
     """
 
     language_weight: float | None = None
 
     needs_ctc: ClassVar[bool] = True
-    stepwise: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_weight("language", self.language_weight)
 
     @property
     def weights(self) -> Weights:
-        """As of `Joint`, which would not ask the decoder."""
+        """As of `Joint` without the decoder."""
         return Weights(1.0, USUAL.language if self.language_weight is None else self.language_weight)
 
-    def fitted(self, best: Decoder | None) -> Decoder:
+    def completed_by(self, best: Strategy | None) -> Strategy:
         if self.language_weight is not None or not isinstance(best, CTC | Joint):
             return self
         return replace(self, language_weight=best.weights.language)
 
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    def find(
+        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
     ) -> list[Decoded]:
-        scores, voice = CTCScores.of(memory), Voice(ngrams, self.weights.language)
-        lines = [scores.line(number) for number in range(len(scores.steps))]
-        read = ctc_readings(network, scores)
+        [view] = views
+        voice = Voice(ngrams, self.weights.language)
+        return [self.find_line(view, line, voice, alternatives) for line in range(view.memory.lines)]
+
+    def find_line(self, view: View, line: int, voice: Voice, alternatives: int) -> Decoded:
+        """The text of one line."""
+        scores, rows = view.scores, view.scores.lines[line]
+        read = scores.reading(line)
         if voice.speaks:
-            best = [prefix_search(rows, PAD, beams=BEAMS, margin=MARGIN, voice=voice)[0] for rows in lines]
-            read = [
-                placed(network, rows, text.tokens)._replace(draft=draft)
-                for rows, text, draft in zip(lines, best, read, strict=True)
-            ]
+            best = prefix_search(rows, PAD, beams=BEAMS, margin=MARGIN, voice=voice)[0]
+            read = scores.placed(line, best.tokens)._replace(draft=read)
         if not alternatives:
             return read
-        texts = [prefix_search(rows, PAD, beams=2 * (alternatives + 1), voice=voice) for rows in lines]
-        own = ctc_log_likelihood(*scores, [line.tokens for line in read], PAD).tolist()
-        return [
-            line.with_alternatives(
-                score + voice.votes(line.tokens), [Candidate(text.tokens, text.score) for text in others], alternatives
-            )
-            for line, score, others in zip(read, own, texts, strict=True)
-        ]
+        texts = prefix_search(rows, PAD, beams=2 * (alternatives + 1), voice=voice)
+        own = ctc_log_likelihood(rows, read.tokens, PAD) + voice.votes(read.tokens)
+        return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)
 
 
 @dataclass(frozen=True)
-class Beam(OneView):
+class Beam(Strategy):
     """Beam search, texts compared by log-probability / length^length_exponent; alternatives are other beams."""
 
     beams: int = 5
@@ -119,23 +120,23 @@ class Beam(OneView):
     def most_alternatives(self) -> int:
         return self.beams - 1
 
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    def find(
+        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
     ) -> list[Decoded]:
-        texts = self.search(network, memory, min(alternatives + 1, self.beams))
-        read = located(network, memory, [best for best, *_ in texts])
-        return self.with_alternatives(read, [best for best, *_ in texts], texts, alternatives)
+        [view] = views
+        texts = self.search(NetworkScorer(network, view.memory), min(alternatives + 1, self.beams))
+        own = [best for best, *_ in texts]
+        return self.with_alternatives(located(view.memory, view.ctc, own), own, texts, alternatives)
 
-    def search(self, network: DRetHTR, memory: ImageMemory, nbest: int) -> list[list[Hypothesis]]:
+    def search(self, scorer: NetworkScorer, nbest: int) -> list[list[Hypothesis]]:
         """The best texts of each line."""
-        scorer = NetworkScorer(network, memory)
         return beam_search(
             scorer,
-            network.initial_state(memory),
+            scorer.begin(),
             scorer.first_tokens(),
             end=EOS,
             beams=self.beams,
-            limit=text_limits(memory),
+            limit=scorer.text_limits(),
             length_exponent=self.length_exponent,
             nbest=nbest,
         )
@@ -154,22 +155,24 @@ class Beam(OneView):
         return float(text.log_probability / max(len(text.token_log_probabilities), 1) ** self.length_exponent)
 
 
-class Writer(OneView):
+class Writer(Strategy):
     """A decoder that writes one text; alternatives come from a beam search of their own."""
 
     @abstractmethod
     def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
         """The text of each line."""
 
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
+    def find(
+        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
     ) -> list[Decoded]:
-        own = self.write(NetworkScorer(network, memory))
-        read = located(network, memory, own)
+        [view] = views
+        scorer = NetworkScorer(network, view.memory)
+        own = self.write(scorer)
+        read = located(view.memory, view.ctc, own)
         if not alternatives:
             return read
         beam = Beam(alternatives + 1)
-        return beam.with_alternatives(read, own, beam.search(network, memory, alternatives + 1), alternatives)
+        return beam.with_alternatives(read, own, beam.search(scorer, alternatives + 1), alternatives)
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,7 @@ class Greedy(Writer):
     """The likeliest next token at every step."""
 
     def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        state = scorer.network.initial_state(scorer.memory)
-        return greedy(scorer, state, scorer.first_tokens(), end=EOS, limit=text_limits(scorer.memory))
+        return greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=scorer.text_limits())
 
 
 @dataclass(frozen=True)
@@ -193,16 +195,16 @@ class VerifiedDrafts(Writer):
     needs_ctc: ClassVar[bool] = True
 
     def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        scores, limits = CTCScores.of(scorer.memory), text_limits(scorer.memory)
-        readers = [Continuation(scores.line(line).numpy(), PAD) for line in range(scorer.lines)]
-        found = verify(scorer, readers, limits, end=EOS, passes=self.passes)
+        scores = View.of(scorer.memory).scores
+        readers = [Continuation(rows, PAD) for rows in scores.lines]
+        found = verify(scorer, readers, scorer.text_limits().tolist(), end=EOS, passes=self.passes)
         left = [line for line, text in enumerate(found) if text is None]
-        rest = iter(Greedy().write(scorer.keep(torch.tensor(left, device=scorer.device))) if left else ())
+        rest = iter(Greedy().write(scorer.keep(np.array(left))) if left else ())
         return [next(rest) if text is None else text for text in found]
 
 
 @dataclass(frozen=True)
-class Joint(Decoder):
+class Joint(Strategy):
     """Of the CTC head's best texts and those near the best of them, the one that head and decoder find likeliest.
 
     Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
@@ -213,19 +215,18 @@ class Joint(Decoder):
         candidates: Texts that the CTC head may propose for a line, at each width.
         corrections: Further passes of the decoder, to try changes of the best text where it was nearly of another mind,
             or to put together those that help.
-        widths: Widths at which lines are seen, 1 being the usual one. Both probabilities are means over them, of
-            logarithms: three widths make fewer errors than one, and take three times as long or more.
+        stretches: Widths at which lines are seen, 1 being the usual one. Log-probabilities are averaged over them:
+            three widths make fewer errors than one, and take three times as long or more.
         language_weight: 0 for a model without n-grams that has learned no prose.
     """
 
     candidates: int = 4
     ctc_weight: float | None = None
     corrections: int = 6
-    widths: tuple[float, ...] = (1.0,)
+    stretches: tuple[float, ...] = (1.0,)
     language_weight: float | None = None
 
     needs_ctc: ClassVar[bool] = True
-    stepwise: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= 100:
@@ -234,16 +235,16 @@ class Joint(Decoder):
         check_weight("language", self.language_weight)
         if self.corrections < 0:
             raise ConfigError(f"a text is corrected 0 times or more often, not {self.corrections}")
-        object.__setattr__(self, "widths", tuple(self.widths))  # a list would be akin to no other
-        if not 1 <= len(self.widths) <= 10 or not all(0.5 <= width <= 2 for width in self.widths):
-            raise ConfigError(f"a line is seen at 1 to 10 widths, each of them 0.5 to 2, not {self.widths}")
+        object.__setattr__(self, "stretches", tuple(self.stretches))  # a list would equal no tuple
+        if not 1 <= len(self.stretches) <= 10 or not all(0.5 <= stretch <= 2 for stretch in self.stretches):
+            raise ConfigError(f"a line is seen at 1 to 10 widths, each of them 0.5 to 2, not {self.stretches}")
 
     @property
     def weights(self) -> Weights:
         """Those that texts are compared by; the usual ones where they are left open."""
         return self.completed(USUAL)
 
-    def fitted(self, best: Decoder | None) -> Decoder:
+    def completed_by(self, best: Strategy | None) -> Strategy:
         usual = best.weights if isinstance(best, CTC | Joint) else USUAL
         weights = self.completed(usual if isinstance(best, Joint) else usual._replace(ctc=USUAL.ctc))
         return replace(self, ctc_weight=weights.ctc, language_weight=weights.language)
@@ -253,34 +254,32 @@ class Joint(Decoder):
         ctc = usual.ctc if self.ctc_weight is None else self.ctc_weight
         return Weights(ctc, usual.language if self.language_weight is None else self.language_weight)
 
-    def akin(self, other: Decoder) -> bool:
-        return isinstance(other, Joint) and self.widths == other.widths
+    def is_like(self, other: Strategy) -> bool:
+        return isinstance(other, Joint) and self.stretches == other.stretches
 
-    def decode_views(
-        self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None
+    def find(
+        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
     ) -> list[Decoded]:
         texts = self.propose(network, views, ngrams)
         own = [max(line, key=self.quality) for line in texts]
-        read = located(network, views[0], [text.decoder for text in own])
+        read = located(views[0].memory, views[0].ctc, [text.decoder for text in own])
         decoded = []
         for line, best, others in zip(read, own, texts, strict=True):
             candidates = [Candidate(text.decoder.tokens, self.quality(text)) for text in others]
             decoded.append(line.with_alternatives(self.quality(best), candidates, alternatives))
         return decoded
 
-    def propose(
-        self, network: DRetHTR, views: Sequence[ImageMemory], ngrams: NGrams | None = None
-    ) -> list[list[Scored]]:
+    def propose(self, network: Network, views: Sequence[View], ngrams: NGrams | None = None) -> list[list[Scored]]:
         """The texts of each line, scored by all.
 
         Raises:
             ValueError: if there is not one view for each of its widths.
         """
-        if len(views) != len(self.widths):
-            raise ValueError(f"{self!r} looks at lines at {len(self.widths)} widths, not {len(views)}")
-        scorers = [NetworkScorer(network, memory) for memory in views]
+        if len(views) != len(self.stretches):
+            raise ValueError(f"{self!r} sees lines at {len(self.stretches)} widths, not {len(views)}")
         return compete(
-            scorers,
+            network,
+            views,
             self.quality,
             candidates=self.candidates,
             corrections=self.corrections,
@@ -293,6 +292,45 @@ class Joint(Decoder):
         return text.quality(*self.weights)
 
 
-def default_decoder(network: DRetHTR) -> Decoder:
+def default_strategy(network: Network) -> Strategy:
     """CTC where there is a head for it, else greedy."""
-    return CTC() if network.ctc is not None else Greedy()
+    return Greedy() if network.dimensions.steps_per_token is None else CTC()
+
+
+NAMES: dict[str, Callable[[], Strategy]] = {
+    "ctc": CTC,
+    "joint": Joint,
+    "careful": partial(Joint, stretches=THREE_STRETCHES),
+    "greedy": Greedy,
+    "verified": VerifiedDrafts,
+    "beam": Beam,
+}
+"""What people call strategies, on the command line and in `Recognizer.load`."""
+
+NUMBERED: dict[str, Callable[[int], Strategy]] = {"beam": Beam}
+"""Those that take a number, as in `beam:5`."""
+
+
+def strategy_named(text: str) -> Strategy:
+    """The strategy of a name such as `joint` or `beam:5`.
+
+    Raises:
+        ConfigError: for any other name or number.
+    """
+    name, colon, number = text.partition(":")
+    if name not in NAMES:
+        raise ConfigError(f"unknown decoder {text!r}{hint(name, NAMES)}; known: {', '.join(NAMES)}, beam:5")
+    if not colon:
+        return NAMES[name]()
+    if name not in NUMBERED or not number.isdecimal():
+        raise ConfigError(f"decoder {text!r} is not understood; only {' and '.join(NUMBERED)} take a number: beam:5")
+    return NUMBERED[name](int(number))
+
+
+def name_of(strategy: Strategy) -> str:
+    """The name of a strategy, whatever weights a model gives it; one without a name as Python shows it."""
+    numbered = [f"{name}:{beams}" for name in NUMBERED if (beams := getattr(strategy, "beams", None)) is not None]
+    for name in (*numbered, *NAMES):
+        if strategy_named(name).completed_by(strategy) == strategy.completed_by(strategy):
+            return name
+    return repr(strategy)

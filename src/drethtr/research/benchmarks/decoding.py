@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from drethtr.images.prepare import Preparation
-from drethtr.network.mixer import JointSoftmax, MixerConfig, Retentive
-from drethtr.network.network import PRESETS, DecoderState, DRetHTR, ImageMemory, NetworkConfig
+from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
 from drethtr.network.precision import Precision
+from drethtr.recognition.architecture import PRESETS, JointSoftmax, MixerConfig, NetworkConfig, Retentive
 from drethtr.recognition.search.decoder import Decoder
 from drethtr.recognition.search.strategies import Beam, Greedy
 from drethtr.research.benchmarks import published

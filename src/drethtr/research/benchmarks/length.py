@@ -14,8 +14,9 @@ from torch import Tensor
 
 from drethtr.network.attention import KeyValue
 from drethtr.network.cache import TextCache
-from drethtr.network.mixer import JointSoftmax, MixerConfig, Retentive, TextMixer
+from drethtr.network.mixer import TextMixer
 from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.recognition.architecture import JointSoftmax, MixerConfig, Retentive
 from drethtr.recognition.search.search import select_rows
 from drethtr.research.benchmarks.decoding import Task, build, images_of
 from drethtr.research.benchmarks.peak import MEGABYTE

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
+from drethtr.network.backbones import build_backbone
 from drethtr.research.benchmarks.decoding import Grid, Task, contenders, images_of, notes
 from drethtr.research.benchmarks.peak import MEGABYTE, memory_race
 from drethtr.research.benchmarks.published import on_canvas
@@ -32,7 +33,7 @@ def formulas(task: Task) -> dict[str, float]:
     config, rows = task.config, task.batch * task.beams
     numbers = config.layers * config.width * FLOAT / MEGABYTE
     with torch.device("meta"):
-        backbone = config.backbone.build()
+        backbone = build_backbone(config.backbone)
     images = images_of(task, backbone.height)
     canvas, _ = on_canvas(images)
     tokens, published = (-(-image.shape[-1] // backbone.columns_per_token) for image in (images, canvas))

@@ -15,10 +15,11 @@ import torch
 from torch import Tensor
 
 from drethtr.network.attention import KeyValue
-from drethtr.network.decay import Place, Scheduled
-from drethtr.network.mixer import MixerConfig, PastMixer, SummedMixer, TextMixer
+from drethtr.network.decay import log_gamma
+from drethtr.network.mixer import PastMixer, build_past
 from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
 from drethtr.network.retention import RetentionState, recurrent
+from drethtr.recognition.architecture import LayerPosition, MixerConfig, Scheduled
 from drethtr.recognition.search.scorer import NetworkScorer, select_lines
 from drethtr.recognition.search.search import Hypothesis
 from drethtr.research.authors import CANVAS
@@ -40,9 +41,9 @@ class PublishedRetention(PastMixer[GrowingState]):
 
     log_gamma: Tensor
 
-    def __init__(self, gamma: Tensor) -> None:
+    def __init__(self, log_gamma: Tensor) -> None:
         super().__init__()
-        self.register_buffer("log_gamma", gamma.log(), persistent=False)
+        self.register_buffer("log_gamma", log_gamma, persistent=False)
 
     def initial_state(self, like: KeyValue) -> GrowingState:
         return GrowingState(RetentionState.empty(*like), 0)
@@ -63,11 +64,11 @@ class PublishedRetentive(MixerConfig):
 
     decay: Scheduled = field(default_factory=Scheduled)
 
-    def build(self, place: Place, width: int) -> TextMixer[GrowingState]:
-        return SummedMixer(self.build_past(place, width))
 
-    def build_past(self, place: Place, width: int) -> PastMixer[GrowingState]:
-        return PublishedRetention(self.decay.gamma(place))
+@build_past.register
+def published(config: PublishedRetentive, position: LayerPosition, width: int) -> PastMixer[GrowingState]:
+    """Retention as published."""
+    return PublishedRetention(log_gamma(config.decay, position))
 
 
 def on_canvas(images: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,8 +9,10 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
+from drethtr.base.outputs import make_folder, write_text
 from drethtr.cli.choices import (
     DeviceName,
+    ForceResults,
     JSONFile,
     PrecisionName,
     Settings,
@@ -19,7 +21,7 @@ from drethtr.cli.choices import (
     device_named,
     precision_named,
 )
-from drethtr.cli.outputs import make_folder, refuse_others, write_json, write_markup
+from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
 
 if TYPE_CHECKING:
     import torch
@@ -59,12 +61,14 @@ def decoding(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> Any:
     """Retention against a well-made key-value cache and the published algorithm, with random weights."""
     from drethtr.research.benchmarks.decoding import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
     return deliver(measure(tasks, rounds(quick)), json_file, plot_file)
 
@@ -77,12 +81,14 @@ def memory(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> Any:
     """The most memory that the same three take at any time, each in a process of its own."""
     from drethtr.research.benchmarks.memory import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
     return deliver(measure(tasks), json_file, plot_file)
 
@@ -97,12 +103,14 @@ def length(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> Any:
     """What the next token costs behind a text of N: retention against a key-value cache."""
     from drethtr.research.benchmarks.length import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     task = grid(network, "1", str(beams), quick).tasks(device_named(device))[-1]
     return deliver(measure(task, numbers(lengths)[: 2 if quick else None], rounds(quick)), json_file, plot_file)
 
@@ -116,13 +124,15 @@ def strategies(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
 ) -> Any:
     """Every way in which the shipped model finds a text, on real lines."""
     from drethtr.research.benchmarks.strategies import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     pictures = [known.line for known in read_lines(data, 2 if quick else count)]
     exactness = precision_named(precision)
     report = measure(
@@ -141,13 +151,15 @@ def peers(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
 ) -> Any:
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
     from drethtr.research.benchmarks.peers import check_kraken, measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     if kraken_model is not None:
         check_kraken(kraken_model)
     known = read_lines(data, 2 if quick else count)
@@ -170,6 +182,7 @@ def training(
     count: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines to train on.")] = 1500,
     workers: Workers = 1,
     json_file: JSONFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> None:
     """Lines per second in training, the share of the time spent waiting for lines, and the memory it takes.
@@ -180,7 +193,7 @@ def training(
     from drethtr.research.benchmarks.training import default_run, measure
     from drethtr.training.run import RunConfig
 
-    refuse_others(json=json_file)
+    refuse_results(json_file, force=force)
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
     speed = measure(wanted, lines=count, workers=workers, device=device_named(device))
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
@@ -199,6 +212,7 @@ def pages(
         str, typer.Option(metavar="NAME", help="What finds the lines: rapid, projection, kraken.")
     ] = "rapid",
     json_file: JSONFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> None:
     """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
@@ -207,7 +221,7 @@ def pages(
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.research.benchmarks.pages import measure, peak_bytes, table, to_json
 
-    refuse_others(json=json_file)
+    refuse_results(json_file, force=force)
     originals, finder = open_references(data), finder_named(lines)
     figures = measure(originals, Recognizer.load(device=device_named(device)), finder)
     peak = peak_bytes(originals[0], finder)
@@ -221,6 +235,7 @@ def everything(
     data: Data,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results.md, JSON files and charts go.")],
     quick: Quick = False,
+    force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> None:
     """All of these but training and pages, in about an hour on two cores: tables, JSON and charts in one folder."""
@@ -232,16 +247,17 @@ def everything(
         "peers": partial(peers, data),
     }
     make_folder(output)
-    refuse_others(md=output / "results.md")
-    for name in commands:
-        refuse_others(json=output / f"{name}.json", svg=output / f"{name}.svg")
+    results = [output / f"{name}{ending}" for name in commands for ending in (".json", ".svg")]
+    refuse_results(output / "results.md", *results, force=force)
     check_all(data, device_named(device))
     tables = ["# Figures of `drethtr bench all`"]
     for name, command in commands.items():
         chart = output / f"{name}.svg"
-        report: Report = command(quick=quick, json_file=output / f"{name}.json", plot_file=chart, device=device)
+        report: Report = command(
+            quick=quick, json_file=output / f"{name}.json", plot_file=chart, force=force, device=device
+        )
         tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
-        write_markup(output / "results.md", "\n\n".join(tables) + "\n")
+        write_text(output / "results.md", "\n\n".join(tables) + "\n")
 
 
 def check_all(data: Sequence[str], device: "torch.device") -> None:
@@ -260,7 +276,7 @@ def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) ->
     if json_file is not None:
         write_json(json_file, report.to_json())
     if plot_file is not None:
-        write_markup(plot_file, report.plot())
+        write_text(plot_file, report.plot())
     return report
 
 
@@ -277,7 +293,7 @@ def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
     Raises:
         ConfigError: for a network that is not known.
     """
-    from drethtr.network.network import PRESETS
+    from drethtr.recognition.architecture import PRESETS
     from drethtr.research.benchmarks.decoding import Grid
 
     names = parts(networks)

@@ -38,10 +38,11 @@ def convert(
 
     conversion = wanted(preset, settings or [], alphabet)
     card = {"name": weights.stem, "description": f"The DRetHTR authors' weights of {weights.name}, converted."}
+    found = read_weights(weights)
     try:
-        model = make_model(read_weights(weights), conversion, card)
+        model = make_model(found, conversion, card)
     except CheckpointError as error:
-        raise CheckpointError(f"{weights}: {error}" if str(weights) not in str(error) else str(error)) from error
+        raise error.of(weights) from error
     save_model(model, output)
     size = f"{model.network.parameter_count:,} parameters, {model.tokenizer.size} tokens"
     typer.echo(f"{output}: {size}, every weight in its place")

@@ -3,13 +3,15 @@
 from dataclasses import replace
 from functools import reduce
 
-from drethtr.network.architecture import EncoderDecoder
-from drethtr.network.attention import PriorConfig
-from drethtr.network.backbones import BackboneConfig
-from drethtr.network.embedding import ImagePositionsConfig
-from drethtr.network.mixer import MixerConfig
-from drethtr.network.network import NetworkConfig
-from drethtr.network.output import OutputConfig
+from drethtr.recognition.architecture import (
+    BackboneConfig,
+    EncoderDecoder,
+    ImagePositionsConfig,
+    MixerConfig,
+    NetworkConfig,
+    OutputConfig,
+    PriorConfig,
+)
 from drethtr.research.tables.course import Change
 from drethtr.training.feed.supply import Real
 from drethtr.training.run import RunConfig

@@ -7,10 +7,11 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from drethtr.network.decay import SCHEDULES, Place, Scheduled
+from drethtr.network.decay import log_gamma
 from drethtr.network.mixer import FadedWeights
 from drethtr.pictures.canvas import GREY, Canvas, Photo, Rectangle, Words
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
+from drethtr.recognition.architecture import SCHEDULES, LayerPosition, Scheduled
 from drethtr.research.benchmarks.race import Spread
 from drethtr.research.tables.result import CER, GIGABYTES, SECONDS, Result
 from drethtr.research.tables.table import Table
@@ -54,7 +55,8 @@ def decay_matrices() -> Canvas:
     """D of every schedule, for the first and the last head of each layer of SMALL."""
     strips = [
         Strip(
-            name, torch.cat([decay_of(Scheduled(name).gamma(Place(layer, LAYERS, HEADS))) for layer in range(LAYERS)])
+            name,
+            torch.cat([decay_of(Scheduled(name), LayerPosition(layer, LAYERS, HEADS)) for layer in range(LAYERS)]),
         )
         for name in SCHEDULES
     ]
@@ -62,9 +64,9 @@ def decay_matrices() -> Canvas:
     return heat_maps(strips, titles)
 
 
-def decay_of(gamma: Tensor) -> Tensor:
+def decay_of(decay: Scheduled, position: LayerPosition) -> Tensor:
     """γ^(n-m) for the first and the last head, (2, N, N)."""
-    fade = FadedWeights(gamma[[0, -1]], normalize=False)
+    fade = FadedWeights(log_gamma(decay, position)[[0, -1]], normalize=False)
     return fade.forward(torch.ones(2, TOKENS, TOKENS)).tril()
 
 

@@ -1,12 +1,24 @@
 """The tables of the paper, and one for its future work; figures that stand beside ours are as printed there."""
 
-from drethtr.network.attention import Added, Multiplied
-from drethtr.network.backbones import EfficientNetV2S, ResNet50, ShallowCNN
-from drethtr.network.decay import Gated, Scheduled
-from drethtr.network.embedding import Learned
-from drethtr.network.mixer import Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.network.network import DTRHTR_SMALL, RETHTR_SMALL, TRHTR_SMALL
-from drethtr.network.output import HeadNorm, SwishGate
+from drethtr.recognition.architecture import (
+    DTRHTR_SMALL,
+    RETHTR_SMALL,
+    TRHTR_SMALL,
+    Added,
+    EfficientNetV2S,
+    Fade,
+    Gated,
+    HeadNorm,
+    JointSoftmax,
+    Learned,
+    Multiplied,
+    ResNet50,
+    Retentive,
+    Scheduled,
+    ShallowCNN,
+    SplitSoftmax,
+    SwishGate,
+)
 from drethtr.research.benchmarks.peers import trocr_base, trocr_large, trocr_small
 from drethtr.research.published_decoding import PublishedBeam
 from drethtr.research.tables.change import (

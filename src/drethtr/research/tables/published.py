@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drethtr.images.prepare import Preparation
-from drethtr.network.attention import NoPrior
-from drethtr.network.backbones import EfficientNetV2S
-from drethtr.network.network import SMALL
+from drethtr.recognition.architecture import SMALL, EfficientNetV2S, NoPrior
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.research.authors import CANVAS
 from drethtr.research.tables.material import Lines

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from drethtr.images.prepare import Preparation
-from drethtr.network.backbones import PPOCR, Light
-from drethtr.network.ctc import CTCConfig
-from drethtr.network.embedding import Sinusoidal, Unplaced
+from drethtr.recognition.architecture import PPOCR, CTCConfig, Light, Sinusoidal, Unplaced
 from drethtr.recognition.model_file import SHIPPED
 from drethtr.recognition.search.decoder import Decoder
 from drethtr.recognition.search.strategies import Greedy

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from drethtr.base import config
-from drethtr.network.network import NetworkConfig
+from drethtr.recognition.architecture import NetworkConfig
 from drethtr.research.benchmarks.decoding import VOCABULARY, Task, build, prepare_ours
 from drethtr.research.benchmarks.peak import memory_race
 from drethtr.research.benchmarks.peers import TROCR_PIXELS, check_transformers, write_pieces

@@ -86,7 +86,7 @@ class Trained(Experiment):
         unknown = count_unknown(recognizer, samples).total()
         conditions.say(
             f"reading {len(samples):,} test lines, {unknown} of whose characters the model cannot write, with "
-            f"{recognizer.decoder!r}"
+            f"{recognizer.strategy!r}"
         )
         begun = time.monotonic()
         readings = read_lines(recognizer, samples)

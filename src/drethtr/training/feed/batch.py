@@ -14,7 +14,8 @@ from torch.utils.data import Dataset
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Preparation, Prepared
-from drethtr.recognition.batching import group_by_width, padded_width, stack
+from drethtr.network.backend import stack
+from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.synthesis.random_step import RandomStep, augment
 from drethtr.text.tokenizer import PAD, Tokenizer
 from drethtr.training.feed.mixture import Mixture

@@ -3,11 +3,8 @@
 The order and the values do not depend on the number of workers, and a stream can start at any batch.
 """
 
-import ctypes
-import signal
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -17,6 +14,7 @@ from numpy.typing import NDArray
 from torch.utils.data import DataLoader, Dataset
 
 from drethtr.base.errors import DataError
+from drethtr.base.processors import begin_worker
 from drethtr.training.feed.batch import Batch, Batches
 
 
@@ -95,7 +93,7 @@ def stream(
         sampler=range(start.chunk, sys.maxsize, every),
         num_workers=workers,
         collate_fn=as_it_is,
-        worker_init_fn=begin_worker,
+        worker_init_fn=begin_loading,
         generator=torch.Generator(),  # else torch takes a number from the generator that the model uses
     )
     for chunk, parcels in zip(count(start.chunk, every), loader, strict=False):
@@ -112,15 +110,7 @@ def as_it_is(parcels: list[Parcel] | DataError) -> list[Parcel] | DataError:
     return parcels
 
 
-def begin_worker(worker: int) -> None:
-    """Let workers not compete for the processor, as there is one for each, and not outlive a killed parent."""
+def begin_loading(worker: int) -> None:
+    """Start a worker process that loads lines on a processor of its own."""
     torch.set_num_threads(1)
-    with suppress(ImportError):
-        import cv2
-
-        cv2.setNumThreads(0)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-PR_SET_PDEATHSIG = 1
+    begin_worker()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 
-import torch
+import numpy as np
 
 from drethtr.base import config
 from drethtr.base.atomic import atomic_write
@@ -18,10 +18,11 @@ from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
 from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.adapter import changes_between
+from drethtr.network.backend import network_of
 from drethtr.recognition.adapter_file import Adapter, load_adapted, save_adapter
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model, load_model, save_model, weights_hash
-from drethtr.recognition.rounding import restored, rounded
+from drethtr.recognition.weights import dequantize, quantize
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
 from drethtr.training.finetuning.judge import edits, pages_of, with_trust
@@ -54,13 +55,13 @@ class Workplace:
     """Where, and with what, models are trained; all of them in one precision, so that they can be compared."""
 
     folder: Path
-    device: torch.device | str
+    device: str
     workers: int
     bfloat16: bool
 
 
 def finetune(
-    material: Material, output: Path, *, resume: bool = False, device: torch.device | str = "cpu", workers: int = 1
+    material: Material, output: Path, *, resume: bool = False, device: str = "cpu", workers: int = 1
 ) -> Outcome:
     """Go on with a model on a person's lines, and write the result, a model or an adapter, to `output`.
 
@@ -75,12 +76,12 @@ def finetune(
     place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume))
     lines = material.parts.validation
     pages = pages_of(lines)
-    before = edits(material.start, lines)
+    before = edits(material.start, lines, device)
     trained, adapter = as_saved(material, 1.0, learned(material, 1.0, place))
-    after = edits(trained, lines)
+    after = edits(trained, lines, device)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
-    model = replace(trusted(material, trained), card=card_of(material, trained, *rates))
+    model = replace(trusted(material, trained, device), card=card_of(material, trained, *rates))
     if adapter is None:
         save_model(model, output, small=True)
     else:
@@ -94,7 +95,7 @@ def folder_of(output: Path) -> Path:
     return output.with_suffix(".run")
 
 
-def open_folder(material: Material, folder: Path, device: torch.device | str, *, resume: bool) -> bool:
+def open_folder(material: Material, folder: Path, device: str, *, resume: bool) -> bool:
     """Make the folder of a run, or see whether the one that is there is of the same lines and wishes.
 
     Returns:
@@ -140,7 +141,7 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
         effort = load_model(folder / LATEST).card  # the best ones were found before that
         save_model(replace(found, card=effort), best)
-    return load_model(best, place.device)
+    return load_model(best)
 
 
 def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adapter | None]:
@@ -149,30 +150,30 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     Its n-grams, if it has any, learn the share of the lines that it learned; those of an adapter are its model's. It
     reads with the decoder of the start: few lines say little about which one is better.
     """
-    trust = Trust(decoder=material.start.trust.decoder)
+    trust = Trust(strategy=material.start.trust.strategy)
     if not material.plan.adapter:
-        best.network.load_state_dict(restored(rounded(best.network.state_dict())))
-        return with_language(replace(best, trust=trust), [sample.text for sample in material.some(share)]), None
-    changes = changes_between(material.start.network, best.network, rank_of(material.start))
+        stored = replace(best, weights=dequantize(quantize(best.weights)), trust=trust)
+        return with_language(stored, [sample.text for sample in material.some(share)]), None
+    changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
-    halved = {name: change.half() for name, change in changes.items()}
-    adapter = Adapter(halved, weights_hash(material.start), path.name, best.card, trust)
-    return load_adapted(adapter, [path], next(best.network.parameters()).device), adapter
+    halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}
+    adapter = Adapter(halved, weights_hash(material.start.weights), path.name, best.card, trust)
+    return load_adapted(adapter, [path]), adapter
 
 
-def trusted(material: Material, trained: Model) -> Model:
+def trusted(material: Material, trained: Model, device: str) -> Model:
     """The model with what it may believe of itself; where nothing was better than the start, all that this does."""
     unchanged = replace(trained, trust=material.start.trust)
     if unchanged.hash == material.start.hash:
         return unchanged
-    return with_trust(trained, material.parts.validation)
+    return with_trust(trained, material.parts.validation, device)
 
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
     """The learning curve; `after` are the errors of the model that learned from all lines."""
     validation = material.parts.validation
     trained = (as_saved(material, share, learned(material, share, place))[0] for share in SHARES[:-1])
-    fewer = [edits(model, validation) for model in trained]
+    fewer = [edits(model, validation, place.device) for model in trained]
     lines = [len(material.some(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(validation))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_decoders
+from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.lines.sample import Sample, page_of
@@ -13,9 +13,9 @@ from drethtr.recognition.model_file import Model
 from drethtr.recognition.recognizer import Recognizer
 
 
-def edits(model: Model, samples: Sequence[Sample]) -> list[Counts]:
+def edits(model: Model, samples: Sequence[Sample], device: str) -> list[Counts]:
     """The errors of a model on each line, read as users read."""
-    readings = read_lines(Recognizer(model), samples)
+    readings = read_lines(Recognizer(model, device=device), samples)
     return score([sample.text for sample in samples], [reading.text for reading in readings])
 
 
@@ -24,12 +24,12 @@ def pages_of(samples: Sequence[Sample]) -> list[str]:
     return list(map(page_of, samples))
 
 
-def with_trust(model: Model, samples: Sequence[Sample]) -> Model:
-    """The model calibrated as far as there are lines for it; it goes on reading with the decoder it has."""
-    untold = replace(model, trust=Trust(decoder=model.trust.decoder))
+def with_trust(model: Model, samples: Sequence[Sample], device: str) -> Model:
+    """The model calibrated as far as there are lines for it; it keeps reading with its strategy."""
+    untold = replace(model, trust=Trust(strategy=model.trust.strategy))
     if len(samples) < TO_CALIBRATE:
         return untold
     try:
-        return calibrate(untold, samples, usual_decoders(untold))
+        return calibrate(untold, samples, usual_strategies(untold), device=device)
     except DataError:  # all characters were right, or none: there is nothing to calibrate
         return untold

@@ -5,8 +5,6 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
-import torch
-
 from drethtr.base.errors import MissingExtraError
 from drethtr.lines.sample import Sample, check_apart, fingerprint
 from drethtr.lines.selection import clean_lines
@@ -35,7 +33,7 @@ class Material:
 
     def fingerprint(self) -> str:
         """Hash of the start and of all lines with their texts, by their parts."""
-        digest = blake2b(weights_hash(self.start).encode(), digest_size=16)
+        digest = blake2b(weights_hash(self.start.weights).encode(), digest_size=16)
         for samples in (self.parts.train, self.parts.validation, self.old):
             for sample in samples:
                 digest.update(fingerprint(sample) + sample.text.encode())
@@ -47,7 +45,7 @@ class Material:
         return self.parts.train[: round(share * len(self.parts.train))]
 
 
-def gather(plan: Plan, device: torch.device | str = "cpu") -> Material:
+def gather(plan: Plan) -> Material:
     """Open all that a plan names; nothing is written.
 
     Raises:
@@ -59,7 +57,7 @@ def gather(plan: Plan, device: torch.device | str = "cpu") -> Material:
     for package in NEEDED:
         if find_spec(package) is None:
             raise MissingExtraError(package, "train")
-    start = load_model(Path(plan.model), device)
+    start = load_model(Path(plan.model))
     given = open_all(plan.validation) if plan.validation else []
     parts = narrow(part(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start))
     old = tuple(clean_lines(open_all(plan.old_data))) if plan.old_data else ()

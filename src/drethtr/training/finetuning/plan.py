@@ -5,11 +5,15 @@ from glob import escape
 from math import sqrt
 from pathlib import Path
 
+import torch
+
 from drethtr.base.errors import ConfigError
 from drethtr.network.adapter import size_of_rank
+from drethtr.network.backend import fresh_network
+from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import SHIPPED, Model
-from drethtr.recognition.piece_reader import MAX_COLUMNS
-from drethtr.recognition.search.strategies import Joint, default_decoder
+from drethtr.recognition.pieces import MAX_COLUMNS
+from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.text.tokenizer import Characters, Tokenizer
 from drethtr.training.feed.batch import BatchConfig
 from drethtr.training.feed.prose import Prose
@@ -109,10 +113,10 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
             lines=VALIDATION_LINES,
             every=every,
             at_start=True,
-            decoder=default_decoder(model.network),
+            decoder=Greedy() if model.network.ctc is None else CTC(),
         ),
         samples=samples,
-        network=model.network.config,
+        network=model.network,
         preparation=model.preparation,
         batches=BatchConfig(
             pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
@@ -138,13 +142,19 @@ def knows_language(model: Model) -> bool:
 
     Then the decoder learns that of the new lines, and forgets none; n-grams vote in its place.
     """
-    decoder = model.trust.decoder
-    return isinstance(decoder, Joint) and decoder.weights.language > 0 and model.ngrams is None
+    strategy = model.trust.strategy
+    return isinstance(strategy, Joint) and strategy.weights.language > 0 and model.ngrams is None
 
 
 def widest_line(model: Model) -> int:
     """Columns of the widest line that a model is trained on."""
-    return min(MAX_COLUMNS, model.network.backbone.widest or MAX_COLUMNS)
+    return min(MAX_COLUMNS, network_without_weights(model).backbone.widest or MAX_COLUMNS)
+
+
+def network_without_weights(model: Model) -> DRetHTR:
+    """The shape of a model's network."""
+    with torch.device("meta"):
+        return fresh_network(model.network, model.tokenizer)
 
 
 def characters_of(tokenizer: Tokenizer) -> str:
@@ -159,7 +169,7 @@ def rank_of(model: Model) -> int:
     Raises:
         ConfigError: if the model is so large that none has.
     """
-    room = (ADAPTER_BYTES - HEADER_BYTES) // 2 // size_of_rank(model.network)
+    room = (ADAPTER_BYTES - HEADER_BYTES) // 2 // size_of_rank(network_without_weights(model))
     if not room:
         raise ConfigError(f"even the smallest adapter of this model is larger than {ADAPTER_BYTES:,} bytes")
     return min(room, HIGHEST_RANK)

@@ -1,0 +1,141 @@
+"""Choose the decoder that reads best with a model, on validation lines.
+
+Candidate texts are generated and scored once, with the default weights; other weights only rerank them. The language
+model takes part if there is one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
+from math import ceil, log
+from typing import NamedTuple
+
+from drethtr.evaluation.evaluate import Advance, portions
+from drethtr.evaluation.metrics import Counts, score
+from drethtr.images.line import Line
+from drethtr.lines.sample import Sample
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.network import Network
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.joint import Scored, read_back
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.strategies import CTC, USUAL, Joint
+from drethtr.recognition.search.strategy import Strategy
+from drethtr.text.tokenizer import EOS
+
+CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))
+"""The default comes first: it wins ties."""
+
+LANGUAGE_WEIGHTS = (0.3, 0.0, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5)
+"""Weights of the decoder as a language model; the default comes first."""
+
+NGRAM_WEIGHTS = (0.5, 0.3, 0.4, 0.6, 0.7, 0.0)
+"""Weights of the n-grams; the default comes first."""
+
+TEXTS = 200
+"""Number of texts used to test whether the decoder knows language."""
+
+
+class Tried(NamedTuple):
+    """A decoder and the errors it made."""
+
+    strategy: Strategy
+    counts: Counts
+
+
+class Proposed(NamedTuple):
+    """A candidate text of a line, with its errors."""
+
+    text: Scored
+    counts: Counts
+
+
+class Proposals(NamedTuple):
+    """The candidates of a line for joint decoding, and the errors of CTC with each weight."""
+
+    joint: list[Proposed]
+    ctc: tuple[Counts, ...]
+
+
+class Best(NamedTuple):
+    """The best decoder, None if unknown, and the best CTC decoder."""
+
+    strategy: Strategy | None = None
+    alone: CTC = CTC()
+
+
+Open = Callable[[Model, Strategy], Recognizer]
+"""Opens a recognizer on the wanted device."""
+
+
+def best_strategies(open_model: Open, model: Model, samples: Sequence[Sample], advance: Advance | None = None) -> Best:
+    """The strategies with the fewest errors.
+
+    The best one is unknown if the network has no CTC head, or if all lines are read in pieces.
+    """
+    if model.network.ctc is None:
+        return Best()
+    tried = [one for one in try_strategies(open_model, model, samples, advance) if one.counts.lines]
+    found = [one.strategy for one in tried]
+    return Best(found[0], next(one for one in found if isinstance(one, CTC))) if found else Best()
+
+
+def try_strategies(
+    open_model: Open, model: Model, samples: Sequence[Sample], advance: Advance | None = None
+) -> list[Tried]:
+    """Try `CTC` and `Joint` with all weights, fewest errors first; ties go to the faster or the more usual one.
+
+    Lines that are read in pieces are skipped. `advance` is called after each of many steps with the number of lines
+    read.
+    """
+    usual = Joint(ctc_weight=CTC_WEIGHTS[0], language_weight=0.0)
+    recognizer = open_model(model, usual)
+    language_weights = language_weights_of(model, recognizer.network, [sample.text for sample in samples])
+    usual = replace(usual, language_weight=language_weights[0])
+    alone = (CTC(),) if model.ngrams is None else tuple(map(CTC, language_weights))
+    lines = list[Proposals]()
+    for some in portions(recognizer, samples, advance):
+        lines += propose(recognizer, some, usual, alone)
+    tried = [Tried(ctc, sum((line.ctc[n] for line in lines), Counts())) for n, ctc in enumerate(alone)]
+    for weight, language_weight in product(CTC_WEIGHTS, language_weights):
+        strategy = replace(usual, ctc_weight=weight, language_weight=language_weight)
+        taken = [max(line.joint, key=lambda one: strategy.quality(one.text)).counts for line in lines]
+        tried.append(Tried(strategy, sum(taken, Counts())))
+    return sorted(tried, key=lambda one: one.counts.edits)
+
+
+def language_weights_of(model: Model, network: Network, texts: Sequence[str]) -> tuple[float, ...]:
+    """Candidate weights of the language model, the default first."""
+    if model.ngrams is not None:
+        return NGRAM_WEIGHTS
+    return LANGUAGE_WEIGHTS if knows_language(model, network, texts) else (0.0,)
+
+
+def knows_language(model: Model, network: Network, texts: Sequence[str]) -> bool:
+    """Whether the decoder, without an image, predicts texts better than character frequencies do."""
+    encoded = [tuple(model.tokenizer.encode(text)) for text in texts[:: max(1, ceil(len(texts) / TEXTS))]]
+    frequencies = Counter(token for tokens in encoded for token in (*tokens, EOS))
+    number = frequencies.total()
+    by_frequency = sum(count * log(count / number) for count in frequencies.values())
+    without_image = NetworkScorer(network, network.without_image(len(encoded)))
+    judgments = read_back([without_image], [[tokens] for tokens in encoded])
+    return sum(only.text.log_probability for [only] in judgments) > by_frequency
+
+
+def propose(
+    recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]], joint: Joint, alone: Sequence[CTC]
+) -> list[Proposals]:
+    """The candidate texts of each line that is read in one piece."""
+    network, model = recognizer.network, recognizer.model
+    pieces = recognizer.pieces.prepare_whole([line for _, line in samples])
+    proposed = []
+    for group, view in recognizer.pieces.views(pieces):
+        by_image = zip(*(ctc.find(network, [view], ngrams=model.ngrams) for ctc in alone), strict=True)
+        for i, texts, own in zip(group, joint.propose(network, [view], model.ngrams), by_image, strict=True):
+            tokens = [*(line.tokens for line in own), *(text.decoder.tokens for text in texts)]
+            readings = [model.tokenizer.decode(some).strip() for some in tokens]
+            sample, _ = samples[pieces[i].line]
+            counts = score([sample.text] * len(readings), readings)
+            proposed.append(Proposals(list(map(Proposed, texts, counts[len(own) :])), tuple(counts[: len(own)])))
+    return proposed

@@ -1,0 +1,227 @@
+"""The torch backend: a `Network` for the search and the recognizer, and models as torch networks."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from drethtr.base.errors import CheckpointError
+from drethtr.images.prepare import Prepared
+from drethtr.network.device import device_called
+from drethtr.network.inspection import watch
+from drethtr.network.network import DecoderState, DRetHTR, ImageMemory, select_rows
+from drethtr.network.precision import cast, in_float32, pays_for_steps
+from drethtr.network.tree import Tree, of_similar_size, stack_trees
+from drethtr.network.weights_file import fit
+from drethtr.recognition import network as wall
+from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.batching import group_by_width, padded_width
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.precision import Precision
+from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.weights import Array
+from drethtr.text.tokenizer import PAD, Tokenizer
+
+BATCH_LINES = 64
+CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
+"""Columns of a batch, all views of its lines together: few enough for the caches of a CPU, enough to fill a GPU."""
+
+OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
+"""What torch says where an allocation fails, on devices for which it has no exception of its own."""
+
+
+class TorchNetwork:
+    """A `drethtr.recognition.network.Network` in torch; lines of similar width are computed as one batch."""
+
+    workers = 1
+
+    def __init__(self, network: DRetHTR, precision: Precision = Precision.FLOAT32) -> None:
+        self.image = self.text = network
+        if precision is Precision.BFLOAT16:
+            self.image = cast(network, torch.bfloat16)
+            self.text = self.image if pays_for_steps(network.config) else network
+        self.device = next(network.parameters()).device
+        self.dtype = torch.bfloat16 if self.text is not network else torch.float32
+
+    @property
+    def dimensions(self) -> wall.Dimensions:
+        network = self.text
+        return wall.Dimensions(
+            vocabulary=network.to_logits.out_features,
+            height=network.backbone.height,
+            columns_per_token=network.backbone.columns_per_token,
+            steps_per_token=None if network.ctc is None else network.ctc.steps,
+            features=2 * network.config.width,
+            widest=network.backbone.widest,
+            epsilon=torch.finfo(self.dtype).eps,
+        )
+
+    def groups(self, columns: Sequence[int]) -> Iterator[list[int]]:
+        return group_by_width(columns, CPU_COLUMNS if self.device.type == "cpu" else GPU_COLUMNS, BATCH_LINES)
+
+    @torch.inference_mode()
+    def encode(self, images: Sequence[Prepared]) -> wall.ImageMemory:
+        batch, widths = stack(images)
+        with memory_errors():
+            memory = self.image.encode_image(batch.to(self.device), widths.to(self.device))
+        return self.kept(memory if self.image is self.text else in_float32(memory))
+
+    @torch.inference_mode()
+    def without_image(self, lines: int) -> wall.ImageMemory:
+        return self.kept(self.text.without_image(lines))
+
+    def kept(self, memory: ImageMemory) -> wall.ImageMemory:
+        """What the wall shows of a batch."""
+        keys = memory.layers[-1].keys
+        counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
+        tokens = tuple(map(int, counts.tolist()))
+        drafts = ctc = None
+        if memory.ctc is not None:
+            drafts = tuple(without_padding(memory.ctc.draft, tokens))
+            ctc = tuple(without_padding(memory.ctc.refined, memory.ctc.steps.tolist()))
+        return wall.ImageMemory(tokens, drafts, ctc, mean_of_image(memory), memory)
+
+    @torch.inference_mode()
+    def keep(self, memory: wall.ImageMemory, lines: Sequence[int]) -> wall.ImageMemory:
+        chosen = torch.tensor(lines, dtype=torch.long, device=self.device)
+        return wall.ImageMemory(
+            tuple(memory.tokens[line] for line in lines),
+            None if memory.drafts is None else tuple(memory.drafts[line] for line in lines),
+            None if memory.ctc is None else tuple(memory.ctc[line] for line in lines),
+            memory.mean[list(lines)],
+            select_lines(memory.kept, chosen),
+        )
+
+    @torch.inference_mode()
+    def score_trees(self, memory: wall.ImageMemory, trees: Sequence[TextTree]) -> list[wall.Logits]:
+        found: dict[int, wall.Logits] = {}
+        for lines in of_similar_size([len(tree.tokens) for tree in trees]):
+            tokens, tree = stack_trees([trees[line] for line in lines])
+            chosen = select_lines(memory.kept, torch.tensor(lines, device=self.device))
+            with memory_errors():
+                here = Tree(*(part.to(self.device) for part in tree))
+                logits = self.text.decode_tree(tokens.to(self.device), here, chosen)
+            found |= zip(lines, without_padding(logits, [len(trees[line].tokens) for line in lines]), strict=True)
+        return [found[line] for line in range(len(trees))]
+
+    @torch.inference_mode()
+    def begin(self, memory: wall.ImageMemory) -> DecoderState:
+        return self.text.initial_state(memory.kept)
+
+    @torch.inference_mode()
+    def step(self, memory: wall.ImageMemory, tokens: wall.Tokens, state: DecoderState) -> tuple[wall.Logits, Any]:
+        with memory_errors():
+            last = torch.from_numpy(tokens).to(self.device)[:, None]
+            logits, state = self.text.decode_text(last, memory.kept, state)
+        return logits[:, -1].float().cpu().numpy(), state
+
+    @torch.inference_mode()
+    def reorder(self, state: DecoderState, rows: wall.Tokens) -> DecoderState:
+        return select_rows(state, torch.from_numpy(rows).to(self.device))
+
+    @torch.inference_mode()
+    def attend(self, memory: wall.ImageMemory, tokens: Sequence[int]) -> wall.Attention:
+        looks = watch(self.text, memory.kept, torch.tensor([list(tokens)], device=self.device))
+        parts = (None if part is None else part.float().cpu().numpy() for part in looks)
+        attention = wall.Attention(*parts)  # type: ignore[arg-type]  # only the reach may be None
+        return attention._replace(image=attention.image[..., : memory.tokens[0]])
+
+
+def open_network(model: Model, device: str, precision: Precision, threads: int) -> TorchNetwork:
+    """A network that computes with a model's weights in torch.
+
+    Raises:
+        CheckpointError: if the weights are not those of such a network.
+        ConfigError: if there is no such device.
+    """
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
+    return TorchNetwork(network_of(model, device), precision)
+
+
+def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
+    """The torch network of a model, ready to read.
+
+    Memory is taken for the weights that are there: the network is first built without any.
+
+    Raises:
+        CheckpointError: if the weights are not those of such a network.
+        ConfigError: if there is no such device.
+    """
+    where = device_called(device)
+    with torch.device("meta"):
+        network = fresh_network(model.network, model.tokenizer)
+    weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
+    network.load_state_dict(fit(weights, network.state_dict()), assign=True)
+    if model.preparation.height != network.backbone.height:
+        raise CheckpointError(
+            f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
+            f"{network.backbone.height}"
+        )
+    network.to(where).eval()
+    network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
+    return network
+
+
+def fresh_network(config: NetworkConfig, tokenizer: Tokenizer) -> DRetHTR:
+    """A torch network with fresh weights for an alphabet."""
+    return DRetHTR(config, tokenizer.size, blank=PAD)
+
+
+def weights_of(network: DRetHTR) -> dict[str, Array]:
+    """The weights of a torch network, as a model has them."""
+    return {name: weight.detach().cpu().contiguous().numpy() for name, weight in network.state_dict().items()}
+
+
+def with_network(model: Model, network: DRetHTR) -> Model:
+    """A model with a copy of the weights of a torch network."""
+    return replace(model, network=network.config, weights={n: w.copy() for n, w in weights_of(network).items()})
+
+
+def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
+    """Prepared lines of one height as (B, 1, H, W) with paper on the right, and their widths (B,)."""
+    widths = [line.shape[1] for line in lines]
+    images = torch.full((len(lines), 1, lines[0].shape[0], padded_width(max(widths))), -1.0)
+    for image, line in zip(images, lines, strict=True):
+        image[0, :, : line.shape[1]] = torch.from_numpy(line)
+    return images, torch.tensor(widths)
+
+
+def select_lines(memory: ImageMemory, lines: Tensor) -> ImageMemory:
+    """The memory of some lines."""
+    return ImageMemory(
+        select_rows(memory.layers, lines),
+        None if memory.mask is None else memory.mask[lines],
+        None if memory.ctc is None else select_rows(memory.ctc, lines),
+    )
+
+
+def mean_of_image(memory: ImageMemory) -> wall.Logits:
+    """The mean key and value of each line's image tokens in the last layer, (B, 2 x H x K)."""
+    kept = torch.cat(memory.layers[-1], dim=-1).float()
+    mask = kept.new_ones(kept.shape[0], kept.shape[2]) if memory.mask is None else memory.mask.to(kept.dtype)
+    shares = (mask / mask.sum(1, keepdim=True))[:, None, :, None]
+    means: wall.Logits = (kept * shares).sum(2).flatten(1).cpu().numpy()
+    return means
+
+
+def without_padding(rows: Tensor, lengths: Sequence[int]) -> list[wall.Logits]:
+    """The rows (B, N, V) of each line that count, in float32."""
+    return [line[:length] for line, length in zip(rows.float().cpu().numpy(), lengths, strict=True)]
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Make a `MemoryError` of what torch raises where an allocation fails."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        raise MemoryError(str(error)) from None
+    except RuntimeError as error:
+        if any(words in str(error) for words in OUT_OF_MEMORY):
+            raise MemoryError(str(error)) from None
+        raise

@@ -1,0 +1,95 @@
+"""Lines to read that need no text: images in folders, lines that PAGE or ALTO files mark out, or data files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.documents.beside import DESCRIPTION, IMAGES, is_hidden
+from drethtr.images.line import page_for_line
+from drethtr.lines.importers.pages import Pages
+from drethtr.lines.sample import LeftOut, Sample
+from drethtr.lines.sources import READERS, open_all
+from drethtr.lines.write_parquet import png_of
+from drethtr.pages.inputs import files_of
+from drethtr.pages.source import open_originals
+
+
+def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = lambda line: None) -> list[Sample]:
+    """Every line of some folders, at any depth, of images, patterns and data files.
+
+    Of PAGE or ALTO files, and of folders that hold some, all marked lines are read, whether or not they have a text;
+    elsewhere an image is a line, and its folder a page.
+
+    Args:
+        report: Is told of every marked line that cannot be used.
+
+    Raises:
+        DataError: if there is nothing, or an image is one of a page, naming where.
+    """
+    found: list[Sample] = []
+    for name in inputs:
+        path = Path(name)
+        if path.suffix.lower() == DESCRIPTION:
+            found += [line for page in files_of(name) for line in marked_lines(page, report)]
+        elif path.suffix.lower() in READERS:
+            found += open_all([name])
+        elif Pages().recognizes(path):
+            found += marked_lines(path, report)
+        else:
+            found += line_images(path)
+    if not found:
+        raise DataError(f"{', '.join(inputs)}: no lines to read")
+    return found
+
+
+def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Sample]:
+    """The lines of a page, or of all pages in a folder, transcribed or not."""
+    found = []
+    for entry in Pages().entries(source):
+        if isinstance(entry, LeftOut):
+            report(entry)
+        else:
+            found.append(replace(entry.sample, image=png_of(entry.sample)))  # a hundredth of the memory of its pixels
+    return found
+
+
+def line_images(path: Path) -> list[Sample]:
+    """A line for each image of a folder, at any depth, of a pattern, or of one file.
+
+    Images that cannot be opened are among them; reading them tells why.
+
+    Raises:
+        DataError: naming the first that is a page, and how pages are read.
+    """
+    files = path.rglob("*") if path.is_dir() else ()
+    found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))
+    images = found or files_of(str(path))
+    for image in images:
+        refuse_page(
+            image,
+            f"mark out its lines with drethtr transcribe {image.parent} --format alto --output {image.parent}, "
+            f"then drethtr predict-cer {image.parent}",
+        )
+    if not path.is_dir():
+        return [Sample(image, "", image.parent.name, key=str(image)) for image in images]
+    pages = (str(image.parent.relative_to(path)) for image in images)
+    name = path.resolve().name
+    return [
+        Sample(image, "", name, page=None if page == "." else page, key=str(image))
+        for image, page in zip(images, pages, strict=True)
+    ]
+
+
+def refuse_page(image: Path, remedy: str) -> None:
+    """Refuse a file that `drethtr transcribe` would take for a page, but none that cannot be opened.
+
+    Raises:
+        DataError: if it is one.
+    """
+    try:
+        lines_alone = all(original.is_line for original in open_originals(image))
+    except DataError:
+        return
+    if not lines_alone:
+        raise page_for_line(str(image), remedy)

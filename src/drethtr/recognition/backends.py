@@ -1,0 +1,99 @@
+"""Which backend computes a model: onnxruntime on a CPU, torch everywhere else."""
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from drethtr.base.errors import CheckpointError, ConfigError, MissingExtraError
+from drethtr.images.prepare import Prepared
+from drethtr.recognition.model_file import Model, Ranges
+from drethtr.recognition.network import Network
+from drethtr.recognition.onnx.network import OnnxNetwork
+from drethtr.recognition.onnx.support import supports
+from drethtr.recognition.precision import Precision
+
+AUTO, CPU = "auto", "cpu"
+
+TORCH_BACKEND = "drethtr.network.backend"
+"""The one module above this room that it knows of, by name: it needs torch."""
+
+
+def open_network(model: Model, device: str, precision: Precision, threads: int) -> Network:
+    """A network that computes with a model's weights.
+
+    Args:
+        device: "cpu", or what torch calls a device: "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else
+            the CPU.
+        threads: How many lines are computed side by side on a CPU.
+
+    Raises:
+        CheckpointError: if the weights are not those of such a network, or it is not calibrated for int8.
+        ConfigError: if there is no such device, or it cannot compute so.
+        MissingExtraError: if this takes torch, and it is not installed.
+    """
+    where = device_named(device)
+    if where == CPU and precision is not Precision.BFLOAT16:
+        reason = supports(model.network)
+        if reason is None:
+            return open_onnx(model, precision, threads)
+        if precision is Precision.INT8:
+            raise ConfigError(f"this model cannot compute in int8: {reason}")
+    if precision is Precision.INT8:
+        raise ConfigError(f"int8 is for CPUs; use float32 or bfloat16 on {where}")
+    return torch_backend()(model, where, precision, threads)
+
+
+def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
+    """A network in onnxruntime.
+
+    Raises:
+        CheckpointError: if the weights are not those of such a network, or it is not calibrated for int8.
+    """
+    ranges = model.ranges if precision is Precision.INT8 else None
+    if precision is Precision.INT8 and ranges is None:
+        raise CheckpointError(
+            f"model {model.identity}: not calibrated for int8; run drethtr calibrate MODEL VALIDATION_LINES --force"
+        )
+    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads)
+    if model.preparation.height != network.dimensions.height:
+        raise CheckpointError(
+            f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
+            f"{network.dimensions.height}"
+        )
+    return network
+
+
+def can_quantize(model: Model) -> bool:
+    """Whether the model can compute in int8 once it is calibrated."""
+    return False
+
+
+def measure(model: Model, images: Iterable[Prepared]) -> Ranges:
+    """The ranges of a model's activations on some prepared lines, for int8."""
+    raise NotImplementedError
+
+
+def torch_backend() -> Callable[[Model, str, Precision, int], Network]:
+    """What opens a network in torch.
+
+    Raises:
+        MissingExtraError: if torch is not installed.
+    """
+    if find_spec("torch") is None:
+        raise MissingExtraError("torch", "train")
+    opened: Callable[[Model, str, Precision, int], Network] = import_module(TORCH_BACKEND).open_network
+    return opened
+
+
+def device_named(name: str) -> str:
+    """A device, where "auto" is a GPU that CUDA can use, else the CPU.
+
+    torch is only asked where there is a driver, as importing it takes seconds.
+    """
+    if name != AUTO:
+        return name
+    driver = Path("/dev/nvidiactl").exists() or Path("C:/Windows/System32/nvcuda.dll").exists()
+    if not driver or not find_spec("torch"):
+        return CPU
+    return "cuda" if import_module("torch").cuda.is_available() else CPU

@@ -1,0 +1,119 @@
+"""A graph under construction: operators on named tensors, and the weights they take.
+
+Weights come from files that anybody may have made: each is taken by its name and the shape that the graph expects.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import CheckpointError
+from drethtr.recognition.onnx import protobuf
+from drethtr.recognition.onnx.protobuf import Attribute, Kind, Shape
+
+Array = NDArray[Any]
+
+MICROSOFT = "com.microsoft"
+"""The domain of onnxruntime's own operators."""
+
+SMALL = 1024
+"""Bytes up to which the numbers of a tensor are part of the model; those of larger ones are shared with it."""
+
+
+class Graph:
+    """Operators, and the tensors that go in and out; `shared` are large constants by name, not copied.
+
+    Every operator returns the name of its output, which the next takes as input; an array is taken as a constant.
+    """
+
+    def __init__(self, weights: Mapping[str, Array]) -> None:
+        self.weights = weights
+        self.used: set[str] = set()
+        self.shared: dict[str, Array] = {}
+        self.outputs: list[str] = []
+        self._constants: dict[str, bytes] = {}
+        self.inputs: dict[str, bytes] = {}
+        self._nodes: list[bytes] = []
+        self._results: list[bytes] = []
+
+    def input(self, name: str, shape: Shape, kind: Kind = Kind.FLOAT) -> str:
+        """An input of the graph."""
+        self.inputs[name] = protobuf.declared(name, kind, shape)
+        return name
+
+    def output(self, *values: str) -> None:
+        """Make tensors outputs of the graph, behind those it has."""
+        self.outputs += values
+        self._results += [protobuf.declared(value, Kind.FLOAT) for value in values]
+
+    def weight(self, name: str, *shape: int) -> str:
+        """A weight by its name.
+
+        Raises:
+            CheckpointError: if there is none, or one of another shape or kind.
+        """
+        return self.constant(self.weight_values(name, *shape), name)
+
+    def weight_values(self, name: str, *shape: int) -> NDArray[np.float32]:
+        """The numbers of a weight; see `weight`."""
+        if name not in self.weights:
+            raise CheckpointError(f"the weights lack {name}, which this network has")
+        values = self.weights[name]
+        if values.shape != shape:
+            raise CheckpointError(f"the weights do not fit: {name} is of shape {values.shape}, in this network {shape}")
+        if values.dtype != np.float32:
+            raise CheckpointError(f"the weights do not fit: {name} is of {values.dtype}, in this network float32")
+        self.used.add(name)
+        return np.ascontiguousarray(values)
+
+    def constant(self, values: Array, name: str = "") -> str:
+        """A constant; one that is named is the same for all who name it."""
+        name = name or f"constant_{len(self._constants)}"
+        if name not in self._constants:
+            if values.nbytes > SMALL:
+                self.shared[name] = values
+                self._constants[name] = protobuf.promised(name, values)
+            else:
+                self._constants[name] = protobuf.tensor(name, values)
+        return name
+
+    def op(self, operator: str, *inputs: str | Array, domain: str = "", **attributes: Attribute) -> str:
+        """The output of an operator."""
+        return self.split_op(operator, *inputs, outputs=1, domain=domain, **attributes)[0]
+
+    def split_op(
+        self, operator: str, *inputs: str | Array, outputs: int, domain: str = "", **attributes: Attribute
+    ) -> list[str]:
+        """The outputs of an operator that has several."""
+        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
+        made = [f"{operator}_{len(self._nodes)}_{part}" for part in range(outputs)]
+        self._nodes.append(protobuf.node(operator, names, made, domain, attributes))
+        return made
+
+    def model(self) -> bytes:
+        """The model in ONNX's format, without the numbers of `shared`."""
+        parts = self._nodes, self._constants.values(), self.inputs.values(), self._results
+        return protobuf.model(protobuf.graph("drethtr", *parts))
+
+
+def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
+    """Refuse weights that no graph takes.
+
+    Raises:
+        CheckpointError: naming them.
+    """
+    if extra := sorted(set(weights).difference(*(graph.used for graph in graphs))):
+        more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
+        raise CheckpointError(f"this network has no place for the weights {', '.join(extra[:3])}{more}")
+
+
+def whole(*values: int) -> NDArray[np.int64]:
+    """Whole numbers as a constant: axes, sizes."""
+    return np.array(values, dtype=np.int64)
+
+
+def real(values: Any) -> NDArray[np.float32]:
+    """Real numbers as a constant."""
+    return np.asarray(values, dtype=np.float32)

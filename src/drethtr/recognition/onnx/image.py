@@ -1,0 +1,156 @@
+"""The image side of a network: from the pixels of one line to what search and text may know of it.
+
+Shapes, everywhere in this file: I image tokens, x (I, width); H heads of K channels; V tokens of the vocabulary.
+"""
+
+from collections.abc import Mapping
+from functools import singledispatch
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.recognition.architecture import (
+    PPOCR,
+    Added,
+    BackboneConfig,
+    CTCConfig,
+    Light,
+    NetworkConfig,
+    NoPrior,
+    PriorConfig,
+    Sinusoidal,
+)
+from drethtr.recognition.onnx.features import Features
+from drethtr.recognition.onnx.graph import Array, Graph, real, whole
+from drethtr.recognition.onnx.layers import Heads, Layer, attend, layer_norm, linear, scores, sinusoid
+from drethtr.recognition.onnx.light import light
+from drethtr.recognition.onnx.ppocr import ppocr
+from drethtr.recognition.onnx.protobuf import Kind
+from drethtr.text.tokenizer import PAD
+
+
+def image_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int) -> Graph:
+    """From `image` (1, 1, height, columns) to the outputs of `remember`, then draft (I, V) and refined reading."""
+    graph = Graph(weights)
+    image = graph.input("image", (1, 1, config.backbone.height, "columns"))  # type: ignore[attr-defined]
+    features = build_backbone(config.backbone, graph, image)
+    x = linear(graph, features.tokens, "to_width", features.width, config.width)
+    places = numbered(graph, x)
+    if isinstance(config.positions, Sinusoidal):
+        x = graph.op("Add", x, sinusoid(graph, places, config.width))
+    if config.ctc is None:
+        remember(graph, config, x, places, to_the_end=False)
+        return graph
+    head = CTCHead(graph, config.ctc, config.width, vocabulary)
+    draft = linear(graph, features.draft, "ctc.draft", features.draft_width, vocabulary)
+    x = remember(graph, config, head.informed(x, draft), places, to_the_end=True)
+    graph.output(draft, head.refined(x, draft))
+    return graph
+
+
+def blank_graph(config: NetworkConfig, weights: Mapping[str, Array]) -> Graph:
+    """From `tokens` (I, width), which know their places, to the outputs of `remember`."""
+    graph = Graph(weights)
+    x = graph.input("tokens", ("tokens", config.width))
+    remember(graph, config, x, numbered(graph, x), to_the_end=False)
+    return graph
+
+
+def remember(graph: Graph, config: NetworkConfig, x: str, places: str, *, to_the_end: bool) -> str:
+    """Run image tokens through every layer, the last one only if what becomes of them is asked for.
+
+    Outputs are the keys and values (H, I, K) of each layer in turn, and the mean key and value in the last, (H, 2 K).
+    """
+    apart = distance(graph, places)
+    for number in range(config.layers):
+        layer = Layer(graph, config, number)
+        heads = layer.heads(x)
+        graph.output(heads.keys, heads.values)
+        if to_the_end or number < config.layers - 1:
+            x = layer.after(x, look(graph, config, number, heads, apart))
+    kept = graph.op("Concat", heads.keys, heads.values, axis=-1)
+    graph.output(graph.op("ReduceMean", kept, whole(1), keepdims=0))
+    return x
+
+
+def look(graph: Graph, config: NetworkConfig, number: int, heads: Heads, apart: str) -> str:
+    """What each image token takes from the others, (H, I, K)."""
+    similar = scores(graph, heads.queries, heads.keys)
+    return attend(graph, weighed(config.prior, graph, config, number, similar, apart), heads.values)
+
+
+def weighed(prior: PriorConfig, graph: Graph, config: NetworkConfig, number: int, similar: str, apart: str) -> str:
+    """Scores (H, I, I) with the decay of a layer."""
+    if isinstance(prior, NoPrior):
+        return similar
+    assert isinstance(prior, Added)
+    log_gamma = prior.decay.log_gamma(config.position(number))
+    return graph.op("Add", similar, graph.op("Mul", apart, log_gamma[:, None, None]))
+
+
+def numbered(graph: Graph, x: str) -> str:
+    """The numbers of tokens, (I, 1), from 0."""
+    count = graph.op("Squeeze", graph.op("Shape", x, start=0, end=1))
+    numbers = graph.op("Range", np.array(0), count, np.array(1))
+    return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(Kind.FLOAT)), whole(1))
+
+
+def distance(graph: Graph, places: str) -> str:
+    """|i - j|, (I, I)."""
+    return graph.op("Abs", graph.op("Sub", places, graph.op("Transpose", places, perm=(1, 0))))
+
+
+class CTCHead(NamedTuple):
+    """The head on the image tokens; see `drethtr.network.ctc`."""
+
+    graph: Graph
+    config: CTCConfig
+    width: int
+    vocabulary: int
+
+    def informed(self, x: str, draft: str) -> str:
+        """Image tokens that know the draft and their reading position."""
+        if not self.config.inform_decoder:
+            return x
+        graph = self.graph
+        seen = graph.op("Softmax", draft, axis=-1)
+        begun = sinusoid(graph, self.characters_begun(seen), self.width)
+        x = graph.op("Add", x, linear(graph, begun, "ctc.place", self.width, self.width, bias=False))
+        return graph.op("Add", x, linear(graph, seen, "ctc.inform", self.vocabulary, self.width, bias=False))
+
+    def characters_begun(self, seen: str) -> str:
+        """Expected number of characters begun up to each token, (I, 1), from probabilities (I, V)."""
+        graph = self.graph
+        later = graph.op("Pad", seen, whole(1, 0, 0, 0))
+        before = graph.op("Slice", later, whole(0), whole(-1), whole(0))
+        begun = graph.op("Mul", seen, graph.op("Sub", real(1), before))
+        written = np.arange(self.vocabulary) != PAD
+        each = graph.op("MatMul", begun, real(written)[:, None])
+        return graph.op("CumSum", each, np.array(0))
+
+    def refined(self, x: str, draft: str) -> str:
+        """Logits (I x steps, V)."""
+        graph, steps, vocabulary = self.graph, self.config.steps, self.vocabulary
+        normed = layer_norm(graph, x, "ctc.refine_norm", self.width)
+        corrections = linear(graph, normed, "ctc.refine", self.width, steps * vocabulary)
+        apart = graph.op("Reshape", corrections, whole(-1, steps, vocabulary))
+        refined = graph.op("Add", apart, graph.op("Unsqueeze", draft, whole(1)))
+        return graph.op("Reshape", refined, whole(-1, vocabulary))
+
+
+@singledispatch
+def build_backbone(config: BackboneConfig, graph: Graph, image: str) -> Features:
+    """The tokens of a line by a backbone."""
+    raise TypeError(f"no graph is known of {config!r}")
+
+
+@build_backbone.register
+def of_ppocr(config: PPOCR, graph: Graph, image: str) -> Features:
+    """See `drethtr.recognition.onnx.ppocr`."""
+    return ppocr(graph, image, config)
+
+
+@build_backbone.register
+def of_light(config: Light, graph: Graph, image: str) -> Features:
+    """See `drethtr.recognition.onnx.light`."""
+    return light(graph, image, config)

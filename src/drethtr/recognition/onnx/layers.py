@@ -1,0 +1,99 @@
+"""What image and text have in common: the parts of a layer of a transformer, on the tokens of one line.
+
+Shapes, everywhere in this file: x (N, width), N tokens; H heads of K channels.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
+
+
+class Heads(NamedTuple):
+    """Queries, scaled by 1/√K, keys and values, (H, N, K) each."""
+
+    queries: str
+    keys: str
+    values: str
+
+
+def linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
+    """Every token by itself: x Wᵀ + b."""
+    offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
+    return graph.op("Gemm", x, graph.weight(f"{name}.weight", outputs, inputs), *offset, transB=1)
+
+
+def layer_norm(graph: Graph, x: str, name: str, width: int, epsilon: float = 1e-5) -> str:
+    """Layer norm over the channels."""
+    scale, offset = graph.weight(f"{name}.weight", width), graph.weight(f"{name}.bias", width)
+    return graph.op("LayerNormalization", x, scale, offset, axis=-1, epsilon=epsilon)
+
+
+def gelu(graph: Graph, x: str) -> str:
+    """Gelu by the error function."""
+    return graph.op("Gelu", x, domain=MICROSOFT)
+
+
+def silu(graph: Graph, x: str) -> str:
+    """Sigmoid linear unit: x sigmoid(x)."""
+    return graph.op("QuickGelu", x, domain=MICROSOFT, alpha=1.0)
+
+
+def split_heads(graph: Graph, qkv: str, heads: int, width: int) -> Heads:
+    """Queries, keys and values from (N, 3 x width)."""
+    channels = width // heads
+    apart = graph.op("Reshape", qkv, whole(0, 3 * heads, channels))
+    by_head = graph.op("Transpose", apart, perm=(1, 0, 2))
+    queries, keys, values = graph.split_op("Split", by_head, outputs=3, axis=0, num_outputs=3)
+    return Heads(graph.op("Mul", queries, real(channels**-0.5)), keys, values)
+
+
+def scores(graph: Graph, queries: str, keys: str) -> str:
+    """Q Kᵀ, (H, N, M)."""
+    return graph.op("FusedMatMul", queries, keys, domain=MICROSOFT, transB=1)
+
+
+def attend(graph: Graph, scores: str, values: str) -> str:
+    """softmax(scores) V, (H, N, K)."""
+    return graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
+
+
+def joined(graph: Graph, found: str, width: int) -> str:
+    """What the heads found, (H, N, K), as (N, width)."""
+    return graph.op("Reshape", graph.op("Transpose", found, perm=(1, 0, 2)), whole(0, width))
+
+
+def sinusoid(graph: Graph, places: str, width: int) -> str:
+    """Sines, then cosines, of places (N, 1) at width/2 wavelengths: (N, width)."""
+    half = width // 2
+    frequencies = np.exp(-math.log(10_000) * np.arange(half) / (half - 1))
+    angles = graph.op("Mul", places, real(frequencies))
+    return graph.op("Concat", graph.op("Sin", angles), graph.op("Cos", angles), axis=-1)
+
+
+class Layer:
+    """The weights of one layer of a decoder-only network, in which image and text go the same way."""
+
+    def __init__(self, graph: Graph, config: NetworkConfig, number: int) -> None:
+        self.graph = graph
+        self.config = config
+        self.name = f"blocks.{number}"
+
+    def heads(self, x: str) -> Heads:
+        """What tokens ask and tell."""
+        width = self.config.width
+        normed = layer_norm(self.graph, x, f"{self.name}.fusion_norm", width)
+        qkv = linear(self.graph, normed, f"{self.name}.fusion.to_qkv", width, 3 * width, bias=False)
+        return split_heads(self.graph, qkv, self.config.heads, width)
+
+    def after(self, x: str, found: str) -> str:
+        """Tokens after this layer, whose heads found (H, N, K)."""
+        graph, width, hidden = self.graph, self.config.width, self.config.hidden
+        mixed = linear(graph, joined(graph, found, width), f"{self.name}.fusion.to_out", width, width)
+        x = graph.op("Add", x, mixed)
+        normed = layer_norm(graph, x, f"{self.name}.feed_forward.0", width)
+        inner = gelu(graph, linear(graph, normed, f"{self.name}.feed_forward.1", width, hidden))
+        return graph.op("Add", x, linear(graph, inner, f"{self.name}.feed_forward.4", hidden, width))

@@ -1,0 +1,94 @@
+"""The backbone of PP-OCRv6 (small); see `drethtr.network.backbones.ppocr`, whose weights it takes.
+
+Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
+"""
+
+from drethtr.recognition.architecture import PPOCR
+from drethtr.recognition.onnx.convolution import conv, tokens
+from drethtr.recognition.onnx.features import Features
+from drethtr.recognition.onnx.graph import Graph
+from drethtr.recognition.onnx.layers import attend, gelu, joined, layer_norm, linear, scores, silu, split_heads
+
+STEM = 48
+STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
+"""Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
+DESCENT = 16
+"""How many rows of a line become one."""
+NECK, NECK_HEADS, NECK_BLOCKS = 120, 8, 2
+
+
+def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
+    """Tokens of the pooled features of the convolutions, and of the neck."""
+    x, channels = stem(graph, image), STAGES[0][0]
+    number = 0
+    for width, blocks in STAGES:
+        if width != channels:
+            x = descent(graph, x, f"backbone.blocks.{number}", channels, width)
+            channels, number = width, number + 1
+        for squeezed in blocks:
+            x = block(graph, x, f"backbone.blocks.{number}", channels, squeezed=squeezed)
+            number += 1
+    size = (config.height // DESCENT, 2)
+    pooled = graph.op("AveragePool", x, kernel_shape=size, strides=size)
+    read = neck(graph, pooled, channels)
+    return Features(graph.op("Concat", tokens(graph, pooled), read, axis=-1), channels + NECK, read, NECK)
+
+
+def stem(graph: Graph, image: str) -> str:
+    """A quarter of the height and width; one path keeps the strongest stroke, the other mixes."""
+    x = graph.op("Relu", conv(graph, image, "backbone.stem.enter", 1, STEM, (3, 3), (2, 2)))
+    mixed = graph.op("Relu", conv(graph, x, "backbone.stem.narrow", STEM, STEM // 2, (2, 2)))
+    mixed = graph.op("Relu", conv(graph, mixed, "backbone.stem.widen", STEM // 2, STEM, (2, 2)))
+    strongest = graph.op("MaxPool", x, kernel_shape=(2, 2), strides=(1, 1), pads=(0, 0, 1, 1))
+    x = graph.op("Concat", strongest, mixed, axis=1)
+    x = graph.op("Relu", conv(graph, x, "backbone.stem.merge", 2 * STEM, STEM, (3, 3), (2, 2)))
+    return graph.op("Relu", conv(graph, x, "backbone.stem.expand", STEM, STAGES[0][0]))
+
+
+def block(graph: Graph, x: str, name: str, channels: int, *, squeezed: bool) -> str:
+    """A depthwise convolution, then an MLP with a residual."""
+    x = conv(graph, x, f"{name}.depthwise", channels, channels, (3, 3), groups=channels)
+    if squeezed:
+        x = graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", channels))
+    return graph.op("Add", mlp(graph, x, name, channels, channels), x)
+
+
+def descent(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
+    """Half the height, more channels."""
+    x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), (2, 1), groups=inputs)
+    return mlp(graph, x, name, inputs, outputs)
+
+
+def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
+    """Each place by itself: widen, narrow."""
+    inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
+    return conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
+
+
+def excitation(graph: Graph, x: str, name: str, channels: int) -> str:
+    """The scale (1, C, 1, 1) of each channel by what the whole line says."""
+    mean = graph.op("GlobalAveragePool", x)
+    squeezed = graph.op("Relu", conv(graph, mean, f"{name}.fc1", channels, channels // 4))
+    return graph.op("HardSigmoid", conv(graph, squeezed, f"{name}.fc2", channels // 4, channels), alpha=1 / 6, beta=0.5)
+
+
+def neck(graph: Graph, x: str, inputs: int) -> str:
+    """(1, inputs, 1, N) to (N, NECK): tokens look along the whole line."""
+    shortcut = silu(graph, conv(graph, x, "backbone.neck.shortcut", inputs, NECK))
+    x = silu(graph, conv(graph, x, "backbone.neck.reduce", inputs, NECK))
+    x = graph.op("Add", x, silu(graph, conv(graph, x, "backbone.neck.sideways", NECK, NECK, (1, 7), groups=NECK)))
+    x = tokens(graph, x)
+    for number in range(NECK_BLOCKS):
+        x = attention_block(graph, x, f"backbone.neck.blocks.{number}")
+    normed = layer_norm(graph, x, "backbone.neck.norm", NECK, epsilon=1e-6)
+    return graph.op("Add", normed, tokens(graph, shortcut))
+
+
+def attention_block(graph: Graph, x: str, name: str) -> str:
+    """A pre-norm transformer block."""
+    normed = layer_norm(graph, x, f"{name}.attention_norm", NECK)
+    q, k, v = split_heads(graph, linear(graph, normed, f"{name}.to_qkv", NECK, 3 * NECK), NECK_HEADS, NECK)
+    found = joined(graph, attend(graph, scores(graph, q, k), v), NECK)
+    x = graph.op("Add", x, linear(graph, found, f"{name}.to_out", NECK, NECK))
+    inner = silu(graph, linear(graph, layer_norm(graph, x, f"{name}.mlp_norm", NECK), f"{name}.expand", NECK, 2 * NECK))
+    return graph.op("Add", x, linear(graph, inner, f"{name}.project", 2 * NECK, NECK))

@@ -1,0 +1,48 @@
+"""Graphs made ready to run by onnxruntime, one thread for a call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from drethtr.recognition.onnx.graph import Graph
+
+SETTINGS = {"session.intra_op.allow_spinning": "0"}
+"""A thread that waits leaves its processor to others."""
+
+OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory")
+"""What onnxruntime says where an allocation fails."""
+
+
+class Session:
+    """A graph that runs; several threads may call it at once."""
+
+    def __init__(self, graph: Graph) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        for name, value in SETTINGS.items():
+            options.add_session_config_entry(name, value)
+        # Sessions compute with the numbers of the arrays themselves, which must live as long.
+        self._shared = {name: ort.OrtValue.ortvalue_from_numpy(values) for name, values in graph.shared.items()}
+        options.add_external_initializers(list(self._shared), list(self._shared.values()))
+        self._session = ort.InferenceSession(graph.model(), options, providers=["CPUExecutionProvider"])
+        self._inputs, self._outputs = tuple(graph.inputs), graph.outputs
+
+    def run(self, feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[np.float32]]:
+        """The outputs of the graph; of the feeds it takes what it needs.
+
+        Raises:
+            MemoryError: if memory does not suffice.
+        """
+        try:
+            outputs: list[NDArray[np.float32]] = self._session.run(
+                self._outputs, {name: feeds[name] for name in self._inputs}
+            )
+        except Exception as error:  # onnxruntime has no exception of its own for it
+            if any(words in str(error) for words in OUT_OF_MEMORY):
+                raise MemoryError(str(error)) from error
+            raise
+        return outputs

@@ -1,0 +1,37 @@
+"""Which networks can be computed without torch: those like the shipped one."""
+
+from drethtr.recognition.architecture import (
+    PPOCR,
+    Added,
+    DecoderOnly,
+    Light,
+    NetworkConfig,
+    NoPrior,
+    Plain,
+    Retentive,
+    Scheduled,
+    Sinusoidal,
+    Unplaced,
+)
+
+KNOWN = {
+    "architecture": DecoderOnly,
+    "backbone": PPOCR | Light,
+    "positions": Sinusoidal | Unplaced,
+    "prior": Added | NoPrior,
+    "mixer": Retentive,
+    "output": Plain,
+}
+"""What each part of a network may be."""
+
+
+def supports(config: NetworkConfig) -> str | None:
+    """Why a network cannot be computed without torch; None if it can."""
+    unknown = [
+        type(part).__name__ for name, known in KNOWN.items() if not isinstance(part := getattr(config, name), known)
+    ]
+    if isinstance(config.mixer, Retentive) and not isinstance(config.mixer.decay, Scheduled):
+        unknown.append(f"{type(config.mixer.decay).__name__} decay")
+    if not unknown:
+        return None
+    return f"{', '.join(unknown)}: this network needs torch; run: pip install 'drethtr[train]'"

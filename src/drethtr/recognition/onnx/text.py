@@ -1,0 +1,132 @@
+"""The text side of a network: a tree of texts in one pass, or one more token for some rows.
+
+Image and text share all layers; a text token looks at the keys and values of its line's image tokens, and back at its
+text by retention (paper, eqs. 2-4 and 7-9).
+
+Shapes, everywhere in this file: N nodes of a tree or rows of a search, x (N, width); I image tokens; H heads of K
+channels; V tokens of the vocabulary.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.recognition.architecture import LayerPosition, NetworkConfig, Retentive, Scheduled
+from drethtr.recognition.onnx.graph import Array, Graph, whole
+from drethtr.recognition.onnx.layers import Heads, Layer, layer_norm, linear, scores, sinusoid
+from drethtr.recognition.onnx.protobuf import Kind
+
+
+class Fade(NamedTuple):
+    """How retention forgets in a layer: log γ of each head, (H,), and whether it divides by the root of the sum."""
+
+    log_gamma: Array
+    normalize: bool
+
+    @classmethod
+    def of(cls, config: NetworkConfig, position: LayerPosition) -> "Fade":
+        """As the network's mixer has it."""
+        assert isinstance(config.mixer, Retentive) and isinstance(config.mixer.decay, Scheduled)
+        return cls(config.mixer.decay.log_gamma(position), config.mixer.normalize)
+
+
+def tree_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int, *, watched: bool = False) -> Graph:
+    """Logits (N, V) after each node of a tree.
+
+    Inputs are `tokens` (N,), their `places` (N, 1), `distance` (N, N) to nodes before them in their texts, infinite to
+    all others, and for each layer `keys_n` and `values_n` (H, I, K). If it is `watched`, outputs are instead what each
+    layer looks at: shares (H, N, I) of the image tokens and weights (H, N, N) of the text.
+    """
+    graph = Graph(weights)
+    x = embedded(graph, config, vocabulary)
+    distance = graph.input("distance", ("nodes", "nodes"))
+    for number in range(config.layers):
+        layer = Layer(graph, config, number)
+        own, seen = layer.heads(x), image_attention(graph, config, number)
+        shares = seen.shares(own.queries)
+        weights_of_text = retention(graph, own, distance, Fade.of(config, config.position(number)))
+        if watched:
+            graph.output(shares, graph.op("Abs", weights_of_text))
+        found = graph.op("MatMul", weights_of_text, own.values)
+        x = layer.after(x, graph.op("Add", seen.taken(shares), found))
+    if not watched:
+        graph.output(logits(graph, config, x, vocabulary))
+    return graph
+
+
+def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int) -> Graph:
+    """Logits (N, V) after one more token for N rows of one line, then the memory of each layer after it.
+
+    Inputs are those of `tree_graph`, but instead of `distance` the `memory_n` (N, H, K, K) of each layer, and by what
+    it is scaled when it is read, `share` (layers, H).
+    """
+    graph = Graph(weights)
+    x = embedded(graph, config, vocabulary)
+    shares = graph.input("share", (config.layers, config.heads))
+    channels = config.width // config.heads
+    memories = []
+    for number in range(config.layers):
+        layer = Layer(graph, config, number)
+        own, seen = layer.heads(x), image_attention(graph, config, number)
+        by_row = Heads(*(graph.op("Transpose", part, perm=(1, 0, 2)) for part in own))
+        gamma = np.exp(Fade.of(config, config.position(number)).log_gamma)
+        before = graph.input(f"memory_{number}", ("rows", config.heads, channels, channels))
+        faded = graph.op("Mul", before, gamma[:, None, None])
+        keys, values = graph.op("Unsqueeze", by_row.keys, whole(3)), graph.op("Unsqueeze", by_row.values, whole(2))
+        memory = graph.op("Add", faded, graph.op("Mul", keys, values))
+        memories.append(memory)
+        read = graph.op("MatMul", graph.op("Unsqueeze", by_row.queries, whole(2)), memory)
+        share = graph.op("Unsqueeze", graph.op("Gather", shares, np.array(number), axis=0), whole(1, 2))
+        read = graph.op("Squeeze", graph.op("Mul", read, share), whole(2))
+        from_image = seen.taken(seen.shares(own.queries))
+        x = layer.after(x, graph.op("Add", from_image, graph.op("Transpose", read, perm=(1, 0, 2))))
+    graph.output(logits(graph, config, x, vocabulary), *memories)
+    return graph
+
+
+def embedded(graph: Graph, config: NetworkConfig, vocabulary: int) -> str:
+    """Tokens as vectors that know their places."""
+    tokens = graph.input("tokens", ("nodes",), Kind.INT64)
+    x = graph.op("Gather", graph.weight("embed.tokens.weight", vocabulary, config.width), tokens, axis=0)
+    if not config.text_positions:
+        return x
+    return graph.op("Add", x, sinusoid(graph, graph.input("places", ("nodes", 1)), config.width))
+
+
+def logits(graph: Graph, config: NetworkConfig, x: str, vocabulary: int) -> str:
+    """What follows each token."""
+    x = layer_norm(graph, x, "final_norm", config.width) if config.final_norm else x
+    return linear(graph, x, "to_logits", config.width, vocabulary, bias=False)
+
+
+class ImageAttention(NamedTuple):
+    """Keys and values (H, I, K) of the image tokens in a layer."""
+
+    graph: Graph
+    keys: str
+    values: str
+
+    def shares(self, queries: str) -> str:
+        """What share of its attention each text token gives to each image token, (H, N, I)."""
+        return self.graph.op("Softmax", scores(self.graph, queries, self.keys), axis=-1)
+
+    def taken(self, shares: str) -> str:
+        """What each text token takes from the image, (H, N, K)."""
+        return self.graph.op("MatMul", shares, self.values)
+
+
+def image_attention(graph: Graph, config: NetworkConfig, number: int) -> ImageAttention:
+    """The image as a layer sees it, an input."""
+    shape = (config.heads, "image", config.width // config.heads)
+    return ImageAttention(graph, graph.input(f"keys_{number}", shape), graph.input(f"values_{number}", shape))
+
+
+def retention(graph: Graph, heads: Heads, distance: str, fade: Fade) -> str:
+    """Q Kᵀ ⊙ D, (H, N, N)."""
+    decay = graph.op("Exp", graph.op("Mul", distance, fade.log_gamma[:, None, None]))
+    weights = graph.op("Mul", scores(graph, heads.queries, heads.keys), decay)
+    if not fade.normalize:
+        return weights
+    mass = graph.op("ReduceSum", decay, whole(-1), keepdims=1)
+    return graph.op("Div", weights, graph.op("Sqrt", mass))

@@ -1,0 +1,180 @@
+"""Weights in a file: safetensors in and out as numpy arrays, and matrices stored in 8 bits.
+
+A stored matrix has int8 numbers and a bfloat16 scale for every 32 columns of a row; all other weights are in float16.
+Quantizing twice changes nothing: the largest of 32 numbers is 127 times their scale.
+"""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, deserialize, safe_open
+from safetensors.numpy import save_file
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import CheckpointError
+
+Array = NDArray[Any]
+Weights = Mapping[str, Array]
+
+COLUMNS, LARGEST = 32, 127
+
+SCALES = ".scales"
+"""How the name of a matrix's scales ends, after its own. They are the upper halves of float32 numbers, in uint16."""
+
+DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "I64": np.int64,
+    "I32": np.int32,
+    "I16": np.int16,
+    "I8": np.int8,
+    "U16": np.uint16,
+    "U8": np.uint8,
+    "BF16": np.uint16,
+}
+"""The numbers that a file may hold; numpy has no bfloat16, whose bits are kept."""
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a safetensors file, none of its tensors.
+
+    Raises:
+        CheckpointError: if it is missing, truncated or no safetensors file.
+    """
+    check_file(path)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return file.metadata() or {}
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
+
+
+def read_tensors(path: Path) -> dict[str, Array]:
+    """The tensors of a safetensors file; bfloat16 as its bits, in uint16.
+
+    Raises:
+        CheckpointError: if it is missing, truncated or no safetensors file, or holds numbers of another kind.
+    """
+    check_file(path)
+    try:
+        tensors: list[tuple[str, dict[str, Any]]] = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
+    if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
+        raise CheckpointError(f"{path}: holds numbers of kind {', '.join(strange)}, which no drethtr model does")
+    return {name: as_array(tensor) for name, tensor in tensors}
+
+
+def as_array(tensor: Mapping[str, Any]) -> Array:
+    """A tensor as `deserialize` gives it."""
+    return np.frombuffer(tensor["data"], dtype=DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path that leads to no file.
+
+    Raises:
+        CheckpointError: saying so.
+    """
+    if path.is_dir():
+        raise CheckpointError(f"{path}: is a folder; name the model file in it, such as {path / 'model.safetensors'}")
+    if not path.is_file():
+        raise CheckpointError(f"{path}: no such model file")
+
+
+def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> None:
+    """Write a safetensors file that is either whole or not there.
+
+    Raises:
+        CheckpointError: if it cannot be written.
+    """
+    try:
+        with atomic_write(path) as unfinished:
+            contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+            save_file(contiguous, unfinished, dict(metadata))
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"cannot write {path}: {error}") from error
+
+
+def quantize(weights: Weights) -> dict[str, Array]:
+    """What a small file holds: for a matrix (M, N) int8 (M, N) and scales (M, ⌈N / 32⌉)."""
+    stored: dict[str, Array] = {}
+    for name, weight in weights.items():
+        if weight.ndim == 2 and np.issubdtype(weight.dtype, np.floating):
+            scales = scales_of(weight)
+            spread = spread_over(scales, weight.shape[1])
+            stored[name] = np.rint(np.divide(weight, spread, where=spread > 0, out=np.zeros_like(spread))).astype(
+                np.int8
+            )
+            stored[name + SCALES] = scales
+        else:
+            stored[name] = weight.astype(np.float16) if np.issubdtype(weight.dtype, np.floating) else weight
+    return stored
+
+
+def dequantize(stored: Weights) -> dict[str, Array]:
+    """The weights that a file holds, quantized or not, in float32.
+
+    Raises:
+        CheckpointError: naming scales that are not of the shape of their matrix, or weights that are not finite.
+    """
+    weights = {name: tensor for name, tensor in stored.items() if not name.endswith(SCALES)}
+    for name in stored.keys() - weights.keys():
+        scales, matrix = stored[name], weights.get(name.removesuffix(SCALES), np.empty(0))
+        if (
+            matrix.ndim != 2
+            or scales.dtype != np.uint16
+            or scales.shape != (matrix.shape[0], -(-matrix.shape[1] // COLUMNS))
+        ):
+            raise CheckpointError(f"{name} are not of a matrix of shape {tuple(matrix.shape)}")
+        weights[name.removesuffix(SCALES)] = matrix * spread_over(scales, matrix.shape[1])
+    restored = {name: in_float32(weight) for name, weight in weights.items()}
+    check_finite(restored)
+    return restored
+
+
+def in_float32(weight: Array) -> Array:
+    """Floating-point numbers in float32, bfloat16 included; counts as they are."""
+    if weight.dtype == np.uint16:
+        return as_bfloat16(weight)
+    return weight.astype(np.float32) if np.issubdtype(weight.dtype, np.floating) else weight
+
+
+def as_bfloat16(bits: Array) -> NDArray[np.float32]:
+    """The float32 numbers whose upper halves are given."""
+    numbers: NDArray[np.float32] = (bits.astype(np.uint32) << 16).view(np.float32)
+    return numbers
+
+
+def scales_of(matrix: Array) -> NDArray[np.uint16]:
+    """What 1 stands for in every 32 columns of a row, rounded to the nearest bfloat16, ties to even."""
+    whole = np.pad(np.abs(matrix.astype(np.float32)), ((0, 0), (0, -matrix.shape[1] % COLUMNS)))
+    largest = whole.reshape(len(whole), whole.shape[1] // COLUMNS, COLUMNS).max(2) / np.float32(LARGEST)
+    bits = largest.view(np.uint32)
+    rounded: NDArray[np.uint16] = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    return rounded
+
+
+def spread_over(scales: Array, columns: int) -> NDArray[np.float32]:
+    """The scale of each number."""
+    return np.repeat(as_bfloat16(scales), COLUMNS, axis=1)[:, :columns]
+
+
+def check_finite(weights: Weights) -> None:
+    """Refuse weights that are not finite: they would read as silence.
+
+    Raises:
+        CheckpointError: naming them.
+    """
+    if strange := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
+        raise CheckpointError(f"not all numbers of {listed(strange)} are finite")
+
+
+def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - shown
+    return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,24 @@
+import pickle
+
+import pytest
+
+from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
+
+
+def test_an_error_names_its_source():
+    assert str(DataError("no such file", "a.png")) == "a.png: no such file"
+    assert str(DataError("nothing to read")) == "nothing to read"
+
+
+def test_an_error_is_put_down_to_another_source():
+    """Its first source stays part of what is said, unless it is the same one."""
+    error = DataError("no such file", "a.png")
+    assert str(error.of("a.png")) == "a.png: no such file"
+    assert str(error.of("row 3")) == "row 3: a.png: no such file"
+    assert str(CheckpointError("is damaged").of("model")) == "model: is damaged"
+
+
+@pytest.mark.parametrize("error", [DataError("is damaged", "a.png"), MissingExtraError("pypdfium2", "page")])
+def test_errors_travel_between_processes(error):
+    other = pickle.loads(pickle.dumps(error))
+    assert type(other) is type(error) and str(other) == str(error)
