@@ -1,15 +1,15 @@
 import importlib.util
+import sys
 from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from drethtr.base.rapidocr import network_in_rapidocr
 
-from drethtr.base.errors import CheckpointError
+from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones import build_backbone
-from drethtr.network.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, ppocr_weights
+from drethtr.network.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, network_in_rapidocr, ppocr_weights
 from drethtr.recognition.architecture import PPOCR
 
 onnx = pytest.importorskip("onnx")
