@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, require
 from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_places
 
@@ -55,6 +55,7 @@ def finetune(
     device: DeviceName = "auto",
 ) -> None:
     """Fine-tune a model on your lines: 50 are enough to start, thousands are fine."""
+    require("torch", "train")
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.training import finetuning
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, require
 from drethtr.base.outputs import make_folder
 from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
 
@@ -22,6 +22,7 @@ def train(
     device: DeviceName = "auto",
 ) -> None:
     """Train a model."""
+    require("torch", "train")
     from drethtr.base import config
     from drethtr.training import loop
     from drethtr.training.run import RunConfig

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, require
 from drethtr.base.outputs import make_folder, write_text
 from drethtr.cli.choices import (
     DeviceName,
@@ -65,6 +65,7 @@ def decoding(
     device: DeviceName = "auto",
 ) -> Any:
     """Retention against a well-made key-value cache and the published algorithm, with random weights."""
+    require("torch", "train")
     from drethtr.research.benchmarks.decoding import measure
 
     refuse_ending(plot_file, ".svg")
@@ -85,6 +86,7 @@ def memory(
     device: DeviceName = "auto",
 ) -> Any:
     """The most memory that the same three take at any time, each in a process of its own."""
+    require("torch", "train")
     from drethtr.research.benchmarks.memory import measure
 
     refuse_ending(plot_file, ".svg")
@@ -107,6 +109,7 @@ def length(
     device: DeviceName = "auto",
 ) -> Any:
     """What the next token costs behind a text of N: retention against a key-value cache."""
+    require("torch", "train")
     from drethtr.research.benchmarks.length import measure
 
     refuse_ending(plot_file, ".svg")
@@ -189,6 +192,7 @@ def training(
 
     The lines are made up, 64 pixels high and 800 wide on average. Without a run file, the network is COMPACT.
     """
+    require("torch", "train")
     from drethtr.base import config
     from drethtr.research.benchmarks.training import default_run, measure
     from drethtr.training.run import RunConfig
@@ -239,6 +243,7 @@ def everything(
     device: DeviceName = "auto",
 ) -> None:
     """All of these but training and pages, in about an hour on two cores: tables, JSON and charts in one folder."""
+    require("torch", "train")
     commands: dict[str, Callable[..., Any]] = {
         "decoding": partial(decoding, batches="1,8,32"),
         "memory": memory,
