@@ -17,16 +17,14 @@ from drethtr.cli.choices import (
     PrecisionName,
     Settings,
     Workers,
-    decoder_named,
     device_named,
-    precision_named,
 )
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
 
 if TYPE_CHECKING:
     import torch
 
-    from drethtr.recognition.search.decoder import Decoder
+    from drethtr.recognition.search.strategy import Strategy
     from drethtr.research.benchmarks.decoding import Grid
     from drethtr.research.benchmarks.peers import Known
     from drethtr.research.benchmarks.race import Rounds
@@ -132,6 +130,7 @@ def strategies(
     device: DeviceName = "auto",
 ) -> Any:
     """Every way in which the shipped model finds a text, on real lines."""
+    from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.strategies import measure
 
     refuse_ending(plot_file, ".svg")
@@ -159,6 +158,7 @@ def peers(
     device: DeviceName = "auto",
 ) -> Any:
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
+    from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.peers import check_kraken, measure
 
     refuse_ending(plot_file, ".svg")
@@ -319,9 +319,11 @@ def numbers(text: str) -> list[int]:
     return [int(part) for part in found]
 
 
-def decoders_named(decoders: str) -> list[tuple[str, "Decoder"]]:
+def decoders_named(decoders: str) -> list[tuple[str, "Strategy"]]:
     """Decoders by their names between commas."""
-    return [(name, decoder_named(name)) for name in parts(decoders)]
+    from drethtr.recognition.search.strategies import strategy_named
+
+    return [(name, strategy_named(name)) for name in parts(decoders)]
 
 
 def parts(text: str) -> list[str]:
