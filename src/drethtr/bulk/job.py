@@ -10,8 +10,8 @@ from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
-from drethtr.bulk.plan import Columns, Part, Plan, files_of, make_plan
-from drethtr.bulk.reader import Outcome, Work
+from drethtr.bulk.plan import BulkPlan, Columns, Part, files_of, make_plan
+from drethtr.bulk.reader import PartOutcome, Work
 from drethtr.lines.urls import beside, locate
 from drethtr.recognition.recognizer import Recognizer
 
@@ -56,7 +56,7 @@ class Job:
         """The parts that are not in the output now."""
         return missing(self.parts, self.output)
 
-    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[Outcome]:
+    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[PartOutcome]:
         """Read what is left; `load` makes each worker's recognizer, like that of the job.
 
         What killed workers left is removed at the end, if all parts are there: before, another run of the same job may
@@ -120,7 +120,7 @@ def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.name not in there)
 
 
-def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
+def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
     """Everything that decides the results, as plain values."""
     return {
         "model": recognizer.model.hash,

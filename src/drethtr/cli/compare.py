@@ -23,7 +23,7 @@ from drethtr.cli.trust_table import NOT_CALIBRATED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drethtr.cli.compare_report import Side
+    from drethtr.evaluation.comparison import Side
     from drethtr.lines.sample import Sample
     from drethtr.recognition.recognizer import Recognizer
 
@@ -61,11 +61,12 @@ def compare(
     threads: Threads = None,
 ) -> None:
     """Say which of two reads the same lines better, where, and how sure that is."""
-    from drethtr.cli.compare_page import comparison_page
-    from drethtr.cli.compare_report import plain, summary
+    from drethtr.cli.compare_report import summary
     from drethtr.evaluation.compare import compare_readings
+    from drethtr.evaluation.comparison import to_json
     from drethtr.evaluation.evaluate import to_read
     from drethtr.lines.sources import open_all
+    from drethtr.pictures.comparison_page import comparison_page
     from drethtr.recognition.recognizer import Recognizer
 
     if shown is not None and html_file is None:
@@ -86,7 +87,7 @@ def compare(
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
     if json_file is not None:
-        write_json(json_file, plain(found, *sides))
+        write_json(json_file, to_json(found, *sides))
     typer.echo(summary(found, *sides))
 
 
@@ -108,7 +109,7 @@ def system(spec: str) -> System:
 
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
     """Let one of the two read."""
-    from drethtr.cli.compare_report import Side
+    from drethtr.evaluation.comparison import Side
     from drethtr.pages.provenance import provenance_of, way_of
 
     found = read_with_bar(recognizer, samples, name)

@@ -19,14 +19,19 @@ from drethtr.cli.choices import (
     Threads,
     load_recognizer,
 )
-from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.tables import table_of
+from drethtr.cli.progress import lines_unread, say
+from drethtr.cli.tables import interval, table_of
 from drethtr.cli.trust_table import trust_table
 
 if TYPE_CHECKING:
+    from drethtr.documents.page import Page
     from drethtr.evaluation.evaluate import Scores
+    from drethtr.pages.source import Original
     from drethtr.recognition.recognizer import Recognizer
+
+TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
+"""Columns for whole pages."""
 
 
 def evaluate(
@@ -58,6 +63,7 @@ def evaluate(
 
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
+    from drethtr.evaluation.whole_pages import open_references, read_and_compare
     from drethtr.lines.sources import open_all
     from drethtr.pages.segmentation import segmentation_named
 
@@ -70,7 +76,14 @@ def evaluate(
         segmentation = segmentation_named(lines or "auto")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
         pages = open_references(data)
-        found = to_json(read_and_compare(recognizer, pages, segmentation))
+        with tqdm(total=len(pages), unit="page", disable=None) as bar:
+
+            def report(original: "Original", page: "Page") -> None:
+                bar.update()
+                if unread := lines_unread(original, page):
+                    say(unread)
+
+            found = to_json(read_and_compare(recognizer, pages, segmentation, report))
         deliver(f"{page_table(found)}\n{read_by(recognizer)}", found, recognizer, json_file)
         return
     if lines is not None:
@@ -118,3 +131,18 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
         shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")
     return "\n".join(parts)
+
+
+def page_table(scores: Mapping[str, Any]) -> str:
+    """Error rates in percent, a row for each page; `scores` as `end_to_end.to_json` gives them."""
+    rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
+    rows.append({"name": "all", **scores["overall"]})
+    width = max(len(row["name"]) for row in rows)
+    titles = "".join(f"  {f'CER % {title}':>20}" for title in TITLES.values())
+    table = [f"{'page':{width}}  {'lines':>6}  {'found':>6}  {'characters':>10}{titles}"]
+    for row in rows:
+        rates = "".join(f"  {interval(row, name):>20}" for name in TITLES)
+        table.append(
+            f"{row['name']:{width}}  {row['lines']:>6,}  {row['lines_read']:>6,}  {row['characters']:>10,}{rates}"
+        )
+    return "\n".join([*table, "", scores["convention"]])

@@ -20,6 +20,7 @@ from drethtr.documents.formats import FORMATS, Format
 from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import is_pdf, open_pages
 from drethtr.layout.finder import Finder
+from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
@@ -51,7 +52,7 @@ class Service:
     @property
     def provenance(self) -> Provenance:
         """Who answers, now."""
-        return Provenance.now(self.recognizer.model.identity)
+        return provenance_of(self.recognizer)
 
     @contextmanager
     def admitted(self) -> Iterator[None]:
@@ -70,7 +71,7 @@ class Service:
 
     async def about(self, request: Request) -> Response:
         """`GET /`: who reads here, and how many lines wait."""
-        way = {"decoder": repr(self.recognizer.strategy), "precision": self.recognizer.precision.value}
+        way = way_of(self.recognizer)
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
 
     async def line(self, request: Request) -> Response:

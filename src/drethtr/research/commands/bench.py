@@ -220,7 +220,7 @@ def pages(
     device: DeviceName = "auto",
 ) -> None:
     """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
-    from drethtr.cli.evaluate_pages import open_references
+    from drethtr.evaluation.whole_pages import open_references
     from drethtr.layout.finders import finder_named
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.research.benchmarks.pages import measure, peak_bytes, table, to_json
