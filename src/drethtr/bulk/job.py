@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import drethtr
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.version import __version__
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
 from drethtr.bulk.plan import BulkPlan, Columns, Part, files_of, make_plan
@@ -65,7 +65,7 @@ class Job:
         Raises:
             DrethtrError: if no worker can begin, or results cannot be written.
         """
-        yield from engine.run(self.left, Work(load, self.output, self.model, drethtr.__version__))
+        yield from engine.run(self.left, Work(load, self.output, self.model, __version__))
         if not self.missing():
             self.output.clear(everything=False)
 
@@ -124,7 +124,7 @@ def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per
     """Everything that decides the results, as plain values."""
     return {
         "model": recognizer.model.hash,
-        "drethtr": drethtr.__version__,
+        "drethtr": __version__,
         "decoder": config.to_dict(recognizer.strategy),
         "precision": recognizer.precision.value,
         "rows_per_part": rows_per_part,

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import drethtr
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.version import __version__
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import InputRow, printable
@@ -47,7 +47,7 @@ class Work:
         recognizer = self.load()
         for what, found, wanted in (
             ("model", recognizer.model.hash, self.model),
-            ("drethtr", drethtr.__version__, self.version),
+            ("drethtr", __version__, self.version),
         ):
             if found != wanted:
                 raise DrethtrError(f"a worker has {what} {found}, but the job is for {wanted}; give it the same")
@@ -91,7 +91,7 @@ class PartReader:
     def row(self, row: InputRow, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""
         values = refused(result) if isinstance(result, DataError) else told(result)
-        stamp = {"model": self.recognizer.model.hash, "drethtr": drethtr.__version__}
+        stamp = {"model": self.recognizer.model.hash, "drethtr": __version__}
         return {"input": row.input, "row": row.number, **values, **stamp, **row.carried}
 
 

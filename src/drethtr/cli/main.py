@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-import drethtr
 from drethtr.base.errors import DrethtrError
+from drethtr.base.version import __version__
 from drethtr.cli.batch import batch
 from drethtr.cli.calibrate import calibrate
 from drethtr.cli.compare import compare
@@ -48,7 +48,7 @@ app.add_typer(data, name="data")
 def print_version(wanted: bool) -> None:
     """Print the version and exit."""
     if wanted:
-        typer.echo(drethtr.__version__)
+        typer.echo(__version__)
         raise typer.Exit
 
 
