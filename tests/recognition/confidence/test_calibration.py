@@ -11,6 +11,7 @@ from drethtr.recognition.confidence.calibration import Calibration, character_fe
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy
 
@@ -59,8 +60,15 @@ def test_nothing_read_stays_nothing():
 
 def test_each_decoder_has_its_own_calibration():
     trust = Trust((BOTH,))
-    assert trust.calibrated(reading(), Greedy()).calibrated
-    assert not trust.calibrated(reading(), Beam(3)).calibrated
+    assert trust.calibration(Greedy()) == trust.calibration(Greedy(), Precision.BFLOAT16) == BOTH
+    assert trust.calibration(Beam(3)) is None
+
+
+def test_int8_is_calibrated_apart():
+    coarse = replace(BOTH, precision="int8")
+    assert Trust((BOTH,)).calibration(CTC(), Precision.INT8) is None
+    assert Trust((BOTH, coarse)).calibration(CTC(), Precision.INT8) == coarse
+    assert Trust((coarse, BOTH)).calibration(CTC()) == BOTH
 
 
 def test_trust_survives_json():
@@ -71,6 +79,6 @@ def test_trust_survives_json():
 
 def test_trust_may_name_any_decoder():
     """In a fresh process, where nobody else has asked for the published ones."""
-    code = "from drethtr import config; from drethtr.recognition.confidence.trust import Trust as T; "
-    code += "config.from_dict(T, {'decoder': {'kind': 'PublishedBeam'}})"
+    code = "from drethtr.base import config; from drethtr.recognition.confidence.trust import Trust as T; "
+    code += "config.from_dict(T, {'strategy': {'kind': 'PublishedBeam'}})"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -10,8 +10,10 @@ import torch
 from conftest import TINY
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.network.backend import mean_of_image, network_of
 from drethtr.network.inspection import watch
 from drethtr.network.network import DRetHTR
+from drethtr.network.tree import stack_trees
 from drethtr.recognition.architecture import (
     BASE,
     PPOCR,
@@ -26,11 +28,10 @@ from drethtr.recognition.architecture import (
     Sigmoid,
     Unplaced,
 )
-from drethtr.recognition.confidence.evidence import mean_of_image
 from drethtr.recognition.model_file import SHIPPED, load_model
 from drethtr.recognition.onnx.network import OnnxNetwork
 from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.search.tree import TextTree, stack_trees
+from drethtr.recognition.search.tree import TextTree
 
 VOCABULARY = 13
 TEXTS = [(5, 6, 7, 8), (5, 6, 9), (5, 6, 7, 8, 8, 4), (), (11,), (5, 6, 7)]
@@ -86,7 +87,7 @@ def line(height, columns, seed=0):
 
 @pytest.fixture(scope="module")
 def shipped():
-    return load_model(SHIPPED).network
+    return network_of(load_model(SHIPPED))
 
 
 @pytest.fixture(scope="module", params=["shipped", *VARIANTS])
@@ -201,7 +202,7 @@ def test_many_steps_equal_torch(both):
 
 def test_without_image_equals_torch(both):
     network, own = both
-    memory, expected = own.without_image(2), network.blank(1)
+    memory, expected = own.without_image(2), network.without_image(1)
     assert memory.lines == 2 and memory.tokens == (1, 1) and memory.ctc is None and memory.drafts is None
     for number in range(2):
         with torch.inference_mode():

@@ -213,7 +213,7 @@ def test_a_text_too_long_for_a_narrow_view_is_left_to_the_others():
 
 def test_a_line_must_be_shown_at_every_width(made):
     with pytest.raises(ValueError, match="3 widths, not 1"):
-        Joint(stretches=(1.0, 0.8, 1.2)).decode(made, noise_lines(made, 1))
+        find(Joint(stretches=(1.0, 0.8, 1.2)), made, noise_lines(made, 1))
 
 
 def test_confidences_of_other_widths_mean_something_else():
