@@ -10,7 +10,7 @@ CONFUSIONS_SHOWN = 12
 
 
 def summary(found: Comparison, a: Side, b: Side) -> str:
-    """What was found, for people."""
+    """What was found, as text."""
     parts = [f"A: {a}", f"B: {b}", "", *table("all lines", [found.cer, found.wer])]
     parts += ["", *table("CER by set", found.sets), "", *table("CER by length", found.lengths)]
     parts += ["", *confidence_table(found), "", *confusion_table(found)]

@@ -1,4 +1,4 @@
-"""`drethtr evaluate`: how well a model reads lines whose text is known."""
+"""`drethtr evaluate`: error rates of a model on lines with known text."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,7 +44,7 @@ def evaluate(
     limit: Limit = None,
     seed: Seed = 0,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Also show how far confidences and flags can be relied on.")
+        bool, typer.Option("--confidence", help="Also show how reliable confidences and flags are.")
     ] = False,
     json_file: JSONFile = None,
     force: ForceResults = False,
@@ -53,7 +53,7 @@ def evaluate(
     ] = False,
     lines: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For --end-to-end, as in transcribe; the default, auto, finds them anew."),
+        typer.Option(metavar="NAME", help="For --end-to-end: as in transcribe, but auto ignores given lines."),
     ] = None,
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -100,7 +100,7 @@ def evaluate(
 
 
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
-    """Write figures for programs, with what read, if that is wanted, and show them to people."""
+    """Print figures, and write them with the reader to a file if one is named."""
     from drethtr.pages.provenance import provenance_of, way_of
 
     if json_file is not None:
@@ -109,7 +109,7 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
 
 
 def read_by(recognizer: "Recognizer") -> str:
-    """What read, for people."""
+    """What read the lines, as text."""
     from drethtr.pages.provenance import provenance_of
     from drethtr.recognition.search.strategies import name_of
 
@@ -118,7 +118,7 @@ def read_by(recognizer: "Recognizer") -> str:
 
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:
-    """What was measured, for people."""
+    """What was measured, as text."""
     found = scores.to_json()
     parts = [table_of(found), "", found["convention"], found["customs_convention"], read_by(recognizer)]
     if scores.left_out:
@@ -126,7 +126,7 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")
     if scores.empty:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
-        parts.append(f"Without text, so that all that is read there is wrong: {sets}.")
+        parts.append(f"Without text, so that anything read there counts as wrong: {sets}.")
     if scores.unknown:
         shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")
