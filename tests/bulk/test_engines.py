@@ -16,7 +16,7 @@ from drethtr.bulk.job import open_job
 from drethtr.bulk.local import Killed, Local
 from drethtr.bulk.on_ray import Ray, outcomes
 from drethtr.bulk.plan import Columns
-from drethtr.bulk.reader import Outcome
+from drethtr.bulk.reader import PartOutcome
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_part_that_kills_its_workers_is_lost_alone(job, tiny_path, tmp_path, m
     lost, read = job.run(Local(1), partial(load_fragile, tiny_path))
     assert lost.number == 0 and lost.rows == 0
     assert lost.failure == f"{job.parts[0].rows.describe()}: 1 workers ended over it (killed by SIGKILL)"
-    assert read == Outcome(1, 2)
+    assert read == PartOutcome(1, 2)
     assert [row["row"] for row in table(tmp_path / "out")] == [2, 3]
 
 
@@ -74,8 +74,8 @@ def test_ray_keeps_a_cpu_free():
 
 
 def test_what_actors_tell(job):
-    told = {"outcome": pickle.dumps(Outcome(1, 2)), "refusal": ""}
+    told = {"outcome": pickle.dumps(PartOutcome(1, 2)), "refusal": ""}
     read, lost = outcomes([told], job.parts)
-    assert read == Outcome(1, 2) and lost.number == 0 and "rows 0 to 1 of" in lost.failure
+    assert read == PartOutcome(1, 2) and lost.number == 0 and "rows 0 to 1 of" in lost.failure
     with pytest.raises(DrethtrError, match="disk full"):
         list(outcomes([{"outcome": pickle.dumps(None), "refusal": "disk full"}], job.parts))

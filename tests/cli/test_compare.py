@@ -62,8 +62,8 @@ def test_both_read_in_the_precision_that_is_asked_for(drethtr, lines, tiny_path,
 def test_texts_and_pictures_are_not_replaced(drethtr, lines, tiny_path):
     for option, name in (("--json", "one.gt.txt"), ("--html", "one.png")):
         before = (lines / name).read_bytes()
-        outcome = drethtr("compare", tiny_path, tiny_path, lines, option, lines / name)
-        assert outcome.code == 2 and f"{name} exists" in outcome.err and (lines / name).read_bytes() == before
+        outcome = drethtr("compare", tiny_path, tiny_path, lines, option, lines / name, "--force")
+        assert outcome.code == 2 and f"{name} is an input" in outcome.err and (lines / name).read_bytes() == before
 
 
 def test_how_many_lines_a_report_shows_is_for_reports(drethtr, lines, tiny_path, tmp_path):

@@ -14,7 +14,8 @@ from drethtr.cli.main import app
 def test_help_names_every_command(drethtr):
     outcome = drethtr("--help")
     assert outcome.code == 0
-    names = typer.main.get_command(app).commands.keys()
+    command = typer.main.get_command(app)
+    names = command.list_commands(typer.Context(command))
     assert len(names) == 17 and all(f" {name} " in outcome.out for name in names)
 
 
@@ -84,8 +85,9 @@ def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
 
 def values_of(command):
     """Each argument and each option that is no flag of a command and of those below it: where it is, and its name."""
-    for below in getattr(command, "commands", {}).values():
-        yield from values_of(below)
+    context = typer.Context(command)
+    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        yield from values_of(command.get_command(context, name))
     named = (parameter for parameter in command.params if not getattr(parameter, "is_flag", False))
     yield from ((f"{command.name} {parameter.name}", parameter.metavar) for parameter in named)
 

@@ -215,7 +215,7 @@ def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("change", [("--force",), ("--decoder", "greedy"), None], ids=["force", "decoder", "file"])
-def test_a_stopped_book_begins_anew_if_it_must(transcribe, book, tmp_path, monkeypatch, change):
+def test_a_stopped_book_starts_again_if_it_must(transcribe, book, tmp_path, monkeypatch, change):
     """Where a person says so, where pages would be read in another way, and where the book is another one."""
     import drethtr.pages.transcribe as room
 

@@ -217,7 +217,7 @@ def test_a_fault_of_the_server_is_told_without_what_is_inside(recognizer, monkey
     with serving(recognizer) as ask:
         status, media, content = ask("/line", line("abc"))
     assert (status, media) == (500, "application/json")
-    assert json.loads(content) == {"error": "the server has failed over this request; its log says how"}
+    assert json.loads(content) == {"error": "the server failed on this request; its log has the cause"}
     assert "a secret" in capfd.readouterr().err
 
 
@@ -295,9 +295,9 @@ def test_who_answers(ask):
 @pytest.mark.parametrize(
     ("address", "content", "status", "error"),
     [
-        ("/line", b"", 400, "brings no image"),
+        ("/line", b"", 400, "has no image"),
         ("/line", b"no image", 422, "image of 8 bytes: not an image of a known format"),
-        ("/line", bytes(2001), 413, "an image may have 0 MiB"),
+        ("/line", bytes(2001), 413, "an image may have at most 0 MiB"),
         ("/page?format=altoo", b"x", 400, "did you mean 'alto'?"),
         ("/page?name=a.pdf", b"no PDF", 422, "a.pdf: named .pdf, but no PDF"),
         ("/page", b"no image", 422, "page: not an image of a known format"),
@@ -311,9 +311,9 @@ def test_who_answers(ask):
             "/page has no parameter 'fromat'; did you mean 'format'?; it takes format, name",
         ),
         ("/line?format=alto", b"x", 400, "/line has no parameter 'format'; it takes none"),
-        ("/line", b"%PDF-1.7", 422, "a PDF is no image of a line; POST it to /page"),
-        ("/nowhere", b"x", 404, "nothing answers POST /nowhere; there are GET /, POST /line, POST /page"),
-        ("/line", None, 405, "nothing answers GET /line; there are GET /, POST /line, POST /page"),
+        ("/line", b"%PDF-1.7", 422, "a PDF is not an image of a line; POST it to /page"),
+        ("/nowhere", b"x", 404, "there is no POST /nowhere; known: GET /, POST /line, POST /page"),
+        ("/line", None, 405, "there is no GET /line; known: GET /, POST /line, POST /page"),
     ],
 )
 def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content, status, error):
@@ -354,7 +354,7 @@ def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer
         assert ask("/line", line("abc")) == (
             503,
             "application/json",
-            b'{"error":"1 requests wait already; ask again later"}',
+            b'{"error":"1 requests are waiting; try again later"}',
         )
         assert ask("/")[0] == 200
         go_on.set()

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import Outcome, Work
+from drethtr.bulk.reader import PartOutcome, Work
 
 TRIES = 3
 """How often a part is begun whose workers are killed, before it is given up."""
@@ -14,7 +14,7 @@ class Engine(ABC):
     """Runs work on many processes or machines."""
 
     @abstractmethod
-    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         """Read all parts; the outcome of each, as it comes.
 
         Workers that are killed are replaced, and their parts read again.

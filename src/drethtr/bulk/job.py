@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import drethtr
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.version import __version__
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
-from drethtr.bulk.plan import Columns, Part, Plan, files_of, make_plan
-from drethtr.bulk.reader import Outcome, Work
+from drethtr.bulk.plan import BulkPlan, Columns, Part, files_of, make_plan
+from drethtr.bulk.reader import PartOutcome, Work
 from drethtr.lines.urls import beside, locate
 from drethtr.recognition.recognizer import Recognizer
 
@@ -56,7 +56,7 @@ class Job:
         """The parts that are not in the output now."""
         return missing(self.parts, self.output)
 
-    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[Outcome]:
+    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[PartOutcome]:
         """Read what is left; `load` makes each worker's recognizer, like that of the job.
 
         What killed workers left is removed at the end, if all parts are there: before, another run of the same job may
@@ -65,7 +65,7 @@ class Job:
         Raises:
             DrethtrError: if no worker can begin, or results cannot be written.
         """
-        yield from engine.run(self.left, Work(load, self.output, self.model, drethtr.__version__))
+        yield from engine.run(self.left, Work(load, self.output, self.model, __version__))
         if not self.missing():
             self.output.clear(everything=False)
 
@@ -120,11 +120,11 @@ def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.name not in there)
 
 
-def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
+def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
     """Everything that decides the results, as plain values."""
     return {
         "model": recognizer.model.hash,
-        "drethtr": drethtr.__version__,
+        "drethtr": __version__,
         "decoder": config.to_dict(recognizer.strategy),
         "precision": recognizer.precision.value,
         "rows_per_part": rows_per_part,

@@ -13,7 +13,7 @@ from drethtr.base.errors import ConfigError, DrethtrError
 from drethtr.base.processors import begin_worker
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import Outcome, Work, lost
+from drethtr.bulk.reader import PartOutcome, Work, lost
 
 
 class Attempt(NamedTuple):
@@ -63,7 +63,7 @@ class Worker:
         with suppress(OSError):
             self.pipe.send(attempt.part)
 
-    def answer(self) -> Ready | Outcome:
+    def answer(self) -> Ready | PartOutcome:
         """What it has to say; waits for it.
 
         Raises:
@@ -71,7 +71,7 @@ class Worker:
             DrethtrError: if no worker could go on.
         """
         try:
-            message: Ready | Outcome | Refusal = self.pipe.recv()
+            message: Ready | PartOutcome | Refusal = self.pipe.recv()
         except (EOFError, OSError) as error:
             self.process.join()
             raise Killed(self.process.exitcode) from error
@@ -114,7 +114,7 @@ class Local(Engine):
         if self.workers < 1:
             raise ConfigError(f"at least one worker is needed, not {self.workers}")
 
-    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         waiting = deque(Attempt(part) for part in parts)
         crew = [Worker(work) for _ in range(min(self.workers, len(parts)))]
         false_starts = 0
@@ -132,7 +132,7 @@ class Local(Engine):
                         crew += [Worker(work)] if waiting else []
                         continue
                     false_starts = 0
-                    if isinstance(answer, Outcome):
+                    if isinstance(answer, PartOutcome):
                         yield answer
                     if waiting:
                         worker.give(waiting.popleft())
@@ -155,7 +155,7 @@ class Local(Engine):
             )
 
 
-def requeue(attempt: Attempt | None, end: Killed, waiting: deque[Attempt]) -> Iterator[Outcome]:
+def requeue(attempt: Attempt | None, end: Killed, waiting: deque[Attempt]) -> Iterator[PartOutcome]:
     """Let the part that a worker was at when it ended wait again, unless it was begun too often: then it is lost."""
     if attempt is None:
         return

@@ -10,7 +10,7 @@ from drethtr.base.errors import ConfigError, DrethtrError, MissingExtraError
 from drethtr.base.processors import free_processors
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import Outcome, PartReader, Work, lost
+from drethtr.bulk.reader import PartOutcome, PartReader, Work, lost
 
 
 class Actor:
@@ -56,7 +56,7 @@ class Ray(Engine):
         if self.workers is not None and self.workers < 1:
             raise ConfigError(f"at least one worker is needed, not {self.workers}")
 
-    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         try:
             import ray
             from ray.data import ActorPoolStrategy, DataContext
@@ -117,7 +117,7 @@ def connect(cpus: int) -> None:
         ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False)
 
 
-def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterator[Outcome]:
+def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterator[PartOutcome]:
     """What the actors told, and of parts that nothing was told of, that they are lost.
 
     Raises:
@@ -127,7 +127,7 @@ def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterat
     for row in rows:
         if row["refusal"]:
             raise DrethtrError(row["refusal"])
-        outcome: Outcome = pickle.loads(row["outcome"])
+        outcome: PartOutcome = pickle.loads(row["outcome"])
         del left[outcome.number]
         yield outcome
     for part in left.values():

@@ -47,7 +47,7 @@ class Columns(NamedTuple):
     carry: tuple[str, ...] = ()
 
 
-class Plan(NamedTuple):
+class BulkPlan(NamedTuple):
     """The inputs as they are now, and the types of the columns that are carried along."""
 
     inputs: tuple[Rows, ...]
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
                 number += 1
 
 
-def make_plan(files: Sequence[str], columns: Columns) -> Plan:
+def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
     """Look at the inputs, Parquet files and line images.
 
     Raises:
@@ -98,7 +98,7 @@ def make_plan(files: Sequence[str], columns: Columns) -> Plan:
             carried = types
     if columns.carry and any(isinstance(rows, ImageRows) for rows in inputs):
         raise ConfigError(f"images have no columns such as {columns.carry[0]!r} to carry; give Parquet files alone")
-    return Plan(tuple(inputs), pyarrow.schema([]) if carried is None else carried)
+    return BulkPlan(tuple(inputs), pyarrow.schema([]) if carried is None else carried)
 
 
 def files_of(names: Sequence[str]) -> list[str]:

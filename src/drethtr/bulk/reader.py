@@ -5,17 +5,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import drethtr
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.version import __version__
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
-from drethtr.bulk.rows import Row, printable
+from drethtr.bulk.rows import InputRow, printable
 from drethtr.images.line import Line, is_line_shaped, name_of, page_for_line
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 
-class Outcome(NamedTuple):
+class PartOutcome(NamedTuple):
     """What became of the part of this number: its rows, how many are bad or flagged, or why it is not there."""
 
     number: int
@@ -47,7 +47,7 @@ class Work:
         recognizer = self.load()
         for what, found, wanted in (
             ("model", recognizer.model.hash, self.model),
-            ("drethtr", drethtr.__version__, self.version),
+            ("drethtr", __version__, self.version),
         ):
             if found != wanted:
                 raise DrethtrError(f"a worker has {what} {found}, but the job is for {wanted}; give it the same")
@@ -61,7 +61,7 @@ class PartReader:
     recognizer: Recognizer
     output: Output
 
-    def read(self, part: Part) -> Outcome:
+    def read(self, part: Part) -> PartOutcome:
         """Read a part and write it.
 
         Raises:
@@ -76,7 +76,7 @@ class PartReader:
             return lost(part, f"only {len(found)} of them are there; the file has changed")
         self.output.write_part(part.name, found)
         bad, flagged = (sum(bool(row[column]) for row in found) for column in ("error", "flags"))
-        return Outcome(part.number, len(found), bad, flagged)
+        return PartOutcome(part.number, len(found), bad, flagged)
 
     def line_of(self, image: bytes | Path | DataError) -> Line | DataError:
         """The line of an image, or the reason why there is none; a page is none."""
@@ -88,16 +88,16 @@ class PartReader:
             return line
         return page_for_line(name_of(image), "drethtr transcribe reads pages")
 
-    def row(self, row: Row, result: Reading | DataError) -> dict[str, Any]:
+    def row(self, row: InputRow, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""
         values = refused(result) if isinstance(result, DataError) else told(result)
-        stamp = {"model": self.recognizer.model.hash, "drethtr": drethtr.__version__}
+        stamp = {"model": self.recognizer.model.hash, "drethtr": __version__}
         return {"input": row.input, "row": row.number, **values, **stamp, **row.carried}
 
 
-def lost(part: Part, reason: str) -> Outcome:
+def lost(part: Part, reason: str) -> PartOutcome:
     """The outcome of a part that is not there."""
-    return Outcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
+    return PartOutcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
 
 
 def told(reading: Reading) -> dict[str, Any]:

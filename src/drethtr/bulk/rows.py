@@ -18,7 +18,7 @@ FETCHED = 32
 """Rows of a Parquet file that are in memory together."""
 
 
-class Row(NamedTuple):
+class InputRow(NamedTuple):
     """One row of an input.
 
     input    the file it is in
@@ -39,7 +39,7 @@ class Rows(ABC):
     count: int
 
     @abstractmethod
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[InputRow]:
         """Each of the rows; not all are in memory at the same time.
 
         Raises:
@@ -79,7 +79,7 @@ class ParquetRows(Rows):
     longest: int
     first: int = 0
 
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[InputRow]:
         wanted, columns = range(self.first, self.first + self.count), [self.column, *self.carry]
         with open_parquet(self.file) as file:
             for number, group in groups(file, wanted):
@@ -91,7 +91,7 @@ class ParquetRows(Rows):
                     if number >= wanted.stop:
                         return
 
-    def row(self, number: int, cells: "RecordBatch") -> Row:
+    def row(self, number: int, cells: "RecordBatch") -> InputRow:
         """The row of this number.
 
         Raises:
@@ -108,7 +108,7 @@ class ParquetRows(Rows):
             image = error
         except OSError as error:
             raise DataError(str(error)) from error
-        return Row(name, number, image, {column: cells[column] for column in self.carry})
+        return InputRow(name, number, image, {column: cells[column] for column in self.carry})
 
     def part(self, first: int, count: int) -> "ParquetRows":
         return replace(self, first=self.first + first, count=count)
@@ -150,13 +150,13 @@ class ImageRows(Rows):
     def __post_init__(self) -> None:
         object.__setattr__(self, "count", len(self.files))
 
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[InputRow]:
         for file in self.files:
             name = printable(file)
             try:
-                yield Row(name, 0, image_at(file, name), {})
+                yield InputRow(name, 0, image_at(file, name), {})
             except DataError as error:
-                yield Row(name, 0, error, {})
+                yield InputRow(name, 0, error, {})
 
     def part(self, first: int, count: int) -> "ImageRows":
         return ImageRows(self.files[first : first + count])

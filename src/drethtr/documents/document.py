@@ -8,7 +8,7 @@ from typing import Self
 
 from PIL import Image
 
-import drethtr
+from drethtr.base.version import __version__
 from drethtr.documents.page import Page
 
 
@@ -23,7 +23,7 @@ class Provenance:
     @classmethod
     def now(cls, model: str) -> Self:
         """What this version makes now, with the model of this identity."""
-        return cls(drethtr.__version__, model, datetime.now(UTC))
+        return cls(__version__, model, datetime.now(UTC))
 
     def __str__(self) -> str:
         return f"drethtr {self.version}, model {self.model}"

@@ -1,10 +1,9 @@
 """`FORMATS` and `LINE_FORMATS`: one entry for each format that pages, or images of single lines, are written in."""
 
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from typing import NamedTuple
 
-from drethtr.base.errors import MissingExtraError
+from drethtr.base.errors import require
 from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
 from drethtr.documents.writers.hocr import write_hocr
@@ -50,8 +49,8 @@ class Format(NamedTuple):
         Raises:
             MissingExtraError: if the package is not installed.
         """
-        if self.package and find_spec(self.package) is None:
-            raise MissingExtraError(self.package, "page")
+        if self.package:
+            require(self.package, "page")
 
 
 FORMATS: Mapping[str, Format] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, require
 from drethtr.base.outputs import make_folder, write_text
 from drethtr.cli.choices import (
     DeviceName,
@@ -17,16 +17,14 @@ from drethtr.cli.choices import (
     PrecisionName,
     Settings,
     Workers,
-    decoder_named,
     device_named,
-    precision_named,
 )
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
 
 if TYPE_CHECKING:
     import torch
 
-    from drethtr.recognition.search.decoder import Decoder
+    from drethtr.recognition.search.strategy import Strategy
     from drethtr.research.benchmarks.decoding import Grid
     from drethtr.research.benchmarks.peers import Known
     from drethtr.research.benchmarks.race import Rounds
@@ -65,6 +63,7 @@ def decoding(
     device: DeviceName = "auto",
 ) -> Any:
     """Retention against a well-made key-value cache and the published algorithm, with random weights."""
+    require("torch", "train")
     from drethtr.research.benchmarks.decoding import measure
 
     refuse_ending(plot_file, ".svg")
@@ -85,6 +84,7 @@ def memory(
     device: DeviceName = "auto",
 ) -> Any:
     """The most memory that the same three take at any time, each in a process of its own."""
+    require("torch", "train")
     from drethtr.research.benchmarks.memory import measure
 
     refuse_ending(plot_file, ".svg")
@@ -107,6 +107,7 @@ def length(
     device: DeviceName = "auto",
 ) -> Any:
     """What the next token costs behind a text of N: retention against a key-value cache."""
+    require("torch", "train")
     from drethtr.research.benchmarks.length import measure
 
     refuse_ending(plot_file, ".svg")
@@ -129,6 +130,7 @@ def strategies(
     device: DeviceName = "auto",
 ) -> Any:
     """Every way in which the shipped model finds a text, on real lines."""
+    from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.strategies import measure
 
     refuse_ending(plot_file, ".svg")
@@ -156,6 +158,7 @@ def peers(
     device: DeviceName = "auto",
 ) -> Any:
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
+    from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.peers import check_kraken, measure
 
     refuse_ending(plot_file, ".svg")
@@ -189,6 +192,7 @@ def training(
 
     The lines are made up, 64 pixels high and 800 wide on average. Without a run file, the network is COMPACT.
     """
+    require("torch", "train")
     from drethtr.base import config
     from drethtr.research.benchmarks.training import default_run, measure
     from drethtr.training.run import RunConfig
@@ -216,7 +220,7 @@ def pages(
     device: DeviceName = "auto",
 ) -> None:
     """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
-    from drethtr.cli.evaluate_pages import open_references
+    from drethtr.evaluation.whole_pages import open_references
     from drethtr.layout.finders import finder_named
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.research.benchmarks.pages import measure, peak_bytes, table, to_json
@@ -239,6 +243,7 @@ def everything(
     device: DeviceName = "auto",
 ) -> None:
     """All of these but training and pages, in about an hour on two cores: tables, JSON and charts in one folder."""
+    require("torch", "train")
     commands: dict[str, Callable[..., Any]] = {
         "decoding": partial(decoding, batches="1,8,32"),
         "memory": memory,
@@ -314,9 +319,11 @@ def numbers(text: str) -> list[int]:
     return [int(part) for part in found]
 
 
-def decoders_named(decoders: str) -> list[tuple[str, "Decoder"]]:
+def decoders_named(decoders: str) -> list[tuple[str, "Strategy"]]:
     """Decoders by their names between commas."""
-    return [(name, decoder_named(name)) for name in parts(decoders)]
+    from drethtr.recognition.search.strategies import strategy_named
+
+    return [(name, strategy_named(name)) for name in parts(decoders)]
 
 
 def parts(text: str) -> list[str]:
