@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
-from drethtr.cli.choices import DeviceName, Workers, device_named
+from drethtr.cli.choices import DeviceName, Threads, Workers
 from drethtr.cli.outputs import make_folder, refuse_others, write_markup
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def reproduce(
     ] = None,
     workers: Workers = 1,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Train and measure the systems of the paper, and print ours beside the published figures.
 
@@ -51,6 +52,7 @@ def reproduce(
     into one page with pictures.
     """
     from drethtr.lines.urls import identity
+    from drethtr.research.commands.bench import opened
     from drethtr.research.tables.comparison import sheet
     from drethtr.research.tables.material import Material
     from drethtr.research.tables.report import write_report
@@ -59,7 +61,7 @@ def reproduce(
     from drethtr.research.tables.stage import Conditions
 
     refuse_others(html=report)
-    size = scale_named(scale)
+    size, where = scale_named(scale), opened(device, threads)
     if table is not None:
         chosen = table_named(table)
         rows = chosen.chosen(row or ())
@@ -67,12 +69,12 @@ def reproduce(
         make_folder(output)
         folder = Path(identity(str(output)))  # that what is begun there can be gone on with in another working folder
         conditions = with_material(
-            Conditions(size, given, folder, device_named(device), workers, lambda words: typer.echo(words, err=True))
+            Conditions(size, given, folder, where, workers, lambda words: typer.echo(words, err=True))
         )
         run_rows(chosen, rows, seeds, conditions)
         typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
     if report is not None:
-        write_markup(report, write_report(output / size.name, device_named(device)))
+        write_markup(report, write_report(output / size.name, where))
         typer.echo(f"{report}: all results in {output / size.name}")
     if table is None and report is None:
         typer.echo(listing())
