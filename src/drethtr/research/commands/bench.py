@@ -257,6 +257,7 @@ def drift(
     count: Count = 40,
     json_file: JSONFile = None,
     precision: PrecisionName = "float32",
+    force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
@@ -267,7 +268,7 @@ def drift(
     from drethtr.recognition.search.strategies import strategy_named
     from drethtr.research.drift import TOLERANCE, measure
 
-    refuse_others(json=json_file)
+    refuse_results(json_file, force=force)
     strategy = None if decoder is None else strategy_named(decoder)
     lines = [known.line for known in read_lines(data, count)]
     where, exactness = opened(device, threads), precision_named(precision)
