@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from drethtr.base.errors import DataError
+from drethtr.images.fields import sample
 from drethtr.images.line import Line
-from drethtr.synthesis.fields import sample
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from drethtr.images.fields import sample
 from drethtr.images.line import Line
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.ridge import Ridge
-from drethtr.synthesis.fields import sample
 
 Floats: TypeAlias = NDArray[np.float64]
 
