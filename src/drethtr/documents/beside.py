@@ -1,4 +1,4 @@
-"""What a page is called, and where its image lies: known from the names of files."""
+"""Derive names of pages, and locate their images, from file names."""
 
 import re
 from pathlib import Path
@@ -6,36 +6,36 @@ from pathlib import Path
 from drethtr.base.errors import DataError
 
 DESCRIPTION = ".xml"
-"""Ending of PAGE and ALTO files."""
+"""Extension of PAGE and ALTO files."""
 
 KINDS = (".alto", ".page")
-"""What files that describe pages may have before their ending."""
+"""Suffixes before the extension of PAGE and ALTO files."""
 
 IMAGES = (
     *(".jpg", ".jpeg", ".jfif", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif"),
     *(".j2k", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm"),
 )
-"""Endings of image files; where several lie beside a page, the first counts."""
+"""Extensions of image files; if several images lie beside a page, the first in this order is used."""
 
 IMAGE_FOLDERS = ("Images", "images", "img")
-"""Folders with the images of pages that are described beside or below them."""
+"""Folders for the images of pages that are described beside or below them."""
 
 NUMBER = re.compile(r"_\d{4,}$")
 
 
 def is_hidden(file: Path) -> bool:
-    """Whether a file is none of a person's own: among others, macOS puts `._a.png` beside `a.png` on foreign disks."""
+    """Whether a file is hidden, such as the `._a.png` files that macOS puts on foreign disks."""
     return file.name.startswith(".")
 
 
 def visible_below(folder: Path) -> list[Path]:
-    """Files and folders at any depth, in order, without hidden ones and what those hold."""
+    """Files and folders at any depth, in order, without hidden ones and their content."""
     found = ((path.relative_to(folder), path) for path in folder.rglob("*"))
     return sorted(path for inside, path in found if not any(map(is_hidden, (inside, *inside.parents))))
 
 
 def page_stem(path: Path) -> str:
-    """The name of the page in a file: `0001` in `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
+    """The page name in a file name: `0001` for `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
     stem = path.stem
     if path.suffix.lower() == DESCRIPTION:
         for kind in KINDS:
@@ -44,21 +44,22 @@ def page_stem(path: Path) -> str:
 
 
 def numbered(stem: str, number: int) -> str:
-    """What a page is called whose file holds several: `book_0012`."""
+    """The name of a page of a multi-page file: `book_0012`."""
     return f"{stem}_{number:04}"
 
 
 def without_number(stem: str) -> str:
-    """What the file is called that such a page is in."""
+    """The name of the file that a numbered page belongs to."""
     return NUMBER.sub("", stem)
 
 
 def image_beside(path: Path, image: str) -> Path:
     """The image of the page in the file `path`, which calls it `image`.
 
-    By that name it is looked for beside the file and, as Transkribus keeps pages in a folder `page`, one folder above,
-    then in `IMAGE_FOLDERS` there and one higher; at last beside and above by the file's own name with the ending of an
-    image, first the whole name, then less and less of it.
+    It is looked up by that name beside the file and, because Transkribus keeps pages in a folder `page`, one folder
+    above,
+    then in `IMAGE_FOLDERS` in both places. Otherwise it is looked up beside and above by the file's own name with the
+    extension of an image, first the whole name, then ever shorter parts of it.
 
     Raises:
         DataError: if there is none.
@@ -77,7 +78,7 @@ def image_beside(path: Path, image: str) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; there is none of a name that is too long for one."""
+    """Whether a file exists; False if its name is too long for the file system."""
     try:
         return path.is_file()
     except OSError:

@@ -1,4 +1,4 @@
-"""`FORMATS`: one entry for each format that pages can be written in."""
+"""`FORMATS`: the formats in which pages can be written."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -17,10 +17,11 @@ from drethtr.documents.writers.view import write_view
 
 
 class Format(NamedTuple):
-    """A format: how its files end, what writes them, and whether all pages of a document go `together` into one file.
+    """A format: file extension, writer, and whether all pages of a document go `together` into one file.
 
-    If not, the writer takes documents of one page: `Document.apart` makes them. `media` is what mail and browsers call
-    such a file. `package` is of the extra `page`.
+    If not, the writer takes documents of one page, as made by `Document.apart`. `media` is the MIME type. `package` is
+    a
+    required package of the extra `page`.
     """
 
     ending: str
@@ -30,10 +31,10 @@ class Format(NamedTuple):
     package: str = ""
 
     def refuse_missing(self) -> None:
-        """Refuse to begin what could not be written in the end.
+        """Check that the package for this format is installed, before any work begins.
 
         Raises:
-            MissingExtraError: if the package is not installed.
+            MissingExtraError: if it is not.
         """
         if self.package and find_spec(self.package) is None:
             raise MissingExtraError(self.package, "page")

@@ -1,8 +1,8 @@
-"""Plain text: a row for each line, an empty row between pages; nothing but what is on the pages."""
+"""Write plain text: a row per line, an empty row between pages, and nothing else."""
 
 from drethtr.documents.document import Document
 
 
 def write_text(document: Document) -> bytes:
-    """All pages of a document."""
+    """Write all pages of a document."""
     return "\n".join(page.text for page in document.pages).encode("utf-8", "replace")
