@@ -1,4 +1,4 @@
-"""Where parts are read. An engine knows nothing of rows and files: it runs the same work for every part, somewhere."""
+"""Engines run the same work on every part, on processes or machines; they know nothing about rows and files."""
 
 import os
 from abc import ABC, abstractmethod
@@ -8,7 +8,7 @@ from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import Outcome, Work
 
 TRIES = 3
-"""How often a part is begun whose workers are killed, before it is given up."""
+"""Attempts at a part whose workers are killed, before it is given up."""
 
 
 class Engine(ABC):
@@ -16,17 +16,17 @@ class Engine(ABC):
 
     @abstractmethod
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
-        """Read all parts; the outcome of each, as it comes.
+        """Read all parts, and yield the outcome of each as it finishes.
 
-        Workers that are killed are replaced, and their parts read again.
+        Killed workers are replaced, and their parts are read again.
 
         Raises:
-            DrethtrError: if no worker can begin, or results cannot be written.
+            DrethtrError: if no worker can start, or results cannot be written.
         """
 
 
 def processors() -> int:
-    """How many processors this process may use: fewer than the machine has, if it is bound to some of them."""
-    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+    """The number of processors available to this process."""
+    if hasattr(os, "sched_getaffinity"):  # not available on macOS and Windows
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
