@@ -1,4 +1,4 @@
-"""`FORMATS` and `LINE_FORMATS`: one entry for each format that pages, or images of single lines, are written in."""
+"""`FORMATS` and `LINE_FORMATS`: the formats in which pages, or images of single lines, can be written."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -27,14 +27,14 @@ from drethtr.documents.writers.view import write_view
 
 
 class Format(NamedTuple):
-    """How pages are written.
+    """A format in which pages can be written.
 
-    ending    of its files
-    media     media type, as mail and browsers use it
-    write     the content of a file
-    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, which
-              `Document.apart` makes
-    package   what must be installed for it, of the extra `page`
+    ending    file extension
+    media     MIME type
+    write     makes the content of a file
+    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, as made by
+              `Document.apart`
+    package   a required package of the extra `page`
     """
 
     ending: str
@@ -44,10 +44,10 @@ class Format(NamedTuple):
     package: str = ""
 
     def refuse_missing(self) -> None:
-        """Refuse the format if its package is missing, before anything is read for it.
+        """Check that the package for this format is installed, before any work begins.
 
         Raises:
-            MissingExtraError: if the package is not installed.
+            MissingExtraError: if it is not.
         """
         if self.package:
             require(self.package, "page")
