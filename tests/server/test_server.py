@@ -204,7 +204,7 @@ def test_what_was_brought_is_gone_when_it_is_read(address, recognizer, monkeypat
 
 
 def test_a_format_that_lacks_its_package_is_refused_before_anything_is_sent(ask, monkeypatch):
-    monkeypatch.setattr("drethtr.documents.formats.find_spec", lambda name: None)
+    monkeypatch.setattr("drethtr.base.errors.find_spec", lambda name: None)
     status, _, content = ask("/page?format=pdf", b"")
     assert status == 500 and "pikepdf is not installed" in json.loads(content)["error"]
 
@@ -252,7 +252,7 @@ def test_a_book_goes_where_there_is_room_for_pages(ask, monkeypatch):
     assert ask("/page?format=alto&name=book.tif", BOOK) == (
         422,
         "application/json",
-        b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf have room for several"}',
+        b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf can hold several"}',
     )
     monkeypatch.setattr(app, "MOST_PAGES", 1)
     assert json.loads(ask("/page?format=txt&name=a.tif", BOOK)[2]) == {
