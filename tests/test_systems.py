@@ -7,6 +7,7 @@ import torch
 from conftest import written
 
 from drethtr.images.prepare import Preparation
+from drethtr.network.backend import fresh_network, with_network
 from drethtr.recognition.architecture import (
     EncoderDecoder,
     Fade,
@@ -25,7 +26,7 @@ from drethtr.recognition.architecture import (
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.model_file import build_model, load_model, save_model
+from drethtr.recognition.model_file import Model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import Beam, Greedy
 from drethtr.research.published_decoding import PublishedBeam
@@ -63,20 +64,21 @@ TEXTS = ("abc", "a bcd e")
 @pytest.mark.parametrize("config", SYSTEMS.values(), ids=SYSTEMS.keys())
 def test_a_system_learns_two_lines_is_saved_and_reads(config, tmp_path):
     torch.manual_seed(0)
-    model = build_model(config, Characters.learn(TEXTS), Preparation())
+    model = Model(config, {}, Characters.learn(TEXTS), Preparation())
+    network = fresh_network(config, model.tokenizer)
     lines = [written(text) for text in TEXTS]
     batch = collate([model.preparation(line) for line in lines], TEXTS, model.tokenizer)
-    objective = Objective(model.network.train(), LossConfig(label_smoothing=0.0))
+    objective = Objective(network.train(), LossConfig(label_smoothing=0.0))
     counts = Counts(lines=len(TEXTS), characters=sum(map(len, TEXTS)), tokens=sum(map(len, TEXTS)) + len(TEXTS))
-    optimizer = make_optimizer(model.network, OptimizerConfig(learning_rate=0.01, backbone_scale=1.0))
+    optimizer = make_optimizer(network, OptimizerConfig(learning_rate=0.01, backbone_scale=1.0))
     for _ in range(120):
         loss = objective(batch, counts).total
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.network.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
-    save_model(model, tmp_path / "model.safetensors")
+    save_model(with_network(model, network), tmp_path / "model.safetensors")
     model = load_model(tmp_path / "model.safetensors")
-    assert model.network.config == config
-    for decoder in (Greedy(), Beam(3), PublishedBeam(3, limit=12)):
-        assert [reading.text for reading in Recognizer(model, decoder).read(lines)] == list(TEXTS)
+    assert model.network == config
+    for strategy in (Greedy(), Beam(3), PublishedBeam(3, limit=12)):
+        assert [reading.text for reading in Recognizer(model, strategy).read(lines)] == list(TEXTS)

@@ -284,14 +284,16 @@ import pkgutil, sys
 from importlib import import_module
 import drethtr
 from drethtr.base.config import variants
+from drethtr.base.plugins import load_plugins
 
 import_module(sys.argv[1])
+load_plugins()
 loaded = [kind for name, module in list(sys.modules.items()) if name.startswith("drethtr.")
           for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
 bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False)]
 known = {base: variants(base).keys() for base in bases}
 for module in pkgutil.walk_packages(drethtr.__path__, "drethtr."):
-    if module.name.split(".")[1] not in {"cli", "benchmarks", "experiments"}:
+    if module.name.split(".")[1] not in {"cli", "research"}:
         import_module(module.name)
 print(*(f"{base.__name__} {name}" for base in bases for name in variants(base).keys() - known[base]))
 """
@@ -299,6 +301,6 @@ print(*(f"{base.__name__} {name}" for base in bases for name in variants(base).k
 
 @pytest.mark.parametrize("reader", ["drethtr.training.run", "drethtr.recognition.model_file"])
 def test_who_reads_settings_knows_every_kind(reader):
-    """In whatever order modules are imported; experiments and benchmarks may have kinds of their own."""
+    """In whatever order modules are imported; the tables and benchmarks of research may have kinds of their own."""
     run = subprocess.run([sys.executable, "-c", ALL_KNOWN, reader], capture_output=True, text=True, check=True)
     assert run.stdout == "\n"

@@ -86,16 +86,6 @@ def test_code_in_a_torch_file_is_not_run(path, tmp_path):
     assert trace.exists()
 
 
-@pytest.mark.parametrize("name", ["builtins.eval", "os.system", "torch.load", "collections.defaultdict"])
-def test_nothing_but_tensors_can_be_named(path, name):
-    module, function = name.split(".")
-    code = b"\x80\x02c" + f"{module}\n{function}\n".encode() + b"."
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", code)
-    with pytest.raises(CheckpointError, match=f"it names {name}"):
-        read_weights(path)
-
-
 def rewritten(path, change):
     """The torch file with the entries that `change` returns."""
     with zipfile.ZipFile(path) as archive:
@@ -105,12 +95,28 @@ def rewritten(path, change):
             archive.writestr(name, content)
 
 
+def with_index(path, code):
+    """A torch file whose pickle is this code."""
+    torch.save({}, path)
+    rewritten(path, lambda entries: {n: code if n.endswith("data.pkl") else c for n, c in entries.items()})
+
+
+@pytest.mark.parametrize("name", ["builtins.eval", "os.system", "torch.load", "collections.defaultdict"])
+def test_nothing_but_tensors_can_be_named(path, name):
+    module, function = name.split(".")
+    with_index(path, b"\x80\x02c" + f"{module}\n{function}\n".encode() + b".")
+    with pytest.raises(
+        CheckpointError, match=f"it names {name.removeprefix('builtins.')}, which no plain state dict does"
+    ):
+        read_weights(path)
+
+
 DAMAGES = {
     "a storage cut short": lambda entries: {n: c[:4] if n.endswith("data/1") else c for n, c in entries.items()},
     "a storage lost": lambda entries: {n: c for n, c in entries.items() if not n.endswith("data/1")},
     "no index": lambda entries: {n: c for n, c in entries.items() if not n.endswith("data.pkl")},
     "an index cut short": lambda entries: {n: c[:99] if n.endswith("data.pkl") else c for n, c in entries.items()},
-    "a big-endian machine": lambda entries: {n: b"big" if n.endswith("byteorder") else c for n, c in entries.items()},
+    "numbers of another order": lambda entries: {n: b"?" if n.endswith("byteorder") else c for n, c in entries.items()},
     "a list": lambda entries: {n: pickle.dumps([1], 2) if n.endswith("data.pkl") else c for n, c in entries.items()},
     "a number": lambda entries: {
         n: pickle.dumps(OrderedDict(a=1), 2) if n.endswith("data.pkl") else c for n, c in entries.items()
@@ -124,6 +130,13 @@ def test_damages_are_named(path, damage):
     rewritten(path, damage)
     with pytest.raises(CheckpointError, match="weights: "):
         read_weights(path)
+
+
+def test_a_file_of_a_big_endian_machine(path):
+    torch.save({"weight": torch.tensor([1.0, 2.0])}, path)
+    big = {"byteorder": b"big", "data/0": struct.pack(">2f", 3.0, 4.0)}
+    rewritten(path, lambda entries: {n: big.get(n.partition("/")[2], c) for n, c in entries.items()})
+    assert read_weights(path)["weight"].tolist() == [3.0, 4.0]
 
 
 def test_an_index_that_is_cut_short_anywhere_is_refused(path):
@@ -155,38 +168,12 @@ CLAIMS = {
 @pytest.mark.parametrize("index", CLAIMS.values(), ids=CLAIMS)
 def test_an_index_cannot_claim_more_than_it_holds(index, path):
     """Nor end in an error of Python's own."""
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", index)
+    with_index(path, index)
     tracemalloc.start()
     with suppress(CheckpointError):
         read_weights(path)
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()
-
-
-def test_copies_of_what_an_index_holds_cannot_be_made(path):
-    """A state dict fills its dictionaries after they are made."""
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", b"\x80\x02ccollections\nOrderedDict\n]\x85R.")
-    with pytest.raises(CheckpointError, match="not a whole torch file"):
-        read_weights(path)
-
-
-NAMES = {
-    "a tuple in a tuple, and so on": b"\x80\x02}" + b")" + b"\x85" * 200_000 + b"K\x01s.",
-    "a tuple of twice the same, and so on": b"\x80\x02}(" + b")" + b"2\x86" * 60 + b"K\x01u.",
-    "a tuple in a set": b"\x80\x04\x8f()\x90.",
-    "a tuple in a dictionary": b"\x80\x02()K\x01d.",
-}
-
-
-@pytest.mark.parametrize("index", NAMES.values(), ids=NAMES)
-def test_nothing_but_text_is_a_name(index, path):
-    """To hash the first ends the process, to hash the second takes thirty years."""
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", index)
-    with pytest.raises(CheckpointError, match="weights: "):
-        read_weights(path)
 
 
 def test_entries_that_overlap_are_refused(path):

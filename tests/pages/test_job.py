@@ -1,13 +1,11 @@
 """Jobs as Python programs run them; tests/cli/test_transcribe_pages.py has their other laws."""
 
-import sys
-
 import pytest
 from made_pages import TEXTS, blank, write
 from printed_pages import put_page
 
 from drethtr import Recognizer
-from drethtr.base.errors import ConfigError, DataError, MissingExtraError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.read import read_page
 from drethtr.pages import FileRead, PageRead, Skipped, open_job
 
@@ -77,12 +75,6 @@ def test_what_is_read_is_not_overwritten(scans):
     (scans / "one.png").rename(scans / "one.txt")
     with pytest.raises(DataError, match="would be overwritten"):
         open_job([scans / "one.txt"], scans)
-
-
-def test_a_missing_package_is_refused_before_anything_is_read(scans, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pikepdf", None)
-    with pytest.raises(MissingExtraError, match="pikepdf"):
-        open_job([scans], tmp_path / "out", ["pdf"])
 
 
 def test_an_updated_file_is_read_again(tmp_path, tiny_path):

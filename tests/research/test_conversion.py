@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.network.backend import network_of
 from drethtr.network.network import DRetHTR
 from drethtr.research.authors import load, their_name
 from drethtr.research.conversion import IAM_ALPHABET, PRESETS, convert
@@ -45,8 +46,8 @@ def test_the_model_is_the_network_that_python_loads(network, weights):
     assert model.card == {"name": "x"} and model.tokenizer.decode([4, 57, 82]) == " az"
     assert model.preparation.height == 64 and model.preparation.deslant
     loaded = load(weights, heads=2)
-    assert loaded.config == model.network.config == network.config
-    for found in (model.network.state_dict(), loaded.state_dict()):
+    assert loaded.config == model.network == network.config
+    for found in (network_of(model).state_dict(), loaded.state_dict()):
         assert all(torch.equal(weight, found[name]) for name, weight in network.state_dict().items())
 
 

@@ -203,12 +203,6 @@ def test_what_was_brought_is_gone_when_it_is_read(address, recognizer, monkeypat
     assert found and all(found)
 
 
-def test_a_format_that_lacks_its_package_is_refused_before_anything_is_sent(ask, monkeypatch):
-    monkeypatch.setattr("drethtr.base.errors.find_spec", lambda name: None)
-    status, _, content = ask("/page?format=pdf", b"")
-    assert status == 500 and "pikepdf is not installed" in json.loads(content)["error"]
-
-
 def test_a_fault_of_the_server_is_told_without_what_is_inside(recognizer, monkeypatch, capfd):
     def fail(lines):
         raise ZeroDivisionError("a secret")

@@ -16,6 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from drethtr.base.errors import ConfigError
+from drethtr.base.plugins import load_plugins
 
 Config = TypeVar("Config")
 Named = TypeVar("Named")
@@ -105,8 +106,8 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f"{where or 'config'}: expected a table of {base.__name__}, got {data!r}")
-    known = variants(base)
     name = data.get("kind", (base if default is None else type(default)).__name__)
+    known = variants_with(base, name)
     if "kind" not in data and name not in known:
         raise ConfigError(f"{where or 'config'}: which kind of {base.__name__}? known: {', '.join(known)}")
     if not isinstance(name, str) or name not in known:
@@ -175,6 +176,14 @@ def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, .
     if len(value) != len(kinds):
         raise ConfigError(f"{where}: expected {len(kinds)} values, got {list(value)!r}")
     return tuple(decode(kind, item, f"{where}[{i}]") for i, (kind, item) in enumerate(zip(kinds, value, strict=True)))
+
+
+def variants_with(base: type, name: object) -> dict[str, Any]:
+    """The variants of a base; those of plugins as well, if the others are not called `name`."""
+    if name not in list(known := variants(base)):
+        load_plugins()
+        known = variants(base)
+    return known
 
 
 def variants(base: type) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from drethtr.base.errors import require
 from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
 from drethtr.documents.writers.hocr import write_hocr
@@ -34,23 +33,12 @@ class Format(NamedTuple):
     write     the content of a file
     together  whether all pages of a document go into one file; if not, `write` takes documents of one page, which
               `Document.apart` makes
-    package   what must be installed for it, of the extra `page`
     """
 
     ending: str
     media: str
     write: Callable[[Document], bytes]
     together: bool
-    package: str = ""
-
-    def refuse_missing(self) -> None:
-        """Refuse the format if its package is missing, before anything is read for it.
-
-        Raises:
-            MissingExtraError: if the package is not installed.
-        """
-        if self.package:
-            require(self.package, "page")
 
 
 FORMATS: Mapping[str, Format] = {
@@ -61,7 +49,7 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(".json", "application/json", write_json, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
     "html": Format(".html", "text/html", write_view, together=False),
-    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, package="pikepdf"),
+    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True),
 }
 
 TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts)

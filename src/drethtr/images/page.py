@@ -165,12 +165,9 @@ def open_pdf(path: Path) -> "PdfDocument":
 
     Raises:
         DataError: if it is damaged, or needs a password.
-        MissingExtraError: if pypdfium2 is not installed.
     """
-    try:
-        from pypdfium2 import PdfDocument, PdfiumError
-    except ImportError as error:
-        raise MissingExtraError("pypdfium2", "page") from error
+    from pypdfium2 import PdfDocument, PdfiumError
+
     try:
         return PdfDocument(path)
     except PdfiumError as error:

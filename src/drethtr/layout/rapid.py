@@ -1,22 +1,25 @@
-"""Lines from the text detector that ships inside the package rapidocr, run with onnxruntime.
+"""Lines by the text detector of PP-OCRv6 (small), which the package carries with its weights in 8 bits.
 
-The detector (PP-OCRv6) paints the core of every line: a map of how surely a pixel lies in the middle of writing. The
+The detector paints the core of every line: a map of how surely a pixel lies in the middle of writing. The
 ridges of that map are the lines, whichever way they bend.
 """
 
+import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.base.rapidocr import network_in_rapidocr
+from drethtr.base.errors import ConfigError
+from drethtr.base.processors import free_processors
 from drethtr.images.line import Line
+from drethtr.layout.components import components
 from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import outline
 from drethtr.layout.ridge import Ridge, join, ridge_of, weighted_median
@@ -24,8 +27,8 @@ from drethtr.layout.turn import turn_line
 
 Map: TypeAlias = NDArray[np.float32]
 
-EXTRA = "page"
-MODEL = "PP-OCRv6_det_small.onnx"
+DETECTOR = Path(__file__).parent / "models" / "ppocrv6_det_small.onnx.xz"
+"""Made by `recipes/detector.py`; Apache-2.0, PaddleOCR."""
 
 MULTIPLE = 32
 """The network takes pictures whose sides are multiples of this."""
@@ -47,7 +50,7 @@ FAINTEST = 12.0
 """Grey levels between ink and paper; on an empty page the network dreams."""
 
 FINE = 6.0
-"""Where cores are thinner than this many pixels, a larger picture shows more."""
+"""Where cores are thinner than this many pixels, or none are seen, a larger picture shows more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,16 +65,11 @@ class RapidDetector(Finder):
             raise ConfigError(f"sides must rise from {MULTIPLE}, not {self.side}, {self.fine_side}")
 
     def find(self, page: Line) -> list[FoundLine]:
-        """The lines that run across the page, and those that run up it.
-
-        Raises:
-            MissingExtraError: if rapidocr or onnxruntime is not installed.
-            CheckpointError: if the installed rapidocr has another detector.
-        """
+        """The lines that run across the page, and those that run up it."""
         scale = min(2.0, self.side / max(page.shape))
         cores = look(page, scale)
         finer = min(1.0, self.fine_side / max(page.shape))
-        if cores and scale < finer and usual_thickness(cores) < FINE:
+        if scale < finer and (not cores or usual_thickness(cores) < FINE):
             scale = finer
             cores = look(page, scale)
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
@@ -125,23 +123,22 @@ def heat_map(picture: Line) -> Map:
     height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
     greys = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
-    network = load_network(network_in_rapidocr(MODEL, EXTRA))
+    network = load_network()
     [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((greys - MEANS) / SPREADS)[None]})
     found: Map = heat[:height, :width]
     return found
 
 
 @cache
-def load_network(path: Path) -> Any:
+def load_network() -> onnxruntime.InferenceSession:
     """The detector, loaded once per process."""
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise MissingExtraError("onnxruntime", EXTRA) from error
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = free_processors()
     options.enable_cpu_mem_arena = False  # what one page needed is given back before the next
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        lzma.decompress(DETECTOR.read_bytes()), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def find_cores(heat: Map, picture: Line) -> Iterator[Core]:
@@ -171,16 +168,9 @@ def turned_corner(heat: Map, patch: Map, left: int, top: int) -> tuple[int, int]
 
 def patches(heat: Map, levels: tuple[float, ...]) -> Iterator[tuple[int, int, Map]]:
     """Left, top and weights of connected patches above the first level, taken apart at the next if that parts lines."""
-    try:
-        import cv2
-    except ImportError as error:
-        raise MissingExtraError("opencv-python-headless", EXTRA) from error
-
-    number, labels, boxes, _ = cv2.connectedComponentsWithStats((heat > levels[0]).astype(np.uint8))
-    for label in range(1, number):
-        left, top, width, height, _ = (int(value) for value in boxes[label])
-        window = slice(top, top + height), slice(left, left + width)
-        patch = np.where(labels[window] == label, heat[window], np.float32(0))
+    for window, found in components(heat > levels[0]):
+        left, top = window[1].start, window[0].start
+        patch = np.where(found, heat[window], np.float32(0))
         if len(levels) > 1 and is_several_lines(patch):
             yield from ((left + x, top + y, part) for x, y, part in patches(patch, levels[1:]))
         else:

@@ -48,7 +48,7 @@ def locate(name: str) -> Location:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise MissingExtraError("fsspec", "train") from error
+        raise MissingExtraError("fsspec", "batch") from error
     try:
         return Location(*url_to_fs(name))
     except ImportError as error:

@@ -31,7 +31,7 @@ class ParquetStore:
             import pyarrow as pa
             from pyarrow.parquet import ParquetWriter
         except ImportError as error:
-            raise MissingExtraError("pyarrow", "train") from error
+            raise MissingExtraError("pyarrow", "batch") from error
         image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
         fields = [("image", image), *((name, pa.string()) for name in STRINGS), ("clean", pa.bool_())]
         self.schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features()}})})

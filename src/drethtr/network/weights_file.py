@@ -1,19 +1,11 @@
-"""Weights that others saved, from safetensors or torch files, without executing anything in them, and whether they fit.
+"""Weights that others saved, from safetensors or torch files, without running code from them, and whether they fit."""
 
-A torch file is a zip archive: a pickle that describes the tensors, and the bytes of each storage. The pickle is read
-with a few inert stand-ins in place of everything it may name, and whatever else it names is refused. torch's own
-`weights_only` is not used: before torch 2.6 it could be made to run code (CVE-2025-32434). Nor is the unpickler in C: a
-few bytes make it take memory for as many objects as they claim.
-"""
-
-import io
 import pickle
+import re
 import struct
-from collections import OrderedDict
+import warnings
 from collections.abc import Callable, Collection, Mapping
-from math import prod
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 import torch
@@ -28,39 +20,23 @@ ZIP, LEGACY = b"PK\x03\x04", b"\x80\x02"
 
 DAMAGES = (
     BadZipFile,
-    pickle.UnpicklingError,
-    struct.error,
     LookupError,
+    struct.error,
     ValueError,
     TypeError,
     AttributeError,
+    AssertionError,
     RuntimeError,
     EOFError,
     OSError,
     MemoryError,
     OverflowError,
 )
-"""What reading a damaged archive, pickle or tensor ends in."""
-
-NEVER_USED = frozenset(b"".join((pickle.BYTEARRAY8, pickle.DICT, pickle.EMPTY_SET, pickle.ADDITEMS, pickle.FROZENSET)))
-"""Codes of a pickle that are refused: the first makes room for as many bytes as it claims, the others hash anything."""
-
-DTYPES = {
-    "DoubleStorage": torch.float64,
-    "FloatStorage": torch.float32,
-    "HalfStorage": torch.float16,
-    "BFloat16Storage": torch.bfloat16,
-    "LongStorage": torch.int64,
-    "IntStorage": torch.int32,
-    "ShortStorage": torch.int16,
-    "CharStorage": torch.int8,
-    "ByteStorage": torch.uint8,
-    "BoolStorage": torch.bool,
-}
+"""What reading a damaged archive or tensor ends in."""
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file by name; what kind of file it is, is seen in its first bytes.
+    """The tensors of a file by name; its first bytes tell what kind of file it is.
 
     Raises:
         CheckpointError: if it is missing, damaged, or holds anything but named tensors.
@@ -82,96 +58,6 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: neither a torch file nor safetensors ({error})") from error
 
 
-class Described(NamedTuple):
-    """Where the values of a tensor lie: a piece of the storage named `key`."""
-
-    key: str
-    dtype: torch.dtype
-    offset: int = 0
-    size: tuple[int, ...] = ()
-    stride: tuple[int, ...] = ()
-
-
-class DescribeTensor:
-    """Stands in for the function by which a torch file makes tensors; makes none."""
-
-    __slots__ = ()
-
-    def __call__(self, storage: Described, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any) -> Any:
-        if not all(isinstance(number, int) for number in (offset, *size, *stride)):
-            raise CheckpointError("it holds a tensor whose size is no number")
-        return storage._replace(offset=offset, size=size, stride=stride)
-
-
-class DescribeParameter:
-    """The same for parameters, which are tensors here."""
-
-    __slots__ = ()
-
-    def __call__(self, tensor: Described, *_: Any) -> Any:
-        return tensor
-
-
-class EmptyDict:
-    """The same for ordered dictionaries, which a state dict fills after they are made; copies none."""
-
-    __slots__ = ()
-
-    def __call__(self) -> Any:
-        return OrderedDict()
-
-
-def set_item(unpickler: Any) -> None:
-    """Put the last value on the stack into the dictionary below it, under the name between them."""
-    value, name = unpickler.stack.pop(), unpickler.stack.pop()
-    put(unpickler.stack[-1], name, value)
-
-
-def set_items(unpickler: Any) -> None:
-    """The same for all names and values since the last mark."""
-    items = unpickler.pop_mark()
-    for name, value in zip(items[::2], items[1::2], strict=True):
-        put(unpickler.stack[-1], name, value)
-
-
-def put(table: Any, name: Any, value: Any) -> None:
-    """Names are text: to hash tuples of tuples can take for ever, or end the process."""
-    if not isinstance(name, str):
-        raise CheckpointError("it holds something under a name that is no text")
-    table[name] = value
-
-
-class InertUnpickler(pickle._Unpickler):
-    """Finds nothing but the stand-ins, so that a pickle can name no code, and takes no memory for what is not there."""
-
-    dispatch: ClassVar = {
-        **{code: read for code, read in pickle._Unpickler.dispatch.items() if code not in NEVER_USED},
-        pickle.SETITEM[0]: set_item,
-        pickle.SETITEMS[0]: set_items,
-    }
-    """What is done at each code."""
-
-    KNOWN: ClassVar[dict[tuple[str, str], Any]] = {
-        ("collections", "OrderedDict"): EmptyDict(),
-        ("torch._utils", "_rebuild_tensor_v2"): DescribeTensor(),
-        ("torch._utils", "_rebuild_parameter"): DescribeParameter(),
-        **{("torch", name): dtype for name, dtype in DTYPES.items()},
-    }
-
-    def find_class(self, module: str, name: str) -> Any:
-        """The stand-in for a name."""
-        if (module, name) not in self.KNOWN:
-            raise CheckpointError(f"it names {module}.{name}, which no plain state dict does")
-        return self.KNOWN[module, name]
-
-    def persistent_load(self, pid: Any) -> Described:
-        """A storage, from its kind and key; device and size do not matter here."""
-        kind, dtype, key, _, _ = pid
-        if kind != "storage" or not isinstance(dtype, torch.dtype) or not isinstance(key, str):
-            raise CheckpointError("it refers to more than storages of numbers, which no plain state dict does")
-        return Described(key, dtype)
-
-
 def read_torch(path: Path) -> dict[str, Tensor]:
     """The tensors of a file that `torch.save` wrote from a plain state dict.
 
@@ -181,25 +67,17 @@ def read_torch(path: Path) -> dict[str, Tensor]:
     try:
         with ZipFile(path) as archive:
             refuse_bomb(archive, path.stat().st_size)
-            indices = [name for name in archive.namelist() if name.endswith("data.pkl")]
-            if len(indices) != 1:
-                raise CheckpointError(f"it has {len(indices) or 'no'} data.pkl, where torch.save writes one")
-            described = InertUnpickler(io.BytesIO(archive.read(indices[0]))).load()
-            if not isinstance(described, dict) or not all(map(is_named_tensor, described.items())):
-                raise CheckpointError("it holds more than named tensors; save the bare state dict")
-            folder = indices[0].removesuffix("data.pkl")
-            values = storages(archive, folder, {where.key for where in described.values()})
-            return {name: tensor(values[where.key], where) for name, where in described.items()}
+            if not any(name.endswith("data.pkl") for name in archive.namelist()):
+                raise CheckpointError("it has no data.pkl, where torch.save writes one")
+        with warnings.catch_warnings(action="ignore"):  # of pickle protocols
+            held = torch.load(path, map_location="cpu", weights_only=True)
+        return dict(map(named_tensor, named_entries(held)))
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
+    except pickle.UnpicklingError as error:
+        raise CheckpointError(f"{path}: {refused(error)}") from error
     except DAMAGES as error:
         raise CheckpointError(f"{path}: not a whole torch file ({error})") from error
-
-
-def is_named_tensor(entry: tuple[Any, Any]) -> bool:
-    """Whether an entry of a dictionary is a described tensor under a name."""
-    name, where = entry
-    return isinstance(name, str) and isinstance(where, Described)
 
 
 def refuse_bomb(archive: ZipFile, size: int) -> None:
@@ -211,19 +89,28 @@ def refuse_bomb(archive: ZipFile, size: int) -> None:
         raise CheckpointError("its entries overlap, which torch's never do")
 
 
-def storages(archive: ZipFile, folder: str, keys: Collection[str]) -> dict[str, bytearray]:
-    """The bytes of each storage, read once however many tensors share it."""
-    if folder + "byteorder" in archive.namelist() and archive.read(folder + "byteorder") != b"little":
-        raise CheckpointError("it was written by a big-endian machine; save it again on another")
-    return {key: bytearray(archive.read(f"{folder}data/{key}")) for key in keys}
+def refused(error: pickle.UnpicklingError) -> str:
+    """What torch refused to load; its own message suggests to load the file all the same."""
+    if name := re.search(r"GLOBAL (\S+) ", str(error)):
+        return f"it names {name[1]}, which no plain state dict does"
+    return "not a whole torch file, or it holds more than named tensors; save the bare state dict"
 
 
-def tensor(values: bytearray, where: Described) -> Tensor:
-    """A described tensor, as a view of the bytes of its storage."""
-    whole = torch.frombuffer(values, dtype=where.dtype) if values else torch.empty(0, dtype=where.dtype)
-    if prod(where.size) > len(whole):
-        raise CheckpointError(f"storage {where.key} has {len(whole)} values, too few for a tensor of {where.size}")
-    return whole.as_strided(where.size, where.stride, where.offset)
+def named_entries(held: object) -> Collection[tuple[object, object]]:
+    """The entries of a state dict."""
+    return held.items() if isinstance(held, dict) else [(None, held)]
+
+
+def named_tensor(entry: tuple[object, object]) -> tuple[str, Tensor]:
+    """An entry of a state dict: a plain tensor under its name, none of whose numbers stands for several."""
+    name, weight = entry
+    plain = isinstance(weight, Tensor) and weight.layout is torch.strided and weight.device.type == "cpu"
+    if not (isinstance(name, str) and isinstance(weight, Tensor) and plain):
+        raise CheckpointError("it holds more than named tensors; save the bare state dict")
+    values = weight.untyped_storage().nbytes() // weight.element_size()
+    if weight.numel() > values:
+        raise CheckpointError(f"{name} has {values} values, too few for a tensor of {tuple(weight.shape)}")
+    return name, weight.detach()
 
 
 def fit(
@@ -233,7 +120,7 @@ def fit(
     named: Callable[[str], str] = str,
     remedy: str = "are they of such a network?",
 ) -> dict[str, Tensor]:
-    """The weights, in the numbers of a network whose own are `wanted`; `named` tells what people call each.
+    """The weights, in the data types of a network whose own are `wanted`; `named` gives the name to show for each.
 
     Raises:
         CheckpointError: naming weights that are missing, left over, of another shape or kind, or not finite.
@@ -246,7 +133,7 @@ def fit(
 
 
 def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: Callable[[str], str]) -> str:
-    """Why some weights cannot take the place of others, if they cannot."""
+    """Why some weights cannot take the place of others; empty if they can."""
     if missing := [named(name) for name in wanted.keys() - weights.keys()]:
         return f"the weights lack {listed(missing)}, which this network has"
     if extra := [named(name) for name in weights.keys() - wanted.keys()]:

@@ -241,8 +241,6 @@ def open_job(
     wanted = {name: named("format", name, FORMATS) for name in formats}
     if doubts and "txt" in wanted:
         wanted["txt"] = TEXT_WITH_DOUBTS
-    for format in wanted.values():
-        format.refuse_missing()
     folder = None if output is None else Path(output)
     files, errors = find_inputs([str(name) for name in inputs], folder, [format.ending for format in wanted.values()])
     tasks = []

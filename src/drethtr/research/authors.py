@@ -79,10 +79,10 @@ def load(
     config = published_config(ours, heads, settings)
     if isinstance(config.backbone, Given):
         ours |= {"to_width.weight": torch.eye(config.width), "to_width.bias": torch.zeros(config.width)}
-    return network_of(ours, config)
+    return published_network(ours, config)
 
 
-def network_of(weights: Mapping[str, Tensor], config: NetworkConfig) -> DRetHTR:
+def published_network(weights: Mapping[str, Tensor], config: NetworkConfig) -> DRetHTR:
     """The network of `published_weights`, ready to read.
 
     Raises:

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Preparation
+from drethtr.network.backend import with_network
 from drethtr.recognition.architecture import BASE, SMALL, NetworkConfig
 from drethtr.recognition.model_file import Model
-from drethtr.research.authors import BACKBONE, network_of, published_weights, vocabulary_of
+from drethtr.research.authors import BACKBONE, published_network, published_weights, vocabulary_of
 from drethtr.text.tokenizer import Characters
 
 IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
@@ -47,4 +48,5 @@ def convert(weights: Mapping[str, Tensor], conversion: Conversion, card: Mapping
             f"the weights are for {tokens} tokens, but an alphabet of {len(conversion.alphabet)} characters makes "
             f"{tokenizer.size} with the 4 marks; give the {tokens - 4} characters that they were trained with"
         )
-    return Model(network_of(ours, conversion.network), tokenizer, conversion.preparation, card)
+    network = published_network(ours, conversion.network)
+    return with_network(Model(conversion.network, {}, tokenizer, conversion.preparation, card), network)

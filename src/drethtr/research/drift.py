@@ -1,23 +1,53 @@
 """How far the parallel form of a network and its recurrent form drift apart on the same text.
 
-On paper they are one function. In finite precision their sums run in another order, so their results differ a little,
-and the difference may grow with the text; what drifts too far no longer writes what it was trained to write.
+On paper they are one function. In finite precision they add in another order, so their results differ a little, and the
+difference may grow with the text. A network that drifts too far no longer writes what it was trained to write.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
-from drethtr.language.ngrams import NGrams
+from drethtr.images.line import Line
+from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import DRetHTR, ImageMemory
 from drethtr.network.retention import CHUNK
-from drethtr.recognition.search.decoded import Decoded
-from drethtr.recognition.search.decoder import Decoder
-from drethtr.recognition.search.scorer import side_by_side
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.precision import Precision
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategy import Strategy
+from drethtr.text.tokenizer import BOS, PAD
 
 TOLERANCE = 1e-3
 """Log-probabilities that differ by more are worth a warning; in float32 the forms agree some twenty times better."""
+
+
+def measure(
+    model: Model, strategy: Strategy | None, lines: Sequence[Line], device: torch.device, precision: Precision
+) -> list[float]:
+    """The largest drift on the text that is found on each piece of some lines.
+
+    Measured is the network that writes token by token; in bfloat16, a narrow one writes in float32.
+    """
+    network = TorchNetwork(network_of(model, device), precision)
+    recognizer = Recognizer(model, strategy, network=network, precision=precision)
+    pieces = recognizer.pieces.prepare_all(lines)
+    texts = [piece.tokens for piece in recognizer.pieces.read(pieces)]
+    found: dict[int, float] = {}
+    with torch.inference_mode():
+        for group, view in recognizer.pieces.views(pieces):
+            drifts = text_drift(network.text, [texts[number] for number in group], view.memory.kept)
+            found |= zip(group, drifts, strict=True)
+    return [found[number] for number in range(len(pieces))]
+
+
+def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: ImageMemory) -> list[float]:
+    """The largest drift on each of some texts, one per line of the memory."""
+    tokens = pad_sequence([torch.tensor([BOS, *text]) for text in texts], batch_first=True, padding_value=PAD)
+    found = drift(network, tokens.to(memory.layers[0].keys.device), memory).cpu()
+    return [float(row[: len(text) + 1].max()) for row, text in zip(found, texts, strict=True)]
 
 
 def drift(network: DRetHTR, tokens: Tensor, memory: ImageMemory) -> Tensor:
@@ -36,31 +66,3 @@ def drift(network: DRetHTR, tokens: Tensor, memory: ImageMemory) -> Tensor:
         one, other = (part.float().log_softmax(-1) for part in (at_once, torch.cat(steps, dim=1)))
         differences.append((one - other).abs().amax(-1))
     return torch.cat(differences, dim=1)
-
-
-def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: ImageMemory) -> list[float]:
-    """The largest drift on each of some texts, one per line of the memory."""
-    found = drift(network, side_by_side(texts).to(memory.layers[0].keys.device), memory).cpu()
-    return [float(row[: len(text) + 1].max()) for row, text in zip(found, texts, strict=True)]
-
-
-class DriftTold(Decoder):
-    """A decoder as it is, and how far the two forms are apart on the texts of every batch; longer than reading.
-
-    It asks for the network that writes token by token, since that is measured: in bfloat16, a narrow one is in float32.
-    """
-
-    def __init__(self, decoder: Decoder, tell: Callable[[float], object]) -> None:
-        self.decoder = decoder
-        self.tell = tell
-
-    @property
-    def widths(self) -> tuple[float, ...]:
-        return self.decoder.widths
-
-    def decode_views(
-        self, network: DRetHTR, views: Sequence[ImageMemory], alternatives: int = 0, ngrams: NGrams | None = None
-    ) -> list[Decoded]:
-        decoded = self.decoder.decode_views(network, views, alternatives, ngrams)
-        self.tell(max(text_drift(network, [line.tokens for line in decoded], views[0])))
-        return decoded

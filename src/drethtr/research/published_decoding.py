@@ -1,24 +1,26 @@
-"""Decoding as the released code scores it, for comparing with published figures; for reading, use the other strategies.
+"""Decoding with the released code's scores, to compare with published figures; for reading, use the other strategies.
 
-Every token may be written, the start and padding included. A beam search sums log-probabilities without regard to
-length, and a text that has ended goes on, paying for tokens that nobody will read, until all beams of its line have
-ended; the highest sum wins, cut at its first end. That is done here for each line as if it were alone: in the released
-code, what a line gets depends on its batch.
+The decoder may write every token, the start and padding included. A beam search sums log-probabilities whatever the
+length. A text that has ended goes on, at the cost of tokens that nobody reads, until all beams of its line have ended;
+the highest sum wins, cut at its first end. Here each line is decoded as if it were alone; in the released code, the
+text of a line depends on its batch.
 """
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.ngrams import NGrams
-from drethtr.network.network import DRetHTR, ImageMemory
+from drethtr.recognition.network import Network
 from drethtr.recognition.search.decoded import Decoded, located
-from drethtr.recognition.search.decoder import OneView
 from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.search import Hypothesis, Scorer, State, greedy, select_rows
+from drethtr.recognition.search.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, greedy, highest
+from drethtr.recognition.search.strategies import NAMES, NUMBERED
+from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 LIMIT = 94
@@ -37,56 +39,62 @@ class Beams(NamedTuple):
     ended   (rows,)    whether the end is among the tokens
     """
 
-    tokens: Tensor
-    gains: Tensor
-    scores: Tensor
-    ended: Tensor
+    tokens: Ints
+    gains: Floats
+    scores: Floats
+    ended: Mask
 
     @classmethod
-    def blank(cls, first: Tensor) -> "Beams":
+    def empty(cls, lines: int) -> "Beams":
         """One beam for each line, nothing written."""
-        nothing = first.new_zeros(len(first), 0)
-        gains = torch.zeros(len(first), 0, device=first.device)
-        return cls(nothing, gains, gains.new_zeros(len(first)), first.new_zeros(len(first), dtype=torch.bool))
+        nothing = np.zeros((lines, 0))
+        return cls(nothing.astype(np.int64), nothing, np.zeros(lines), np.zeros(lines, dtype=np.bool_))
+
+    def select(self, rows: Ints) -> "Beams":
+        """Keep, repeat or reorder rows."""
+        tokens, gains, scores, ended = self
+        return Beams(tokens[rows], gains[rows], scores[rows], ended[rows])
+
+    def followed_by(self, tokens: Ints, gains: Floats, end: int) -> "Beams":
+        """With one more token in each row."""
+        return Beams(
+            np.concatenate([self.tokens, tokens[:, None]], axis=1),
+            np.concatenate([self.gains, gains[:, None]], axis=1),
+            self.scores + gains,
+            self.ended | (tokens == end),
+        )
 
 
 def published_beam_search(
-    scorer: Scorer[State], state: State, first: Tensor, *, end: int, beams: int, limit: int
+    scorer: Scorer[State], state: State, first: Ints, *, end: int, beams: int, limit: int
 ) -> list[Hypothesis]:
     """The text of each line with the highest sum, in the order of `first` (lines,)."""
     found: dict[int, Hypothesis] = {}
-    numbers, written, last = list(range(len(first))), Beams.blank(first), first
+    numbers, written, last = np.arange(len(first)), Beams.empty(len(first)), first
     for position in range(limit):
         log_probabilities, state = scorer.step(last, state)
         rows, last, gains = extended(written, log_probabilities, len(numbers), beams)
-        written, state = select_rows((written, state), rows)
-        written = Beams(
-            torch.cat([written.tokens, last[:, None]], dim=1),
-            torch.cat([written.gains, gains[:, None]], dim=1),
-            written.scores + gains,
-            written.ended | (last == end),
-        )
-        done = written.ended.view(len(numbers), -1).all(1) | (position == limit - 1)
-        if not bool(done.any()):
+        written, state = written.select(rows).followed_by(last, gains, end), scorer.reorder(state, rows)
+        done = written.ended.reshape(len(numbers), -1).all(1) | (position == limit - 1)
+        if not done.any():
             continue
-        width, going = len(last) // len(numbers), (~done).nonzero().flatten()
-        found |= {numbers[line]: best_of(written, line, width, end) for line in done.nonzero().flatten().tolist()}
-        numbers = [numbers[line] for line in going.tolist()]
-        if not numbers:
+        width, rest = len(last) // len(numbers), np.flatnonzero(~done)
+        found |= {int(numbers[line]): best_of(written, line, width, end) for line in np.flatnonzero(done).tolist()}
+        numbers = numbers[rest]
+        if not len(rest):
             break
-        kept = (going[:, None] * width + torch.arange(width, device=going.device)).flatten()
-        scorer = scorer.keep(going)
-        written, state, last = select_rows((written, state, last), kept)
+        kept = (rest[:, None] * width + np.arange(width)).ravel()
+        scorer, state = scorer.keep(rest), scorer.reorder(state, kept)
+        written, last = written.select(kept), last[kept]
     return [found[number] for number in range(len(first))]
 
 
-def extended(written: Beams, log_probabilities: Tensor, lines: int, beams: int) -> tuple[Tensor, Tensor, Tensor]:
+def extended(written: Beams, log_probabilities: Floats, lines: int, beams: int) -> tuple[Ints, Ints, Floats]:
     """The best continuations of each line: rows they continue, tokens they add, what these gain; (new rows,) each."""
     vocabulary = log_probabilities.shape[1]
-    sums = (written.scores[:, None] + log_probabilities).view(lines, -1)
-    best = sums.topk(min(beams, sums.shape[1])).indices
-    best = (best + torch.arange(lines, device=best.device)[:, None] * sums.shape[1]).flatten()
-    return best // vocabulary, best % vocabulary, log_probabilities.flatten()[best]
+    sums = (written.scores[:, None] + log_probabilities).reshape(lines, -1)
+    best = (highest(sums, beams) + np.arange(lines)[:, None] * sums.shape[1]).ravel()
+    return best // vocabulary, best % vocabulary, log_probabilities.ravel()[best]
 
 
 def best_of(written: Beams, line: int, width: int, end: int) -> Hypothesis:
@@ -98,8 +106,8 @@ def best_of(written: Beams, line: int, width: int, end: int) -> Hypothesis:
     return Hypothesis(tuple(tokens[:length]), sum(gains), tuple(gains))
 
 
-def readable(hypothesis: Hypothesis) -> Hypothesis:
-    """The same without the marks that stand for no text."""
+def without_marks(hypothesis: Hypothesis) -> Hypothesis:
+    """The text of a hypothesis that may have start and padding among its tokens."""
     tokens, gains = hypothesis.tokens, hypothesis.token_log_probabilities
     kept = [place for place, token in enumerate(tokens) if token not in (BOS, PAD)]
     return hypothesis._replace(
@@ -108,8 +116,27 @@ def readable(hypothesis: Hypothesis) -> Hypothesis:
     )
 
 
+class Published(Strategy):
+    """Decoding as in the released code; it gives no alternatives."""
+
+    @property
+    def most_alternatives(self) -> int:
+        return 0
+
+    def find(
+        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
+    ) -> list[Decoded]:
+        [view] = views
+        found = self.search(NetworkScorer(network, view.memory, forbidden=()))
+        return located(view.memory, view.ctc, list(map(without_marks, found)))
+
+    @abstractmethod
+    def search(self, scorer: NetworkScorer) -> list[Hypothesis]:
+        """The text of each line, marks included."""
+
+
 @dataclass(frozen=True)
-class PublishedGreedy(OneView):
+class PublishedGreedy(Published):
     """The likeliest token at every step, as the released code takes it."""
 
     limit: int = LIMIT
@@ -117,20 +144,12 @@ class PublishedGreedy(OneView):
     def __post_init__(self) -> None:
         check_limit(self.limit)
 
-    @property
-    def most_alternatives(self) -> int:
-        return 0
-
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
-    ) -> list[Decoded]:
-        scorer = NetworkScorer(network, memory, forbidden=())
-        found = greedy(scorer, network.initial_state(memory), scorer.first_tokens(), end=EOS, limit=self.limit)
-        return located(network, memory, [readable(hypothesis) for hypothesis in found])
+    def search(self, scorer: NetworkScorer) -> list[Hypothesis]:
+        return greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=self.limit)
 
 
 @dataclass(frozen=True)
-class PublishedBeam(OneView):
+class PublishedBeam(Published):
     """The released beam search, whose best texts the paper reports at 5 beams."""
 
     beams: int = 5
@@ -141,26 +160,20 @@ class PublishedBeam(OneView):
         if not 1 <= self.beams <= 100:
             raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
 
-    @property
-    def most_alternatives(self) -> int:
-        return 0
-
-    def decode(
-        self, network: DRetHTR, memory: ImageMemory, alternatives: int = 0, ngrams: NGrams | None = None
-    ) -> list[Decoded]:
-        scorer = NetworkScorer(network, memory, forbidden=())
-        found = published_beam_search(
-            scorer,
-            network.initial_state(memory),
-            scorer.first_tokens(),
-            end=EOS,
-            beams=self.beams,
-            limit=self.limit,
-        )
-        return located(network, memory, [readable(hypothesis) for hypothesis in found])
+    def search(self, scorer: NetworkScorer) -> list[Hypothesis]:
+        first = scorer.first_tokens()
+        return published_beam_search(scorer, scorer.begin(), first, end=EOS, beams=self.beams, limit=self.limit)
 
 
 def check_limit(limit: int) -> None:
-    """Refuse a limit that leaves no room for any token, or for more than any line has."""
+    """Refuse a limit that leaves no room for any token, or for more than any line has.
+
+    Raises:
+        ConfigError: saying what a limit may be.
+    """
     if not 1 <= limit <= LONGEST_LIMIT:
         raise ConfigError(f"a text has 1 token, its end, to {LONGEST_LIMIT:,}, so the limit cannot be {limit}")
+
+
+NAMES["published"] = PublishedGreedy
+NUMBERED["published"] = PublishedBeam

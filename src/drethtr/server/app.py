@@ -96,7 +96,6 @@ class Service:
         """`POST /page?format=alto&name=letter.jpg`: the document of an image or PDF; json by default."""
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
-        format.refuse_missing()
         name = Path(asked.get("name", "")).name or "page"
         with self.admitted(), TemporaryDirectory() as folder:  # the upload waits in a file instead of memory
             path = await asyncio.to_thread(put, await body_of(request), Path(folder), name)

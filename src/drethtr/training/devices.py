@@ -47,6 +47,7 @@ class Devices:
         except ImportError as error:
             raise MissingExtraError("accelerate", "train") from error
         device = device_called(device)
+        torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
         # Without `broadcast_buffers` batch norms of the first process only would see lines; `level` evens them out.
         wishes = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
         patient = InitProcessGroupKwargs(timeout=PATIENCE)

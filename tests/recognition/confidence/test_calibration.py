@@ -77,7 +77,7 @@ def test_trust_survives_json():
     assert config.from_dict(Trust, {}) == Trust()
 
 
-def test_trust_may_name_any_decoder():
+def test_trust_may_name_any_strategy():
     """In a fresh process, where nobody else has asked for the published ones."""
     code = "from drethtr.base import config; from drethtr.recognition.confidence.trust import Trust as T; "
     code += "config.from_dict(T, {'strategy': {'kind': 'PublishedBeam'}})"

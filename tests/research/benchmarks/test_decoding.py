@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from conftest import TINY
 
+from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.architecture import SMALL, JointSoftmax, Learned, Light, Retentive
-from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.search import select_rows
+from drethtr.recognition.search.scorer import NetworkScorer, log_softmax
+from drethtr.recognition.search.strategy import View
 from drethtr.research.benchmarks.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published
 from drethtr.research.benchmarks.memory import formulas
 from drethtr.research.benchmarks.published import CopyingScorer, PublishedRetentive, on_canvas
@@ -22,13 +24,11 @@ TASK = Task(name="tiny", config=PLAIN, batch=2, beams=3, characters=7, pixels=30
 
 @pytest.mark.parametrize("mixer", [Retentive(), JointSoftmax()], ids=["retention", "cache"])
 @pytest.mark.parametrize("beams", [1, 3])
-@torch.inference_mode()
 def test_texts_are_as_long_as_they_should_be(mixer, beams):
     task = replace(TASK, beams=beams)
-    network = build(task, mixer)
-    images = images_of(task, 48)
-    memory = network.encode_image(images, torch.full((2,), images.shape[-1]))
-    assert [len(text.tokens) for text in task.decoder.decode(network, memory)] == [7, 7]
+    network = TorchNetwork(build(task, mixer))
+    view = View.of(network.encode(images_of(task, 48)))
+    assert [len(text.tokens) for text in task.strategy.find(network, [view])] == [7, 7]
 
 
 @pytest.mark.parametrize(("batch", "beams", "steps"), [(1, 1, 8), (1, 3, 8), (2, 3, 8), (2, 1, LIMIT)])
@@ -40,31 +40,29 @@ def test_the_published_search_takes_as_many_steps_as_it_would(batch, beams, step
     assert len(taken) == steps
 
 
-@torch.inference_mode()
 def test_published_retention_says_what_ours_says():
-    """Copies of the image, and the sum of the decay taken anew: another way to the same logits."""
-    images, widths = on_canvas(images_of(TASK, 48))
-    ours, published = build(TASK, Retentive()), build(TASK, PublishedRetentive())
-    memory = ours.encode_image(images, widths)
+    """Copies of the image, and decay summed over the whole text at every step, give the same logits."""
+    ours, published = (TorchNetwork(build(TASK, mixer)) for mixer in (Retentive(), PublishedRetentive()))
+    memory = ours.encode(list(map(on_canvas, images_of(TASK, 48))))
     scorers = [NetworkScorer(ours, memory), CopyingScorer(published, memory)]
-    states = [network.initial_state(memory) for network in (ours, published)]
-    rows, tokens = torch.tensor([0, 0, 0, 1, 1, 1]), torch.tensor([0, 0])
+    states = [ours.begin(memory), published.begin(memory)]
+    rows, tokens = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0])
     for step in range(5):
         said = [scorer.step(tokens, state) for scorer, state in zip(scorers, states, strict=True)]
-        allowed = said[0][0].isfinite()
-        torch.testing.assert_close(
-            said[0][0][allowed], said[1][0].masked_fill(~allowed, -torch.inf).log_softmax(-1)[allowed]
-        )
-        states = [select_rows(state, rows) if step == 0 else state for _, state in said]
-        tokens = torch.arange(6) + 4 + step
+        allowed = np.isfinite(said[0][0])
+        theirs = log_softmax(np.where(allowed, said[1][0], -np.inf))
+        np.testing.assert_allclose(said[0][0][allowed], theirs[allowed], rtol=1e-5, atol=1e-5)
+        states = [state for _, state in said]
+        if step == 0:
+            states = [scorer.reorder(state, rows) for scorer, state in zip(scorers, states, strict=True)]
+        tokens = np.arange(6) + 4 + step
 
 
-@torch.inference_mode()
 def test_canvas_is_paper_right_of_the_line():
-    images = images_of(TASK, 64)
-    canvas, widths = on_canvas(images)
-    assert canvas.shape[-1] == 2227 and widths.tolist() == [2227, 2227]
-    assert torch.equal(canvas[..., : images.shape[-1]], images) and (canvas[..., images.shape[-1] :] == -1).all()
+    [image, _] = images_of(TASK, 64)
+    canvas = on_canvas(image)
+    assert canvas.shape == (64, 2227)
+    assert np.array_equal(canvas[:, : image.shape[1]], image) and (canvas[:, image.shape[1] :] == -1).all()
 
 
 def test_weights_are_the_same():

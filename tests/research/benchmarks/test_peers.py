@@ -8,10 +8,10 @@ from conftest import written
 from drethtr.base.errors import MissingExtraError
 from drethtr.images.line import load_line
 from drethtr.research.benchmarks import peers
-from drethtr.research.benchmarks.peers import Known, command_contenders, save, trocr_image
+from drethtr.research.benchmarks.peers import KnownLine, command_contenders, save, trocr_image
 
 CPU = torch.device("cpu")
-LINES = [Known(written("abc"), "abc"), Known(written("a longer line"), "a longer line")]
+LINES = [KnownLine(written("abc"), "abc"), KnownLine(written("a longer line"), "a longer line")]
 
 
 @pytest.mark.skipif(find_spec("transformers") is None, reason="transformers is not installed")

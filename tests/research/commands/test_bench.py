@@ -7,7 +7,7 @@ import torch
 from conftest import TINY
 from printed_pages import put_page
 
-from drethtr.network import network
+from drethtr.recognition import architecture
 from drethtr.research.benchmarks import pages, peers, strategies, training
 from drethtr.research.benchmarks.peak import can_measure
 from drethtr.training.feed.batch import BatchConfig
@@ -23,7 +23,7 @@ RACES = {
 @pytest.fixture(autouse=True)
 def small(monkeypatch, tiny_path):
     """A tiny network in the place of COMPACT, of the shipped model and of TrOCR, for speed."""
-    monkeypatch.setitem(network.PRESETS, "compact", TINY)
+    monkeypatch.setitem(architecture.PRESETS, "compact", TINY)
     monkeypatch.setattr("drethtr.recognition.model_file.SHIPPED", tiny_path)
     monkeypatch.setattr(strategies, "SHIPPED", tiny_path)
     narrow = partial(peers.trocr_small, 1, 1)
@@ -69,6 +69,22 @@ def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
     assert (found["peak_bytes"] or 0) > 1e8 or not can_measure(torch.device("cpu"))
 
 
+def test_drift_is_measured(drethtr, tmp_path, lines):
+    arguments = ("bench", "drift", lines, "--decoder", "greedy", "--device", "cpu", "--json", tmp_path / "drift.json")
+    outcome = drethtr(*arguments)
+    assert outcome.code == 0 and "within the tolerated 0.001" in outcome.out and not outcome.err
+    drifts = json.loads((tmp_path / "drift.json").read_text())["drifts"]
+    assert len(drifts) == 2 and 0 < max(drifts) < 1e-3
+    coarse = json.loads(drethtr(*arguments, "--precision", "bfloat16") and (tmp_path / "drift.json").read_text())
+    assert len(coarse["drifts"]) == 2
+
+
+def test_too_much_drift_is_a_warning(drethtr, lines, monkeypatch):
+    monkeypatch.setattr("drethtr.research.drift.TOLERANCE", -1.0)
+    outcome = drethtr("bench", "drift", lines, "--decoder", "greedy", "--device", "cpu")
+    assert outcome.code == 0 and "more than the tolerated -1" in outcome.out and "warning" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -89,6 +105,8 @@ def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
         (["peers", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
         (["training", "--json", "gone/a.json"], "there is no folder gone"),
         (["pages", "nothing.xml", "--json", "gone/a.json"], "there is no folder gone"),
+        (["drift", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
+        (["drift", "nothing.parquet", "--decoder", "bean"], "unknown decoder 'bean'; did you mean 'beam'?"),
         (["all", "nothing.parquet", "--output", "precious.txt"], "precious.txt is a file"),
         (["all", "nothing.parquet", "--output", "precious.txt/results"], "cannot make the folder"),
     ],
@@ -104,4 +122,4 @@ def test_says_what_is_wrong(drethtr, tmp_path, monkeypatch, arguments, message):
 
 def test_help_names_every_benchmark(drethtr):
     outcome = drethtr("bench", "--help")
-    assert all(name in outcome.out for name in (*RACES, "memory", "training", "pages", "all"))
+    assert all(name in outcome.out for name in (*RACES, "memory", "training", "pages", "drift", "all"))

@@ -34,7 +34,7 @@ def test_published_weights_become_a_model_file(drethtr, weights, tmp_path):
     )
     assert outcome.code == 0 and "every weight in its place" in outcome.out
     model = load_model(output)
-    assert model.network.config.mixer == JointSoftmax() and model.tokenizer.size == 83
+    assert model.network.mixer == JointSoftmax() and model.tokenizer.size == 83
     again = drethtr("convert", weights, output, "--preset", "small", *SETTINGS)
     assert again.code == 2 and "--force" in again.err
 

@@ -1,11 +1,12 @@
 """Surprise is what the network says of the right text, token by token."""
 
+import numpy as np
 import pytest
-import torch
 from conftest import written
 
 from drethtr.lines.sample import Sample
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.scorer import log_softmax
 from drethtr.research.tables.likelihood import nats_of_lines
 from drethtr.text.tokenizer import BOS, EOS
 
@@ -15,14 +16,14 @@ def sample(text, width=1):
     return Sample(image=line.repeat(width, axis=1), text=text)
 
 
-@torch.inference_mode()
 def step_by_step(recognizer, one):
     [part] = recognizer.pieces.prepare(0, one.line())
-    memory, network = recognizer.pieces.encode([part.prepared]), recognizer.model.network
-    state, token, nats = network.initial_state(memory), BOS, 0.0
+    network = recognizer.network
+    memory = network.encode([part.prepared])
+    state, token, nats = network.begin(memory), BOS, 0.0
     for following in [*recognizer.model.tokenizer.encode(one.text), EOS]:
-        logits, state = network.decode_text(torch.tensor([[token]]), memory, state)
-        nats -= float(logits[0, 0].log_softmax(-1)[following])
+        logits, state = network.step(memory, np.array([token]), state)
+        nats -= float(log_softmax(logits[0].astype(float))[following])
         token = following
     return nats
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PIL import Image
 from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, TiffImageFile
 
-from drethtr.base.errors import DataError, MissingExtraError
+from drethtr.base.errors import DataError
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
@@ -59,13 +59,10 @@ def write_pdf(document: Document) -> bytes:
     """All pages of a document.
 
     Raises:
-        MissingExtraError: if pikepdf is not installed.
         DataError: if the PDF that the pages come from cannot be opened, or has other pages.
     """
-    try:
-        import pikepdf
-    except ImportError as error:
-        raise MissingExtraError("pikepdf", "page") from error
+    import pikepdf
+
     glyphless = GlyphlessFont()
     with pikepdf.new() if document.pdf is None else opened(document.pdf, len(document.sheets)) as pdf:
         font = pdf.make_indirect(pikepdf.Dictionary())

@@ -59,7 +59,7 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
         import pyarrow
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise MissingExtraError("pyarrow", "train") from error
+        raise MissingExtraError("pyarrow", "batch") from error
     try:
         with (
             reaching(name),

@@ -18,6 +18,7 @@ import numpy as np
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
+from drethtr.base.plugins import load_plugins
 from drethtr.language.ngrams import NGrams
 from drethtr.language.voice import Voice
 from drethtr.recognition.network import Network
@@ -318,6 +319,8 @@ def strategy_named(text: str) -> Strategy:
         ConfigError: for any other name or number.
     """
     name, colon, number = text.partition(":")
+    if name not in NAMES:
+        load_plugins()
     if name not in NAMES:
         raise ConfigError(f"unknown decoder {text!r}{hint(name, NAMES)}; known: {', '.join(NAMES)}, beam:5")
     if not colon:

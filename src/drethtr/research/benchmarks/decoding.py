@@ -1,22 +1,24 @@
 """Retention against a key-value cache and against the published algorithm, at the same work.
 
 The weights are random, so a text would end by chance. It is made to end after `Task.characters` characters: before that
-the end is impossible, then it is certain. All have networks of the same shape.
+the end is impossible, then it is certain. All contenders have networks of the same shape and search with the same code.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from drethtr.images.prepare import Preparation
+from drethtr.images.prepare import Preparation, Prepared
+from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
-from drethtr.network.precision import Precision
 from drethtr.recognition.architecture import PRESETS, JointSoftmax, MixerConfig, NetworkConfig, Retentive
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.search.strategies import Beam, Greedy
+from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.research.benchmarks import published
 from drethtr.research.benchmarks.published import PublishedRetentive
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
@@ -46,7 +48,7 @@ class Task:
         return f"{self.name.upper()}, batch {self.batch}, beam {self.beams}"
 
     @property
-    def decoder(self) -> Decoder:
+    def strategy(self) -> Strategy:
         """The strategy with so many beams."""
         return Greedy() if self.beams == 1 else Beam(self.beams)
 
@@ -83,30 +85,28 @@ class EndingNetwork(DRetHTR):
 
 
 def build(task: Task, mixer: MixerConfig) -> EndingNetwork:
-    """The task's network with another mixer and random weights, always the same."""
+    """The task's network with another mixer and random weights from one seed."""
     torch.manual_seed(0)
     network = EndingNetwork(replace(task.config, mixer=mixer), task.vocabulary)
     network.characters = task.characters
     network.to(task.device).eval()
-    network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # as `load_model` does
+    network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # as `network_of` does
     return network
 
 
-def images_of(task: Task, height: int) -> Tensor:
-    """Lines (B, 1, height, columns) of random pixels: what is on them does not change how long reading takes."""
+def images_of(task: Task, height: int) -> list[Prepared]:
+    """Lines (height, columns) of random pixels: what is on them does not change how long reading takes."""
     columns = Preparation(height=height).columns(task.pixels, 64)
-    return torch.rand(task.batch, 1, height, columns, generator=torch.Generator().manual_seed(0)) * 2 - 1
+    return list(np.random.default_rng(0).uniform(-1, 1, (task.batch, height, columns)).astype(np.float32))
 
 
 def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precision.FLOAT32) -> Work:
     """Our search, with early stop, images at their own width and their keys stored once."""
-    networks = precision.prepare(build(task, mixer))
-    images = images_of(task, networks.image.backbone.height).to(task.device)
-    widths = torch.full((task.batch,), images.shape[-1], device=task.device)
+    network = TorchNetwork(build(task, mixer), precision)
+    images = images_of(task, network.dimensions.height)
 
-    @torch.inference_mode()
     def run() -> None:
-        task.decoder.decode(networks.text, networks.encode_image(images, widths))
+        task.strategy.find(network, [View.of(network.encode(images))])
 
     return run
 
@@ -114,10 +114,9 @@ def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precisio
 def prepare_published(task: Task) -> Work:
     """The algorithm of the paper; several lines that it reads greedily never end at the same step, as real ones."""
     together = task.beams > 1 or task.batch == 1
-    network = build(task if together else replace(task, characters=LIMIT), PublishedRetentive())
-    images = images_of(task, network.backbone.height).to(task.device)
+    network = TorchNetwork(build(task if together else replace(task, characters=LIMIT), PublishedRetentive()))
+    images = images_of(task, network.dimensions.height)
 
-    @torch.inference_mode()
     def run() -> None:
         published.read(network, images, task.beams)
 

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from drethtr.network.attention import KeyValue
+from drethtr.network.backend import stack
 from drethtr.network.cache import TextCache
 from drethtr.network.mixer import TextMixer
-from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.network.network import DecoderState, DRetHTR, ImageMemory, select_rows
 from drethtr.recognition.architecture import JointSoftmax, MixerConfig, Retentive
-from drethtr.recognition.search.search import select_rows
 from drethtr.research.benchmarks.decoding import Task, build, images_of
 from drethtr.research.benchmarks.peak import MEGABYTE
 from drethtr.research.benchmarks.race import Contender, Race, Rounds, Work, time_race
@@ -77,11 +77,10 @@ class Written:
     """A text that grows: the network, its image memory, and the state of one line's single beam."""
 
     def __init__(self, network: DRetHTR, task: Task) -> None:
-        images = images_of(replace(task, batch=1), network.backbone.height).to(task.device)
-        widths = torch.tensor([images.shape[-1]], device=task.device)
+        images, widths = stack(images_of(replace(task, batch=1), network.backbone.height))
         self.network = network
         with torch.inference_mode():
-            self.memory = network.encode_image(images, widths)
+            self.memory = network.encode_image(images.to(task.device), widths.to(task.device))
             self.state = network.initial_state(self.memory)
 
     @torch.inference_mode()
@@ -115,7 +114,7 @@ class Written:
         return run
 
     def prepare_mixers(self, task: Task) -> Work:
-        """The same, only what depends on the mixer: not the layers around it, but looking at the image."""
+        """The part of `prepare` that depends on the mixer: looking at image and text, not the layers around it."""
         memory, state = self.spread(task)
         turn, config = turned(task), task.config
         x = torch.randn(len(turn), 1, config.width, device=task.device)

@@ -1,6 +1,7 @@
 """The most memory that decoding takes, beside what has to be remembered by formula."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -34,9 +35,8 @@ def formulas(task: Task) -> dict[str, float]:
     numbers = config.layers * config.width * FLOAT / MEGABYTE
     with torch.device("meta"):
         backbone = build_backbone(config.backbone)
-    images = images_of(task, backbone.height)
-    canvas, _ = on_canvas(images)
-    tokens, published = (-(-image.shape[-1] // backbone.columns_per_token) for image in (images, canvas))
+    image = images_of(replace(task, batch=1), backbone.height)[0]
+    tokens, published = (-(-line.shape[1] // backbone.columns_per_token) for line in (image, on_canvas(image)))
     return {
         "image keys and values, once per line: 2LBId": 2 * task.batch * tokens * numbers,
         "those of the canvas, for every beam: 2LRId": 2 * rows * published * numbers,

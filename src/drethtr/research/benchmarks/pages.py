@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, TypeVar
 
-import torch
 from PIL import Image
 
 from drethtr.evaluation.detection import Detection, compare_outlines
@@ -72,20 +71,19 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return result, perf_counter() - start
 
 
-def peak_bytes(page: Original, finder: Finder) -> int | None:
+def peak_bytes(page: Original, finder: Finder, threads: int | None = None) -> int | None:
     """The most memory of a process that reads the page enlarged to a scan of `LARGE`; None if this system hides it."""
     if not RESET.exists():
         return None
     with TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         path = Path(folder) / "scan.jpg"
         page.source.image().resize(LARGE, Image.Resampling.BICUBIC).save(path, quality=90)
-        return pool.submit(read_and_weigh, path, finder, torch.get_num_threads()).result()
+        return pool.submit(read_and_weigh, path, finder, threads).result()
 
 
-def read_and_weigh(path: Path, finder: Finder, threads: int) -> int:
-    """Read a page in this process, and look how much memory it ever had."""
-    torch.set_num_threads(threads)
-    transcribe_page(path, Recognizer.load(), finder)
+def read_and_weigh(path: Path, finder: Finder, threads: int | None) -> int:
+    """Read a page in this process, and return the most memory that it ever had."""
+    transcribe_page(path, Recognizer.load(threads=threads), finder)
     return resident("VmHWM")
 
 
@@ -107,9 +105,7 @@ def table(figures: Sequence[PageFigures], peak: int | None) -> str:
         "a line is found if its outline and the marked one share half of what either covers (IoU 0.5)"
     )
     if peak is not None:
-        rows.append(
-            f"{peak / 1e6:,.0f} MB at the peak, with a scan of {LARGE[0]:,} x {LARGE[1]:,} pixels, torch included"
-        )
+        rows.append(f"{peak / 1e6:,.0f} MB at the peak, with a scan of {LARGE[0]:,} x {LARGE[1]:,} pixels")
     return "\n".join(rows)
 
 

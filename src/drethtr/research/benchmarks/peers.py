@@ -1,4 +1,4 @@
-"""Other recognizers on the same lines, each as its makers would have it run; of rapidocr and commands, what is here.
+"""Other recognizers on the same lines, each run as its makers recommend; rapidocr and commands where installed.
 
 TrOCR has random weights of the published shapes, so nothing is downloaded. It writes pieces of words, of which there
 are fewer than characters; here it always writes as many as the lines' texts take, with one beam.
@@ -20,8 +20,8 @@ from torch import Tensor
 
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError
 from drethtr.images.line import Line
-from drethtr.network.precision import Precision
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.precision import Precision
+from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.research.benchmarks.report import Report
 from drethtr.research.benchmarks.strategies import batches_of, prepare_reading
@@ -33,7 +33,7 @@ TROCR_PIXELS = 384
 START, PAD, END = 2, 1, 2  # of TrOCR's decoder
 
 
-class Known(NamedTuple):
+class KnownLine(NamedTuple):
     """A line and its text."""
 
     line: Line
@@ -41,23 +41,23 @@ class Known(NamedTuple):
 
 
 def measure(
-    lines: Sequence[Known],
-    decoders: Sequence[tuple[str, Decoder]],
+    lines: Sequence[KnownLine],
+    strategies: Sequence[tuple[str, Strategy]],
     batches: Sequence[int],
     rounds: Rounds,
     device: torch.device,
     precision: Precision,
     kraken_model: Path | None = None,
 ) -> Report:
-    """Milliseconds per line, from image to text, of the shipped model and of whoever else is here."""
+    """Milliseconds per line, from image to text, of the shipped model and of all others that are installed."""
     races = []
     pictures = [known.line for known in lines]
     with TemporaryDirectory() as folder:
         files = save(pictures, Path(folder))
         for batch in batches:
             ours = [
-                Contender(f"COMPACT, {name}", partial(prepare_reading, pictures, batch, decoder, device, precision))
-                for name, decoder in decoders
+                Contender(f"COMPACT, {name}", partial(prepare_reading, pictures, batch, strategy, device, precision))
+                for name, strategy in strategies
             ]
             others = [*trocr_contenders(lines, batch, device), *rapidocr_contenders(pictures, batch)]
             commands = command_contenders(files, kraken_model) if batch == batches[-1] else []
@@ -67,7 +67,7 @@ def measure(
     characters = sum(len(known.text) for known in lines) / len(lines)
     notes = (
         f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT: in "
-        f"{precision.name.lower()}. TrOCR: random weights, "
+        f"{precision.value}. TrOCR: random weights, "
         f"greedy, one piece for every {CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the "
         "command for all lines, its start included.",
     )
@@ -82,7 +82,7 @@ def save(lines: Sequence[Line], folder: Path) -> list[Path]:
     return files
 
 
-def trocr_contenders(lines: Sequence[Known], batch: int, device: torch.device) -> list[Contender]:
+def trocr_contenders(lines: Sequence[KnownLine], batch: int, device: torch.device) -> list[Contender]:
     """TrOCR, small and base.
 
     Raises:
@@ -171,7 +171,7 @@ def trocr(encoder: Any, decoder: Any) -> Any:
     return network
 
 
-def prepare_trocr(build: Callable[[], Any], lines: Sequence[Known], batch: int, device: torch.device) -> Work:
+def prepare_trocr(build: Callable[[], Any], lines: Sequence[KnownLine], batch: int, device: torch.device) -> Work:
     """Images scaled to the size it takes, encoded, and pieces written with its own cache."""
     network = build().to(device)
     groups = batches_of(lines, batch)

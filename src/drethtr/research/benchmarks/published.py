@@ -1,27 +1,30 @@
 """The published algorithm, in its own terms: what it spends, not how it is written.
 
-Every line stands on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; and the sum
-of the decay is taken anew over the whole text at every step. A beam search stops once all beams of all lines have
+Every line stands on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; and every
+step sums the decay over the whole text. A beam search stops once all beams of all lines have
 ended. Greedy search stops at a step at which all lines end: a single line at its own end, several hardly ever, because
 their texts are not equally long, so that they go on to the limit of 94 tokens (`decoding.prepare_published`).
 Weights, layers, kernels and the search are those of this package, so that nothing but the algorithm is compared.
 Source: paper, Sec. 5.3 and 6.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from drethtr.images.prepare import Prepared
 from drethtr.network.attention import KeyValue
 from drethtr.network.decay import log_gamma
 from drethtr.network.mixer import PastMixer, build_past
-from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
 from drethtr.network.retention import RetentionState, recurrent
 from drethtr.recognition.architecture import LayerPosition, MixerConfig, Scheduled
-from drethtr.recognition.search.scorer import NetworkScorer, select_lines
-from drethtr.recognition.search.search import Hypothesis
+from drethtr.recognition.network import ImageMemory, Network, State
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.stepwise import Floats, Hypothesis, Ints
 from drethtr.research.authors import CANVAS
 from drethtr.research.published_decoding import LIMIT, published_beam_search
 from drethtr.text.tokenizer import BOS, EOS
@@ -37,7 +40,7 @@ class GrowingState(NamedTuple):
 
 
 class PublishedRetention(PastMixer[GrowingState]):
-    """S ← γ S + k ⊗ v, read by q and divided by the root of Σ γ^p, which is summed anew at every step."""
+    """S ← γ S + k ⊗ v, read by q and divided by the root of Σ γ^p, which every step sums over the whole text."""
 
     log_gamma: Tensor
 
@@ -71,45 +74,41 @@ def published(config: PublishedRetentive, position: LayerPosition, width: int) -
     return PublishedRetention(log_gamma(config.decay, position))
 
 
-def on_canvas(images: Tensor) -> tuple[Tensor, Tensor]:
-    """Images (B, 1, height, columns) on the right of which paper fills the canvas, and its width for each line."""
-    lines, _, height, columns = images.shape
-    width = round(CANVAS * height / PAPER_HEIGHT)
-    canvas = images.new_full((lines, 1, height, max(width, columns)), -1.0)
-    canvas[..., :columns] = images
-    return canvas, torch.full((lines,), canvas.shape[-1], device=images.device)
+def on_canvas(image: Prepared) -> Prepared:
+    """An image (height, columns) with paper on the right up to the width of the canvas."""
+    height, columns = image.shape
+    return np.pad(image, ((0, 0), (0, max(0, round(CANVAS * height / PAPER_HEIGHT) - columns))), constant_values=-1)
 
 
 class CopyingScorer:
     """A network as search sees it; every beam gets a copy of its line's image when there are several."""
 
-    def __init__(self, network: DRetHTR, memory: ImageMemory, copies: int = 1) -> None:
+    def __init__(self, network: Network, memory: ImageMemory, copies: int = 1) -> None:
         self.network = network
         self.memory = memory
         self.copies = copies
 
-    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+    def step(self, tokens: Ints, state: State) -> tuple[Floats, State]:
         """See `Scorer.step`."""
-        copies = len(tokens) // self.memory.layers[0].keys.shape[0]
+        copies = len(tokens) // self.memory.lines
         if copies > 1:
-            self.memory, self.copies = copied(self.memory, copies), copies
+            rows = np.repeat(np.arange(self.memory.lines), copies)
+            self.memory, self.copies = self.network.keep(self.memory, rows.tolist()), copies
         return NetworkScorer(self.network, self.memory, forbidden=()).step(tokens, state)
 
-    def keep(self, lines: Tensor) -> "CopyingScorer":
+    def reorder(self, state: State, rows: Ints) -> State:
+        """See `Scorer.reorder`."""
+        return self.network.reorder(state, rows)
+
+    def keep(self, lines: Ints) -> "CopyingScorer":
         """See `Scorer.keep`."""
-        rows = lines[:, None] * self.copies + torch.arange(self.copies, device=lines.device)
-        return CopyingScorer(self.network, select_lines(self.memory, rows.flatten()), self.copies)
+        rows = (lines[:, None] * self.copies + np.arange(self.copies)).ravel()
+        return CopyingScorer(self.network, self.network.keep(self.memory, rows.tolist()), self.copies)
 
 
-def copied(memory: ImageMemory, beams: int) -> ImageMemory:
-    """The image memory with a copy of each line for every beam."""
-    layers = tuple(KeyValue(*(part.repeat_interleave(beams, 0) for part in kept)) for kept in memory.layers)
-    return ImageMemory(layers, None, None)
-
-
-def read(network: DRetHTR, images: Tensor, beams: int) -> list[Hypothesis]:
-    """The best text of each line of images (B, 1, height, columns)."""
-    memory = network.encode_image(*on_canvas(images))
-    first = torch.full((len(images),), BOS, device=images.device)
-    scorer, state = CopyingScorer(network, memory), network.initial_state(memory)
+def read(network: Network, images: Sequence[Prepared], beams: int) -> list[Hypothesis]:
+    """The best text of each line."""
+    memory = network.encode([on_canvas(image) for image in images])
+    first = np.full(len(images), BOS)
+    scorer, state = CopyingScorer(network, memory), network.begin(memory)
     return published_beam_search(scorer, state, first, end=EOS, beams=beams, limit=LIMIT)

@@ -1,4 +1,4 @@
-"""The shipped model on real lines: every strategy with its own true texts, one line at a time and many at once."""
+"""The shipped model on real lines: every strategy with the texts that it finds, one line at a time and many at once."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,10 +7,10 @@ from typing import TypeVar
 import torch
 
 from drethtr.images.line import Line
-from drethtr.network.precision import Precision
 from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.research.benchmarks.report import Report
 
@@ -23,10 +23,11 @@ def batches_of(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
 
 
 def prepare_reading(
-    lines: Sequence[Line], batch: int, decoder: Decoder, device: torch.device, precision: Precision
+    lines: Sequence[Line], batch: int, strategy: Strategy, device: torch.device, precision: Precision
 ) -> Work:
-    """Read the lines, so many at a time."""
-    recognizer = Recognizer(load_model(SHIPPED, device), decoder, precision=precision)
+    """Read the lines, so many at a time, on as many threads as torch has."""
+    threads = torch.get_num_threads()
+    recognizer = Recognizer(load_model(SHIPPED), strategy, precision=precision, device=str(device), threads=threads)
     groups = batches_of(lines, batch)
 
     def run() -> None:
@@ -38,23 +39,23 @@ def prepare_reading(
 
 def measure(
     lines: Sequence[Line],
-    decoders: Sequence[tuple[str, Decoder]],
+    strategies: Sequence[tuple[str, Strategy]],
     batches: Sequence[int],
     rounds: Rounds,
     device: torch.device,
     precision: Precision,
 ) -> Report:
-    """Milliseconds per line from image to reading, for named decoders."""
+    """Milliseconds per line from image to reading, for named strategies."""
     races = []
     for batch in batches:
         contenders = [
-            Contender(name, partial(prepare_reading, lines, batch, decoder, device, precision))
-            for name, decoder in decoders
+            Contender(name, partial(prepare_reading, lines, batch, strategy, device, precision))
+            for name, strategy in strategies
         ]
         work = f"COMPACT, {batch} at a time"
         races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
     notes = (
-        f"The shipped model in {precision.name.lower()} on {len(lines)} real lines, from image to reading, with texts "
+        f"The shipped model in {precision.value} on {len(lines)} real lines, from image to reading, with texts "
         "as long as they are.",
     )
     return Report("Strategies: milliseconds per line", notes, races)

@@ -1,8 +1,9 @@
-"""`drethtr bench`: how fast things are on this machine, and how much memory they take."""
+"""`drethtr bench`: how fast drethtr is on this machine, and how much memory it takes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,12 +11,16 @@ import typer
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, require
 from drethtr.base.outputs import make_folder, write_text
+from drethtr.base.processors import free_processors
 from drethtr.cli.choices import (
+    DecoderName,
     DeviceName,
     ForceResults,
     JSONFile,
+    ModelFile,
     PrecisionName,
     Settings,
+    Threads,
     Workers,
     device_named,
 )
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
     from drethtr.recognition.search.strategy import Strategy
     from drethtr.research.benchmarks.decoding import Grid
-    from drethtr.research.benchmarks.peers import Known
+    from drethtr.research.benchmarks.peers import KnownLine
     from drethtr.research.benchmarks.race import Rounds
     from drethtr.research.benchmarks.report import Report
 
@@ -40,7 +45,7 @@ Beams = Annotated[str, typer.Option(metavar="N,M", help="How many beams to keep.
 Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders; the first is the baseline.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Just enough to show that it works, about a minute.")]
 PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw a chart, as .svg.")]
-KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="The model for kraken, which has none itself.")]
+KrakenModel = Annotated[Path | None, typer.Option(metavar="FILE", help="The model that kraken reads with.")]
 
 NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,verified,ctc,joint,beam:10"
 LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
@@ -48,7 +53,7 @@ LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
 
 @app.callback()
 def bench() -> None:
-    """Measure how fast things are on this machine, and how much memory they take."""
+    """Measure how fast drethtr is on this machine, and how much memory it takes."""
 
 
 @app.command()
@@ -61,14 +66,15 @@ def decoding(
     plot_file: PlotFile = None,
     force: ForceResults = False,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> Any:
-    """Retention against a well-made key-value cache and the published algorithm, with random weights."""
+    """Retention against a key-value cache and the published algorithm, with random weights."""
     require("torch", "train")
     from drethtr.research.benchmarks.decoding import measure
 
     refuse_ending(plot_file, ".svg")
     refuse_results(json_file, plot_file, force=force)
-    tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
+    tasks = grid(networks, batches, beams, quick).tasks(opened(device, threads))
     return deliver(measure(tasks, rounds(quick)), json_file, plot_file)
 
 
@@ -82,14 +88,15 @@ def memory(
     plot_file: PlotFile = None,
     force: ForceResults = False,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> Any:
-    """The most memory that the same three take at any time, each in a process of its own."""
+    """Peak memory of retention, a key-value cache and the published algorithm, each in a process of its own."""
     require("torch", "train")
     from drethtr.research.benchmarks.memory import measure
 
     refuse_ending(plot_file, ".svg")
     refuse_results(json_file, plot_file, force=force)
-    tasks = grid(networks, batches, beams, quick).tasks(device_named(device))
+    tasks = grid(networks, batches, beams, quick).tasks(opened(device, threads))
     return deliver(measure(tasks), json_file, plot_file)
 
 
@@ -105,6 +112,7 @@ def length(
     plot_file: PlotFile = None,
     force: ForceResults = False,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> Any:
     """What the next token costs behind a text of N: retention against a key-value cache."""
     require("torch", "train")
@@ -112,7 +120,7 @@ def length(
 
     refuse_ending(plot_file, ".svg")
     refuse_results(json_file, plot_file, force=force)
-    task = grid(network, "1", str(beams), quick).tasks(device_named(device))[-1]
+    task = grid(network, "1", str(beams), quick).tasks(opened(device, threads))[-1]
     return deliver(measure(task, numbers(lengths)[: 2 if quick else None], rounds(quick)), json_file, plot_file)
 
 
@@ -128,17 +136,21 @@ def strategies(
     force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> Any:
-    """Every way in which the shipped model finds a text, on real lines."""
+    """The shipped model with every decoder, on real lines."""
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.strategies import measure
 
     refuse_ending(plot_file, ".svg")
     refuse_results(json_file, plot_file, force=force)
-    pictures = [known.line for known in read_lines(data, 2 if quick else count)]
-    exactness = precision_named(precision)
     report = measure(
-        pictures, decoders_named(decoders), numbers(batches), rounds(quick), device_named(device), exactness
+        [known.line for known in read_lines(data, 2 if quick else count)],
+        strategies_named(decoders),
+        numbers(batches),
+        rounds(quick),
+        opened(device, threads),
+        precision_named(precision),
     )
     return deliver(report, json_file, plot_file)
 
@@ -156,8 +168,9 @@ def peers(
     force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> Any:
-    """The shipped model against TrOCR, and rapidocr, tesseract and kraken as far as they are here, on real lines."""
+    """The shipped model against TrOCR, and rapidocr, tesseract and kraken where installed, on real lines."""
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.peers import check_kraken, measure
 
@@ -168,10 +181,10 @@ def peers(
     known = read_lines(data, 2 if quick else count)
     report = measure(
         known,
-        decoders_named(decoders),
+        strategies_named(decoders),
         numbers(batches),
         rounds(quick),
-        device_named(device),
+        opened(device, threads),
         precision_named(precision),
         kraken_model,
     )
@@ -187,6 +200,7 @@ def training(
     json_file: JSONFile = None,
     force: ForceResults = False,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Lines per second in training, the share of the time spent waiting for lines, and the memory it takes.
 
@@ -199,7 +213,7 @@ def training(
 
     refuse_results(json_file, force=force)
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
-    speed = measure(wanted, lines=count, workers=workers, device=device_named(device))
+    speed = measure(wanted, lines=count, workers=workers, device=opened(device, threads))
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
     typer.echo(
         f"{speed.lines_per_second:.1f} lines/s over {speed.lines:,} lines, {speed.mean_width:.0f} pixels wide on "
@@ -218,6 +232,7 @@ def pages(
     json_file: JSONFile = None,
     force: ForceResults = False,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
     from drethtr.evaluation.whole_pages import open_references
@@ -227,11 +242,48 @@ def pages(
 
     refuse_results(json_file, force=force)
     originals, finder = open_references(data), finder_named(lines)
-    figures = measure(originals, Recognizer.load(device=device_named(device)), finder)
-    peak = peak_bytes(originals[0], finder)
+    figures = measure(originals, Recognizer.load(device=device, threads=threads), finder)
+    peak = peak_bytes(originals[0], finder, threads)
     typer.echo(table(figures, peak))
     if json_file is not None:
         write_json(json_file, to_json(figures, peak))
+
+
+@app.command()
+def drift(
+    data: Data,
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    count: Count = 40,
+    json_file: JSONFile = None,
+    precision: PrecisionName = "float32",
+    force: ForceResults = False,
+    device: DeviceName = "auto",
+    threads: Threads = None,
+) -> None:
+    """How far the parallel and the recurrent form of a model's decoder are apart on the texts that it reads."""
+    from drethtr.recognition.adapter_file import load_named
+    from drethtr.recognition.model_file import SHIPPED
+    from drethtr.recognition.recognizer import precision_named
+    from drethtr.recognition.search.strategies import strategy_named
+    from drethtr.research.drift import TOLERANCE, measure
+
+    refuse_results(json_file, force=force)
+    strategy = None if decoder is None else strategy_named(decoder)
+    lines = [known.line for known in read_lines(data, count)]
+    where, exactness = opened(device, threads), precision_named(precision)
+    drifts = measure(load_named(model or SHIPPED, None), strategy, lines, where, exactness)
+    most = max(drifts)
+    typer.echo(
+        f"log-probabilities differ by at most {most:.1e} on {len(lines):,} lines, by {median(drifts):.1e} on a typical "
+        f"one; {'more than' if most > TOLERANCE else 'within'} the tolerated {TOLERANCE:g}"
+    )
+    if most > TOLERANCE:
+        typer.echo(
+            "warning: the text may depend on the decoder's form; compare --decoder greedy and verified", err=True
+        )
+    if json_file is not None:
+        write_json(json_file, {"drifts": drifts, "tolerance": TOLERANCE})
 
 
 @app.command("all")
@@ -241,8 +293,9 @@ def everything(
     quick: Quick = False,
     force: ForceResults = False,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
-    """All of these but training and pages, in about an hour on two cores: tables, JSON and charts in one folder."""
+    """All of these but training, pages and drift: tables, JSON and charts in a folder, in an hour on two cores."""
     require("torch", "train")
     commands: dict[str, Callable[..., Any]] = {
         "decoding": partial(decoding, batches="1,8,32"),
@@ -254,19 +307,18 @@ def everything(
     make_folder(output)
     results = [output / f"{name}{ending}" for name in commands for ending in (".json", ".svg")]
     refuse_results(output / "results.md", *results, force=force)
-    check_all(data, device_named(device))
+    check_all(data, opened(device, threads))
     tables = ["# Figures of `drethtr bench all`"]
     for name, command in commands.items():
         chart = output / f"{name}.svg"
-        report: Report = command(
-            quick=quick, json_file=output / f"{name}.json", plot_file=chart, force=force, device=device
-        )
+        files = {"json_file": output / f"{name}.json", "plot_file": chart}
+        report: Report = command(quick=quick, force=force, device=device, threads=threads, **files)
         tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
         write_text(output / "results.md", "\n\n".join(tables) + "\n")
 
 
 def check_all(data: Sequence[str], device: "torch.device") -> None:
-    """See at once what would end the hour: lines that cannot be read, memory that cannot be seen, a missing package."""
+    """Fail at once, not after half an hour, for unreadable lines, unmeasurable memory or a missing package."""
     from drethtr.research.benchmarks.peak import PeakMemory
     from drethtr.research.benchmarks.peers import check_transformers
 
@@ -283,6 +335,21 @@ def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) ->
     if plot_file is not None:
         write_text(plot_file, report.plot())
     return report
+
+
+def opened(device: str, threads: int | None) -> "torch.device":
+    """The device that a person means; torch, and all that is compared with it, gets so many threads.
+
+    Raises:
+        ConfigError: if there is no such device.
+    """
+    import torch
+
+    from drethtr.network.device import device_called
+
+    torch.set_num_threads(threads or free_processors())
+    torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
+    return device_called(device_named(device))
 
 
 def rounds(quick: bool) -> "Rounds":
@@ -319,8 +386,8 @@ def numbers(text: str) -> list[int]:
     return [int(part) for part in found]
 
 
-def decoders_named(decoders: str) -> list[tuple[str, "Strategy"]]:
-    """Decoders by their names between commas."""
+def strategies_named(decoders: str) -> list[tuple[str, "Strategy"]]:
+    """Strategies by their names between commas."""
     from drethtr.recognition.search.strategies import strategy_named
 
     return [(name, strategy_named(name)) for name in parts(decoders)]
@@ -331,9 +398,9 @@ def parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def read_lines(data: Sequence[str], count: int) -> list["Known"]:
+def read_lines(data: Sequence[str], count: int) -> list["KnownLine"]:
     """The first lines of some data, decoded, with their texts."""
     from drethtr.lines.sources import open_all
-    from drethtr.research.benchmarks.peers import Known
+    from drethtr.research.benchmarks.peers import KnownLine
 
-    return [Known(sample.line(), sample.text) for sample in open_all(data)[:count]]
+    return [KnownLine(sample.line(), sample.text) for sample in open_all(data)[:count]]

@@ -47,7 +47,7 @@ def convert(
     except CheckpointError as error:
         raise error.of(weights) from error
     save_model(model, output)
-    size = f"{model.network.parameter_count:,} parameters, {model.tokenizer.size} tokens"
+    size = f"{model.parameter_count:,} parameters, {model.tokenizer.size} tokens"
     typer.echo(f"{output}: {size}, every weight in its place")
     typer.echo(
         "whether the settings are those it was trained with, only lines tell: drethtr evaluate LINES --model OUT"

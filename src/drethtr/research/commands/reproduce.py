@@ -7,7 +7,7 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.outputs import make_folder, write_text
-from drethtr.cli.choices import DeviceName, ForceResults, Workers, device_named
+from drethtr.cli.choices import DeviceName, ForceResults, Threads, Workers
 from drethtr.cli.outputs import refuse_results
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def reproduce(
     force: ForceResults = False,
     workers: Workers = 1,
     device: DeviceName = "auto",
+    threads: Threads = None,
 ) -> None:
     """Train and measure the systems of the paper, and print ours beside the published figures.
 
@@ -56,6 +57,7 @@ def reproduce(
     one page with pictures.
     """
     from drethtr.lines.urls import identity
+    from drethtr.research.commands.bench import opened
     from drethtr.research.tables.comparison import sheet
     from drethtr.research.tables.material import Material
     from drethtr.research.tables.report import write_report
@@ -64,7 +66,7 @@ def reproduce(
     from drethtr.research.tables.stage import Conditions
 
     refuse_results(report, force=force)
-    size = scale_named(scale)
+    size, where = scale_named(scale), opened(device, threads)
     if table is not None:
         chosen = table_named(table)
         rows = chosen.chosen(row or ())
@@ -72,12 +74,12 @@ def reproduce(
         make_folder(output)
         folder = Path(identity(str(output)))  # that what is begun there can be gone on with in another working folder
         conditions = with_material(
-            Conditions(size, given, folder, device_named(device), workers, lambda words: typer.echo(words, err=True))
+            Conditions(size, given, folder, where, workers, lambda words: typer.echo(words, err=True))
         )
         run_rows(chosen, rows, seeds, conditions)
         typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
     if report is not None:
-        write_text(report, write_report(output / size.name, device_named(device)))
+        write_text(report, write_report(output / size.name, where))
         typer.echo(f"{report}: all results in {output / size.name}")
     if table is None and report is None:
         typer.echo(listing())

@@ -1,14 +1,12 @@
 """The pictures of the report: what is remembered, by schedule and by trained layers, and what time and memory cost."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
-from torch import Tensor
 
-from drethtr.network.decay import log_gamma
-from drethtr.network.mixer import FadedWeights
 from drethtr.pictures.canvas import GREY, Canvas, Photo, Rectangle, Words
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
 from drethtr.recognition.architecture import SCHEDULES, LayerPosition, Scheduled
@@ -21,11 +19,14 @@ TOKENS, LAYERS, HEADS = 28, 4, 8
 """Of the matrices by schedule; layers and heads are those of SMALL."""
 
 
+Numbers = NDArray[Any]
+
+
 class Strip(NamedTuple):
     """Matrices side by side, (count, rows, columns) with values from 0, and what they are."""
 
     label: str
-    matrices: Tensor
+    matrices: Numbers
 
 
 def heat_maps(strips: Sequence[Strip], titles: Sequence[str]) -> Canvas:
@@ -44,10 +45,10 @@ def heat_maps(strips: Sequence[Strip], titles: Sequence[str]) -> Canvas:
     return Canvas(width, TOP + len(strips) * (SIDE + GAP), tuple(shapes))
 
 
-def shaded(matrix: Tensor) -> Image.Image:
+def shaded(matrix: Numbers) -> Image.Image:
     """A matrix as a square picture, its largest value black; roots, so that small values are seen, too."""
-    share = (matrix / matrix.max().clamp(min=1e-9)).clamp(min=0).sqrt()
-    grey = (255 * (1 - share)).byte().cpu().numpy()
+    share = np.sqrt(np.clip(matrix / max(matrix.max(), 1e-9), 0, None))
+    grey = (255 * (1 - share)).astype(np.uint8)
     return Image.fromarray(grey).resize((SIDE, SIDE), Image.Resampling.NEAREST)
 
 
@@ -56,7 +57,9 @@ def decay_matrices() -> Canvas:
     strips = [
         Strip(
             name,
-            torch.cat([decay_of(Scheduled(name), LayerPosition(layer, LAYERS, HEADS)) for layer in range(LAYERS)]),
+            np.concatenate(
+                [decay_of(Scheduled(name).gamma(LayerPosition(layer, LAYERS, HEADS))) for layer in range(LAYERS)]
+            ),
         )
         for name in SCHEDULES
     ]
@@ -64,26 +67,33 @@ def decay_matrices() -> Canvas:
     return heat_maps(strips, titles)
 
 
-def decay_of(decay: Scheduled, position: LayerPosition) -> Tensor:
-    """γ^(n-m) for the first and the last head, (2, N, N)."""
-    fade = FadedWeights(log_gamma(decay, position)[[0, -1]], normalize=False)
-    return fade.forward(torch.ones(2, TOKENS, TOKENS)).tril()
+def decay_of(gamma: Numbers) -> Numbers:
+    """γ^(n-m) for the first and the last of some heads (H,), (2, N, N)."""
+    found: Numbers = np.tril(gamma[[0, -1], None, None] ** distances(TOKENS))
+    return found
 
 
-def mean_distance(weights: Tensor) -> Tensor:
+def distances(tokens: int) -> Numbers:
+    """How many tokens each lies behind each other, (N, N); 0 for those after it."""
+    places = np.arange(tokens)
+    behind: Numbers = np.maximum(places[:, None] - places, 0)
+    return behind
+
+
+def mean_distance(weights: Numbers) -> Numbers:
     """How many tokens back the weights (..., N, N) of a text lie on average, (...)."""
-    places = torch.arange(weights.shape[-1], device=weights.device)
-    distance = (places[:, None] - places).clamp(min=0)
-    return (weights * distance).sum((-2, -1)) / weights.sum((-2, -1)).clamp(min=1e-9)
+    behind = weights * distances(weights.shape[-1])
+    means: Numbers = behind.sum((-2, -1)) / np.maximum(weights.sum((-2, -1)), 1e-9)
+    return means
 
 
-def maps_by_layer(weights: Tensor, distance: Tensor | None = None) -> Canvas:
+def maps_by_layer(weights: Numbers, distance: Numbers | None = None) -> Canvas:
     """(layers, H, rows, columns) as a strip for each layer; `distance` (layers, H) is told as its mean."""
     strips = []
     for number, matrices in enumerate(weights):
         label = f"layer {number + 1}"
         if distance is not None:
-            label += f"\n{float(distance[number].mean()):.1f} back on average"
+            label += f"\n{distance[number].mean():.1f} back on average"
         strips.append(Strip(label, matrices))
     return heat_maps(strips, [f"head {head + 1}" for head in range(weights.shape[1])])
 

@@ -6,18 +6,16 @@ does not read at all; the right text is likelier to it.
 
 from collections.abc import Sequence
 
-import torch
-import torch.nn.functional as F
+import numpy as np
 
 from drethtr.evaluation.evaluate import portions
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
-from drethtr.network.network import ImageMemory
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.network import ImageMemory
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.text.tokenizer import PAD
-from drethtr.training.feed.batch import encode_all
-from drethtr.training.objective import teacher_forcing
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.tree import TextTree
+from drethtr.text.tokenizer import EOS
 
 
 def nats_of_lines(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
@@ -29,22 +27,20 @@ def nats_of_lines(recognizer: Recognizer, samples: Sequence[Sample]) -> list[flo
 
 
 def nats_of_opened(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> list[float | None]:
-    """The same for so many lines as may be prepared at a time."""
+    """Nats as in `nats_of_lines`, of at most so many lines as may be prepared at a time."""
     found: list[float | None] = [None] * len(samples)
     whole = recognizer.pieces.prepare_whole([line for _, line in samples])
-    for group, memory in recognizer.pieces.encoded(whole):
+    for group, view in recognizer.pieces.views(whole):
         numbers = [whole[place].line for place in group]
-        nats = nats_of(recognizer.model, memory, [samples[number][0].text for number in numbers])
+        nats = nats_of(recognizer, view.memory, [samples[number][0].text for number in numbers])
         for number, of_line in zip(numbers, nats, strict=True):
             found[number] = of_line
     return found
 
 
-@torch.inference_mode()
-def nats_of(model: Model, memory: ImageMemory, texts: Sequence[str]) -> list[float]:
-    """The same for the texts of some whole lines as one batch."""
-    device = memory.layers[0].keys.device
-    before, after = (tokens.to(device) for tokens in teacher_forcing(*encode_all(texts, model.tokenizer)))
-    logits, _ = model.network.decode_text(before, memory, model.network.initial_state(memory))
-    nats = F.cross_entropy(logits.mT.float(), after, ignore_index=PAD, reduction="none").sum(-1)
-    return [float(of_line) for of_line in nats]
+def nats_of(recognizer: Recognizer, memory: ImageMemory, texts: Sequence[str]) -> list[float]:
+    """Nats of the texts of some whole lines."""
+    tokens = [recognizer.model.tokenizer.encode(text) for text in texts]
+    scorer = NetworkScorer(recognizer.network, memory, forbidden=())
+    scores = scorer.score_trees([TextTree.of([of_line]) for of_line in tokens])
+    return [-float(rows[np.arange(len(rows)), [*text, EOS]].sum()) for rows, text in zip(scores, tokens, strict=True)]

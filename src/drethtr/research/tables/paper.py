@@ -205,7 +205,7 @@ BEAMS = Table(
     tuple(
         Row(
             f"{beams} beams" if beams > 1 else "1 beam",
-            Trained(change=base_with_prior, course=SyntheticFirst(), decoder=PublishedBeam(beams)),
+            Trained(change=base_with_prior, course=SyntheticFirst(), strategy=PublishedBeam(beams)),
             {CER: cer} if cer else {},
         )
         for beams, cer in zip(range(1, 11), (0, 0, 0, 0, 2.26, 0, 0, 0, 2.26, 2.28), strict=True)

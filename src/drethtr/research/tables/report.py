@@ -11,7 +11,7 @@ import torch
 from drethtr.base.errors import DataError
 from drethtr.lines.sample import Sample
 from drethtr.lines.sources import open_all
-from drethtr.network.inspection import watch
+from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.pictures.contact_sheet import contact_sheet
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
@@ -48,7 +48,7 @@ def write_report(folder: Path, device: torch.device) -> str:
         raise DataError(f"{folder} holds no results yet; run a table first, as in `drethtr reproduce gamma`")
     parts = [sheet(table, results[name]).html() for name, table in TABLES.items() if results[name]]
     parts += ["<h2>What is remembered: D by schedule, for SMALL</h2>", decay_matrices().to_svg()]
-    parts += [looking(name, of_row[0], device) for name, of_row in results[GAMMA.name].items()]
+    parts += [attention_maps(name, of_row[0], device) for name, of_row in results[GAMMA.name].items()]
     parts += hardest([result for of_table in results.values() for of_row in of_table.values() for result in of_row])
     if results[EFFICIENCY.name]:
         parts.append(cost_charts(EFFICIENCY, results[EFFICIENCY.name]))
@@ -59,23 +59,21 @@ def write_report(folder: Path, device: torch.device) -> str:
     return f"<!DOCTYPE html>\n<html lang='en'>\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n"
 
 
-def looking(name: str, result: Result, device: torch.device) -> str:
-    """What a trained system looks at while it writes the longest line that is short enough."""
+def attention_maps(name: str, result: Result, device: torch.device) -> str:
+    """What a trained system attends to while it writes the longest line that is short enough."""
     lines = result.outcome.lines
     line = max(lines, key=lambda line: (len(line.text) <= LONGEST, min(len(line.text), LONGEST)))
     sample = samples_of(result, [line])[line.key]
-    recognizer = Recognizer(load_model(Path(result.outcome.model), device))
-    model = recognizer.model
-    [(_, memory)] = recognizer.pieces.encoded(recognizer.pieces.prepare(0, sample.line())[:1])
-    tokens = torch.tensor([[BOS, *model.tokenizer.encode(line.text)]], device=device)
-    looks = watch(model.network, memory, tokens)
-    seen = looks.attention if memory.mask is None else looks.attention[..., memory.mask[0]]
+    model = load_model(Path(result.outcome.model))
+    recognizer = Recognizer(model, network=TorchNetwork(network_of(model, device)))
+    [(_, view)] = recognizer.pieces.views(recognizer.pieces.prepare(0, sample.line())[:1])
+    attention = recognizer.network.attend(view.memory, [BOS, *model.tokenizer.encode(line.text)])
     return "\n".join(
         [
             f"<h3>γ {escape(name)}: what counts of the text before, for “{escape(line.text)}”</h3>",
-            maps_by_layer(looks.text, mean_distance(looks.text)).to_svg(),
-            "<p class='note'>The same for the image: a row for each character, dark where it is looked for.</p>",
-            maps_by_layer(seen).to_svg(),
+            maps_by_layer(attention.text, mean_distance(attention.text)).to_svg(),
+            "<p class='note'>Attention to the image: a row for each character, dark where it is looked for.</p>",
+            maps_by_layer(attention.image).to_svg(),
         ]
     )
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.architecture import PPOCR, CTCConfig, Light, Sinusoidal, Unplaced
 from drethtr.recognition.model_file import SHIPPED
-from drethtr.recognition.search.decoder import Decoder
 from drethtr.recognition.search.strategies import Greedy
+from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import QUICK, Rounds
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
 from drethtr.research.tables.made_lines import make_material
@@ -25,15 +25,15 @@ from drethtr.training.tuning import Whole
 class Scale(ABC):
     """What becomes of the paper's runs before a row changes them.
 
-    decoder     how test lines are read where a row does not say
-    batch       lines decoded at a time where time and memory are measured
-    rounds      how often that is measured
-    memory      whether memory is measured, too
+    strategy      how test lines are read where a row does not say
+    batch         lines decoded at a time where time and memory are measured
+    rounds        how often that is measured
+    memory        whether memory is measured, too
     trocr_layers  how many layers the halves of a TrOCR have; none: as many as its makers gave it
     """
 
     name: ClassVar[str]
-    decoder: ClassVar[Decoder]
+    strategy: ClassVar[Strategy]
     batch: ClassVar[int]
     rounds: ClassVar[Rounds] = Rounds()
     memory: ClassVar[bool] = True
@@ -52,7 +52,7 @@ class Full(Scale):
     """As published."""
 
     name = "full"
-    decoder = PublishedBeam(10)
+    strategy = PublishedBeam(10)
     batch = 128
 
     def fit(self, run: RunConfig) -> RunConfig:
@@ -68,7 +68,7 @@ class Small(Scale):
     """
 
     name = "small"
-    decoder = Greedy()
+    strategy = Greedy()
     samples = 3_200
     batch = 8
 
@@ -110,7 +110,7 @@ class Smoke(Scale):
     """A second or two, on lines made by the way; the figures mean nothing."""
 
     name = "smoke"
-    decoder = PublishedGreedy(limit=12)
+    strategy = PublishedGreedy(limit=12)
     batch = 2
     rounds = QUICK
     memory = False
@@ -128,7 +128,7 @@ class Smoke(Scale):
             samples=8,
             batches=BatchConfig(lines=4, pixels=64 * 640, max_columns=640, chunk=8),
             batches_per_step=1,
-            validation=replace(run.validation, lines=2, every=8, decoder=self.decoder),
+            validation=replace(run.validation, lines=2, every=8, decoder=self.strategy),
             save_every=8,
         )
 

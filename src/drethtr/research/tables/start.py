@@ -9,9 +9,10 @@ import torch
 from torch import nn
 
 from drethtr.base.errors import ConfigError
+from drethtr.network.backend import network_of
 from drethtr.network.ctc import CTCHead
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model_file import Model, load_model
+from drethtr.recognition.model_file import load_model
 from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
 from drethtr.training.start import Start
 
@@ -52,11 +53,12 @@ class FinishedImagePart(Start):
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         model = load_model(Path(self.path))
-        if model.network.config.backbone != network.config.backbone:
+        if model.network.backbone != network.config.backbone:
             raise ConfigError(f"start: the backbone of {self.path} is another than this run's")
-        network.backbone.load_state_dict(model.network.backbone.state_dict())
+        finished = network_of(model)
+        network.backbone.load_state_dict(finished.backbone.state_dict())
         if network.ctc is not None:
-            copy_draft(network.ctc.draft, model, tokenizer)
+            copy_draft(network.ctc.draft, finished.ctc, model.tokenizer, tokenizer)
             tell(network, network.ctc)
 
 
@@ -71,16 +73,20 @@ def tell(network: DRetHTR, ctc: CTCHead) -> None:
 
 
 @torch.no_grad()
-def copy_draft(draft: nn.Linear, model: Model, tokenizer: Tokenizer) -> None:
-    """Start the draft from a model's rows of the same texts; what it never wrote starts unlikely."""
-    if model.network.ctc is None:
+def copy_draft(draft: nn.Linear, finished: CTCHead | None, known: Tokenizer, tokenizer: Tokenizer) -> None:
+    """Start the draft from the rows of a finished head that knows other tokens; unknown tokens start unlikely.
+
+    Raises:
+        ConfigError: if there is no finished head.
+    """
+    if finished is None:
         raise ConfigError("start: the model has no CTC head whose draft could be taken")
-    own = model.network.ctc.draft
+    own = finished.draft
     nn.init.normal_(draft.weight, std=0.02)
     draft.bias.fill_(UNLIKELY)
     same = {token: token for token in range(SPECIALS)}
     for token in range(SPECIALS, tokenizer.size):
-        match model.tokenizer.encode(tokenizer.decode([token])):
+        match known.encode(tokenizer.decode([token])):
             case [row] if row != UNK:
                 same[token] = row
     tokens, rows = list(same), list(same.values())

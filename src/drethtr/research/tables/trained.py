@@ -9,10 +9,11 @@ from drethtr.evaluation.evaluate import count_unknown, read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.lines.sample import Sample, check_apart, page_of
 from drethtr.lines.sources import open_all
+from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.recognition.model_file import Model, load_model
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.decoder import Decoder
+from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.tables.course import Change, Course, Plan, RealOnly
 from drethtr.research.tables.experiment import Experiment
 from drethtr.research.tables.likelihood import nats_of_lines
@@ -47,14 +48,14 @@ class Trained(Experiment):
     course      on what it learns
     lines       the data set
     alphabet    the data sets whose characters pretraining is to know
-    decoder     how test lines are read; None: as the scale has it
+    strategy    how test lines are read; None: as the scale has it
     """
 
     change: Change = unchanged
     course: Course = field(default_factory=RealOnly)
     lines: str = IAM
     alphabet: tuple[str, ...] = (IAM,)
-    decoder: Decoder | None = None
+    strategy: Strategy | None = None
 
     def stage(self, conditions: Conditions, seed: int) -> Stage:
         """What has to be trained."""
@@ -63,9 +64,9 @@ class Trained(Experiment):
         plan = Plan(self.change, conditions.scale, seed)
         return self.course.stage(plan, material.lines(self.lines), alphabet, material)
 
-    def reader(self, conditions: Conditions) -> Decoder:
+    def reader(self, conditions: Conditions) -> Strategy:
         """How test lines are read."""
-        return self.decoder or conditions.scale.decoder
+        return self.strategy or conditions.scale.strategy
 
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
         test = conditions.material.lines(self.lines).test
@@ -80,7 +81,9 @@ class Trained(Experiment):
 
     def measure(self, conditions: Conditions, seed: int) -> Outcome:
         path = carry_out(self.stage(conditions, seed), conditions)
-        recognizer = Recognizer(load_model(path, conditions.device), self.reader(conditions))
+        model = load_model(path)
+        network = TorchNetwork(network_of(model, conditions.device))  # for every row, so that seconds compare
+        recognizer = Recognizer(model, self.reader(conditions), network=network)
         files = conditions.material.lines(self.lines).test
         samples = to_read(open_all(files))
         unknown = count_unknown(recognizer, samples).total()
@@ -111,6 +114,6 @@ def measured(
         WER: 100 * total.wer,
         NATS: sum((line.nats_per_character for line in lines), Share()).rate,
         LINES: float(total.lines),
-        PARAMETERS: model.network.parameter_count / 1e6,
+        PARAMETERS: model.parameter_count / 1e6,
     }
     return figures, lines
