@@ -102,7 +102,7 @@ def test_of_a_set_without_text_no_rate_is_told(drethtr, lines, tiny_path, tmp_pa
     outcome = drethtr("evaluate", lines / "table.jsonl", "--model", tiny_path, "--json", tmp_path / "a.json")
     [row] = [line.split() for line in outcome.out.splitlines() if line.startswith("blank")]
     assert row == ["blank", "1", "1", "0", "–", "–", "–", "–"]
-    assert "all that is read there is wrong: 1 of blank." in outcome.out
+    assert "anything read there counts as wrong: 1 of blank." in outcome.out
     assert json.loads((tmp_path / "a.json").read_text())["sets"][0]["cer"] is None
 
 

@@ -246,7 +246,7 @@ def test_a_book_goes_where_there_is_room_for_pages(ask, monkeypatch):
     assert ask("/page?format=alto&name=book.tif", BOOK) == (
         422,
         "application/json",
-        b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf have room for several"}',
+        b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf can hold several"}',
     )
     monkeypatch.setattr(app, "MOST_PAGES", 1)
     assert json.loads(ask("/page?format=txt&name=a.tif", BOOK)[2]) == {
