@@ -17,4 +17,4 @@ pictures:
 
 DATA = samples
 bench:
-	drethtr bench all $(DATA) --output docs/speed
+	drethtr bench all $(DATA) --output docs/speed --force

@@ -1,6 +1,7 @@
 """Small models and lines that many tests share."""
 
 import os
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -66,6 +67,14 @@ def tiny_model() -> Model:
         head.refine.bias.view(head.steps, -1)[:, UNK] = -1e4
         network.to_logits.weight[UNK] = 0
     return with_network(Model(TINY, {}, tokenizer, Preparation(height=48), {"name": "tiny"}), network)
+
+
+@pytest.fixture
+def headless_model() -> Model:
+    """A small model without a CTC head."""
+    torch.manual_seed(0)
+    tokenizer = Characters.learn(["abcdefghij klmnop"])
+    return fresh_model(replace(TINY, ctc=None), tokenizer, Preparation(height=48), {"name": "headless"})
 
 
 @pytest.fixture

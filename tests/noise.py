@@ -2,18 +2,23 @@
 
 from dataclasses import replace
 
+import numpy as np
 import torch
 from conftest import TINY
 
-from drethtr.network.network import DRetHTR, ImageMemory
+from drethtr.network.backend import TorchNetwork
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.network import ImageMemory, Network
+from drethtr.recognition.search.decoded import Decoded
+from drethtr.recognition.search.strategy import Strategy, View
 
 VOCABULARY = 12
 
 
-def network(**changes) -> DRetHTR:
+def noisy_weights(**changes) -> DRetHTR:
     """Random weights, so large that little in the image or the text changes much in what is written."""
     torch.manual_seed(0)
-    made = DRetHTR(replace(TINY, **changes), VOCABULARY).eval()
+    made = DRetHTR(replace(TINY, **changes), VOCABULARY).eval().requires_grad_(False)
     for weight in (made.embed.tokens.weight, *(w for block in made.blocks for w in block.parameters() if w.dim() > 1)):
         torch.nn.init.normal_(weight, std=0.5)
     for weight in (made.ctc.refine.weight, made.to_logits.weight):
@@ -21,9 +26,17 @@ def network(**changes) -> DRetHTR:
     return made
 
 
-def noise_lines(made: DRetHTR, lines: int, seed: int = 0) -> ImageMemory:
+def network(**changes) -> TorchNetwork:
+    """A network with these weights."""
+    return TorchNetwork(noisy_weights(**changes))
+
+
+def noise_lines(made: Network, lines: int, seed: int = 0) -> ImageMemory:
     """Image memory of lines of noise of different widths."""
-    generator = torch.Generator().manual_seed(seed)
-    widths = torch.randint(40, 200, (lines,), generator=generator)
-    images = torch.rand(lines, 1, 48, 200, generator=generator) * 2 - 1
-    return made.encode_image(images.to(made.to_logits.weight.dtype), widths)
+    rng = np.random.default_rng(seed)
+    return made.encode([rng.uniform(-1, 1, (48, rng.integers(40, 200))).astype(np.float32) for _ in range(lines)])
+
+
+def find(strategy: Strategy, made: Network, memory: ImageMemory, alternatives: int = 0, ngrams=None) -> list[Decoded]:
+    """What a strategy finds that sees lines at one width."""
+    return strategy.find(made, [View.of(memory)], alternatives, ngrams)

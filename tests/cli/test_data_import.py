@@ -91,7 +91,7 @@ def test_refusals(drethtr, letters, tmp_path):
     (tmp_path / "out.val.parquet").touch()
     assert "exists" in drethtr("data", "import", letters, tmp_path / "out.parquet").err
     text = letters / "train" / "a.gt.txt"
-    assert "not an earlier result" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--json", text).err
+    assert f"{text} exists" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--json", text).err
     assert (
         "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
     )

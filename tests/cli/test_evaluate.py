@@ -132,7 +132,7 @@ def test_transcriptions_are_not_replaced_by_figures(drethtr, lines, tiny_path):
     for place in (table, lines / "one.gt.txt"):
         before = place.read_bytes()
         outcome = drethtr("evaluate", table, "--model", tiny_path, "--json", place)
-        assert outcome.code == 2 and "not an earlier result" in outcome.err and place.read_bytes() == before
+        assert outcome.code == 2 and f"{place} exists" in outcome.err and place.read_bytes() == before
 
 
 def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tmp_path):

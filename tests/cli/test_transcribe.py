@@ -290,7 +290,7 @@ def test_a_name_that_no_file_can_have_is_one_clear_line(drethtr):
 @pytest.mark.parametrize(("form", "name"), [("txt", "out.txt"), ("alto", "out.XML"), ("csv", "out.csv")])
 def test_output_that_is_meant_as_a_file(drethtr, lines, tiny_path, tmp_path, form, name):
     outcome = drethtr("transcribe", lines, "--model", tiny_path, "--format", form, "--output", tmp_path / name)
-    assert outcome.code == 2 and "give the folder they should be in" in outcome.err
+    assert outcome.code == 2 and "give the folder for them" in outcome.err
     assert not (tmp_path / name).exists()
 
 

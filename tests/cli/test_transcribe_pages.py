@@ -14,10 +14,10 @@ from made_pages import TEXTS, blank, letter, write
 from PIL import Image
 from printed_pages import put_page
 
-from drethtr.cli.inputs import find_images
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
+from drethtr.pages.inputs import find_inputs
 from drethtr.pages.source import open_originals
 
 ALL = ",".join(FORMATS)
@@ -73,7 +73,7 @@ def test_a_pdf_made_of_a_scan_is_not_read_beside_it(transcribe, scans, tmp_path)
     assert names(tmp_path / "out") == ["one.txt", "two.txt"]
     (scans / "one.png").unlink()
     letter().image.save(scans / "two.pdf")
-    assert find_images([str(scans)]) == ([scans / "one.pdf", scans / "two.pdf", scans / "two.png"], [])
+    assert find_inputs([str(scans)]) == ([scans / "one.pdf", scans / "two.pdf", scans / "two.png"], [])
 
 
 def test_pages_are_told_from_lines_by_their_shape(drethtr, scans, tiny_path):
@@ -450,7 +450,7 @@ def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, c
     """The first run finds one line without text, the second none."""
     arguments = ["drethtr", "transcribe", str(export / "page" / "a.xml"), "--model", str(tiny_path), "--update"]
     monkeypatch.setattr(sys, "argv", arguments)
-    for said in ("of 1 lines flagged", "no line was read: 2 have text; --force reads them anew\n"):
+    for said in ("of 1 lines flagged", "no line was read: 2 have text; --force reads them again\n"):
         with suppress(SystemExit):
             main()
         assert said in capsys.readouterr().err
@@ -492,7 +492,7 @@ def test_a_copy_and_a_format_of_one_name_are_refused(drethtr, tmp_path, tiny_pat
     run = ("transcribe", path, "--model", tiny_path, "--update", "--format", "page", "--force", "--output")
     for folder in (tmp_path, tmp_path / "out"):
         outcome = drethtr(*run, folder)
-        assert outcome.code == 2 and "--update and --format would both write" in outcome.err
+        assert outcome.code == 2 and "its updated copy and its new file would both be" in outcome.err
     assert path.read_bytes() == before and not (tmp_path / "out").exists()
 
 

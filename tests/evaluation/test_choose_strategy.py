@@ -4,8 +4,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 from conftest import written
-
-from drethtr.evaluation.calibrate import calibrate
 from drethtr.evaluation.choose_decoder import (
     LANGUAGE_WEIGHTS,
     NGRAM_WEIGHTS,
@@ -14,6 +12,8 @@ from drethtr.evaluation.choose_decoder import (
     knows_language,
     try_decoders,
 )
+
+from drethtr.evaluation.calibrate import calibrate
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample

@@ -5,7 +5,8 @@ import pytest
 
 from drethtr.documents.page import box_around
 from drethtr.images.straighten import Strip
-from drethtr.pages.place import on_page, transcription_of
+from drethtr.pages.doubts import DoubtCounts
+from drethtr.pages.place import on_page, transcription_of, transcription_without_places
 from drethtr.recognition.reading import Character, Flag, Reading
 
 STRIP = Strip(
@@ -48,6 +49,16 @@ def test_unsure_and_flagged_words_are_doubtful():
     [placed] = found.flags
     assert str(placed) == str(flag) == "repetition: the same again"
     assert box_around(placed.polygon) == (155, 50, 175, 90)
+
+
+def test_a_sure_word_is_doubtful_where_a_flag_stands():
+    """On a line image as on a page."""
+    flag = Flag("uncovered", "ink", 55, 65)
+    found = transcription_without_places(reading("an old ox", [0.9] * 9, (flag,)))
+    assert [word.doubtful for word in found.words] == [False, True, False] and str(found.flags[0]) == "uncovered: ink"
+    doubts = DoubtCounts()
+    doubts.add(found)
+    assert (doubts.words, doubts.doubtful, doubts.flagged, doubts.kinds) == (3, 1, 1, {"uncovered": 1})
 
 
 def test_a_line_on_its_head_has_its_words_from_right_to_left():

@@ -10,27 +10,37 @@ from conftest import written
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network import precision
-from drethtr.network.precision import Precision
-from drethtr.recognition import piece_reader as module
+from drethtr.network.backend import TorchNetwork, network_of, open_network
+from drethtr.recognition import pieces as module
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import build_model
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.decoded import Decoded
-from drethtr.recognition.search.decoder import Decoder
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
-from drethtr.research.drift import TOLERANCE
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import UNK
 
-THREE_WIDTHS = Joint(widths=(1.0, 0.8, 1.2))
+THREE_WIDTHS = Joint(stretches=(1.0, 0.8, 1.2))
 LINES = [written("abc " * n) for n in (3, 1, 9, 2, 14, 5, 1, 7)]
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint(), THREE_WIDTHS], ids=repr)
-def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> None:
-    recognizer = Recognizer(tiny_model, decoder)
+@pytest.mark.parametrize("strategy", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint(), THREE_WIDTHS], ids=repr)
+def test_answers_do_not_depend_on_neighbors(strategy: Strategy, tiny_model) -> None:
+    recognizer = Recognizer(tiny_model, strategy)
+    check_neighbors(recognizer)
+    check_neighbors(on_torch(tiny_model, strategy))
+
+
+def on_torch(model: Model, strategy: Strategy | None = None, precision: Precision = Precision.FLOAT32) -> Recognizer:
+    """A recognizer that computes with torch."""
+    return Recognizer(model, strategy, network=open_network(model, "cpu", precision, 1), precision=precision)
+
+
+def check_neighbors(recognizer: Recognizer) -> None:
+    """Lines read together and alone have the same readings."""
     together = recognizer.read(LINES)
     alone = [recognizer.read([line])[0] for line in LINES]
     assert any(reading.text for reading in together)
@@ -43,9 +53,9 @@ def test_answers_do_not_depend_on_neighbors(decoder: Decoder, tiny_model) -> Non
         )
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(2), Joint(), THREE_WIDTHS], ids=repr)
-def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model) -> None:
-    for line, reading in zip(LINES, Recognizer(tiny_model, decoder).read(LINES), strict=True):
+@pytest.mark.parametrize("strategy", [CTC(), Greedy(), VerifiedDrafts(), Beam(2), Joint(), THREE_WIDTHS], ids=repr)
+def test_characters_stand_in_order_inside_the_line(strategy: Strategy, tiny_model) -> None:
+    for line, reading in zip(LINES, Recognizer(tiny_model, strategy).read(LINES), strict=True):
         assert reading.text == "".join(character.text for character in reading.characters)
         assert 0 <= reading.confidence <= 1
         edges = [edge for character in reading.characters for edge in (character.left, character.right)]
@@ -54,20 +64,19 @@ def test_characters_stand_in_order_inside_the_line(decoder: Decoder, tiny_model)
         assert all(0 <= character.confidence <= 1 for character in reading.characters)
 
 
-def test_without_ctc_head_characters_share_the_line(tiny_model) -> None:
+def test_without_ctc_head_characters_share_the_line(headless_model) -> None:
     """However much the decoder sees beyond its end: models with a canvas see all of that."""
-    model = build_model(replace(tiny_model.network.config, ctc=None), tiny_model.tokenizer, tiny_model.preparation)
-    recognizer = Recognizer(model, Greedy())
+    recognizer = Recognizer(headless_model, Greedy())
     [part] = recognizer.pieces.prepare(0, LINES[0])
     decoded = Decoded((4, 5), (0.5, 0.5), ((0.0, 200.0), (200.0, 400.0)))
     width = LINES[0].shape[1]
     assert recognizer.pieces.edges(decoded, part) == [(0, width / 2), (width / 2, width)]
 
 
-@pytest.mark.parametrize("decoder", [CTC(), THREE_WIDTHS], ids=repr)
-def test_long_line_is_read_in_pieces_not_cut(decoder: Decoder, tiny_model, monkeypatch) -> None:
+@pytest.mark.parametrize("strategy", [CTC(), THREE_WIDTHS], ids=repr)
+def test_long_line_is_read_in_pieces_not_cut(strategy: Strategy, tiny_model, monkeypatch) -> None:
     monkeypatch.setattr(module, "MAX_COLUMNS", 300)
-    line, recognizer = written("abc " * 60), Recognizer(tiny_model, decoder)
+    line, recognizer = written("abc " * 60), Recognizer(tiny_model, strategy)
     parts = recognizer.pieces.prepare(0, line)
     assert len(parts) > 3
     assert all(view.shape[1] <= 300 for part in parts for view in part.views)
@@ -80,9 +89,8 @@ def test_long_line_is_read_in_pieces_not_cut(decoder: Decoder, tiny_model, monke
 def test_a_character_outside_the_alphabet_is_flagged(longest: int, tiny_model, monkeypatch) -> None:
     """It was written as nothing, with clean confidences around it."""
     monkeypatch.setattr(module, "MAX_COLUMNS", longest)
-    head = tiny_model.network.ctc
-    with torch.no_grad():
-        head.refine.bias.view(head.steps, -1)[:, UNK] = 1e4
+    steps = tiny_model.network.ctc.steps
+    tiny_model.weights["ctc.refine.bias"].reshape(steps, -1)[:, UNK] = 1e4
     [reading] = Recognizer(tiny_model, CTC()).read([written("abc " * 60)])
     assert reading.text == ""
     [flag] = (flag for flag in reading.flags if flag.kind == "unwritten")
@@ -90,8 +98,8 @@ def test_a_character_outside_the_alphabet_is_flagged(longest: int, tiny_model, m
     assert ("characters" in flag.reason) == (longest == 300)
 
 
-def test_a_line_is_seen_at_all_widths_of_the_decoder(tiny_model) -> None:
-    [part] = Recognizer(tiny_model, Joint(widths=(1.25, 0.5))).pieces.prepare(0, LINES[4])
+def test_a_line_is_seen_at_all_widths_of_the_strategy(tiny_model) -> None:
+    [part] = Recognizer(tiny_model, Joint(stretches=(1.25, 0.5))).pieces.prepare(0, LINES[4])
     usual = Recognizer(tiny_model).pieces.prepare(0, LINES[4])[0].prepared.shape[1]
     assert [view.shape[1] for view in part.views] == pytest.approx([1.25 * usual, 0.5 * usual], abs=1)
 
@@ -140,18 +148,22 @@ def test_large_images_are_not_all_in_memory_together(tiny_model, monkeypatch) ->
     assert [number for number, _ in found] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint()], ids=repr)
+@pytest.mark.parametrize("strategy", [CTC(), Greedy(), VerifiedDrafts(), Beam(3), Joint()], ids=repr)
 @pytest.mark.parametrize("name", ["to_width", "ctc.refine", "to_logits", "embed.tokens"])
-def test_a_model_whose_numbers_overflow_is_refused(name: str, decoder: Decoder, tiny_model) -> None:
+def test_a_model_whose_numbers_overflow_is_refused(name: str, strategy: Strategy, tiny_model) -> None:
     """Its weights are numbers, but what they make is none: that was read as silence, or broke a decoder."""
-    with torch.no_grad():
-        tiny_model.network.get_parameter(f"{name}.weight").fill_(3e38)
-    if isinstance(decoder, CTC) and name in ("to_logits", "embed.tokens"):
-        assert Recognizer(tiny_model, decoder).read(LINES[:1])[0].text
+    tiny_model.weights[f"{name}.weight"].fill(3e38)
+    if isinstance(strategy, CTC) and name in ("to_logits", "embed.tokens"):
+        assert Recognizer(tiny_model, strategy).read(LINES[:1])[0].text
         return
-    for exactness in Precision:
-        with pytest.raises(CheckpointError, match=f"model tiny {tiny_model.hash[:12]}: its numbers overflow"):
-            Recognizer(tiny_model, decoder, precision=exactness).read(LINES[:1])
+    readers = [
+        Recognizer(tiny_model, strategy),
+        on_torch(tiny_model, strategy),
+        on_torch(tiny_model, strategy, Precision.BFLOAT16),
+    ]
+    for recognizer in readers:
+        with pytest.raises(CheckpointError, match=f"model tiny {tiny_model.hash[:12]}: non-finite activations"):
+            recognizer.read(LINES[:1])
 
 
 def test_trust_in_another_network_is_refused(tiny_model) -> None:
@@ -161,10 +173,28 @@ def test_trust_in_another_network_is_refused(tiny_model) -> None:
         Recognizer(replace(tiny_model, trust=trust))
 
 
-def test_decoder_must_suit_the_model(tiny_model) -> None:
-    tiny_model.network.ctc = None
+def test_a_strategy_must_suit_the_model(headless_model) -> None:
     with pytest.raises(ConfigError, match="no CTC head"):
-        Recognizer(tiny_model, CTC())
+        Recognizer(headless_model, CTC())
+
+
+def test_names_do_as_well_as_values(tiny_model) -> None:
+    assert Recognizer(tiny_model, "beam:3").strategy == Beam(3)
+    assert Recognizer(tiny_model, precision="float32").precision is Precision.FLOAT32
+    with pytest.raises(ConfigError, match="unknown decoder 'joined'; did you mean 'joint'"):
+        Recognizer(tiny_model, "joined")
+    with pytest.raises(ConfigError, match="unknown precision 'float33'"):
+        Recognizer(tiny_model, precision="float33")
+    with pytest.raises(ConfigError, match="unknown device 'gpu'"):
+        Recognizer(tiny_model, device="gpu")
+    with pytest.raises(CheckpointError, match="not calibrated for int8; run drethtr calibrate"):
+        Recognizer(tiny_model, precision="int8")
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_threads_change_nothing(threads: int, tiny_model) -> None:
+    """Not a bit."""
+    assert Recognizer(tiny_model, threads=threads).read(LINES) == Recognizer(tiny_model, threads=1).read(LINES)
 
 
 def test_alternatives_are_texts_the_first_of_which_is_the_reading(tiny_model, monkeypatch) -> None:
@@ -179,35 +209,33 @@ def test_alternatives_are_texts_the_first_of_which_is_the_reading(tiny_model, mo
 
 
 @pytest.mark.parametrize(
-    ("decoder", "most"), [(Beam(5), 4), (Beam(1), 0), (PublishedBeam(5), 0), (Greedy(), 99)], ids=repr
+    ("strategy", "most"), [(Beam(5), 4), (Beam(1), 0), (PublishedBeam(5), 0), (Greedy(), 99)], ids=repr
 )
-def test_more_alternatives_than_there_can_be_are_refused(decoder: Decoder, most: int, tiny_model) -> None:
-    assert Recognizer(tiny_model, decoder, alternatives=most).pieces.alternatives == most
+def test_more_alternatives_than_there_can_be_are_refused(strategy: Strategy, most: int, tiny_model) -> None:
+    assert Recognizer(tiny_model, strategy, alternatives=most).pieces.alternatives == most
     with pytest.raises(ConfigError, match=rf"gives at most {most} alternatives, not|alternatives must be 0 to {most}"):
-        Recognizer(tiny_model, decoder, alternatives=most + 1)
+        Recognizer(tiny_model, strategy, alternatives=most + 1)
 
 
-@pytest.mark.parametrize("network", ["with CTC head", "without"])
-def test_no_lines_leave_no_impressions(network: str, tiny_model) -> None:
-    if network == "without":
-        tiny_model.network.ctc = None
-    recognizer = Recognizer(tiny_model, Greedy())
-    assert recognizer.impressions([]).shape == (0, recognizer.impressions(LINES).shape[1])
+@pytest.mark.parametrize("model", ["tiny_model", "headless_model"])
+def test_no_lines_have_no_features(model: str, request) -> None:
+    recognizer = Recognizer(request.getfixturevalue(model), Greedy())
+    assert recognizer.line_features([]).shape == (0, recognizer.line_features(LINES).shape[1])
 
 
 def test_coarse_numbers_read_nearly_the_same(tiny_model) -> None:
     exact = Recognizer(tiny_model).read(LINES)
-    coarse = Recognizer(tiny_model, precision=Precision.BFLOAT16).read(LINES)
+    coarse = on_torch(tiny_model, precision=Precision.BFLOAT16).read(LINES)
     assert [len(reading.text) for reading in coarse] == pytest.approx([len(reading.text) for reading in exact], abs=3)
     differences = [abs(a.confidence - b.confidence) for a, b in zip(exact, coarse, strict=True)]
     assert 0 < max(differences) < 0.1
 
 
-@pytest.mark.parametrize("decoder", [CTC(), VerifiedDrafts(), Beam(3)], ids=repr)
+@pytest.mark.parametrize("strategy", [CTC(), VerifiedDrafts(), Beam(3)], ids=repr)
 @pytest.mark.parametrize("least", [0, precision.WORTHWHILE], ids=["text, too", "image"])
-def test_coarse_answers_do_not_depend_on_neighbors(decoder: Decoder, least: int, tiny_model, monkeypatch) -> None:
+def test_coarse_answers_do_not_depend_on_neighbors(strategy: Strategy, least: int, tiny_model, monkeypatch) -> None:
     monkeypatch.setattr(precision, "WORTHWHILE", least)
-    recognizer = Recognizer(tiny_model, decoder, precision=Precision.BFLOAT16)
+    recognizer = on_torch(tiny_model, strategy, Precision.BFLOAT16)
     together = recognizer.read(LINES)
     alone = [recognizer.read([line])[0] for line in LINES]
     assert [reading.text for reading in together] == [reading.text for reading in alone]
@@ -216,26 +244,16 @@ def test_coarse_answers_do_not_depend_on_neighbors(decoder: Decoder, least: int,
 
 
 def test_too_little_memory_means_smaller_batches(tiny_model, monkeypatch) -> None:
-    recognizer = Recognizer(tiny_model)
-    expected, encode, sizes = recognizer.read(LINES), recognizer.pieces.encode, []
+    network = TorchNetwork(network_of(tiny_model))
+    recognizer = Recognizer(tiny_model, network=network)
+    expected, encode, sizes = recognizer.read(LINES), network.image.encode_image, []
 
-    def limited(lines):
-        sizes.append(len(lines))
-        if len(lines) > 2:
+    def limited(images, widths):
+        sizes.append(len(images))
+        if len(images) > 2:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-        return encode(lines)
+        return encode(images, widths)
 
-    monkeypatch.setattr(recognizer.pieces, "encode", limited)
+    monkeypatch.setattr(network.image, "encode_image", limited)
     assert [reading.text for reading in recognizer.read(LINES)] == [reading.text for reading in expected]
     assert max(sizes) == len(LINES)
-
-
-@pytest.mark.parametrize("decoder", [CTC(), Greedy()], ids=repr)
-def test_drift_is_told_for_every_batch(decoder: Decoder, tiny_model, monkeypatch) -> None:
-    monkeypatch.setattr(module, "BATCH_LINES", 3)
-    drifts: list[float] = []
-    plain = Recognizer(tiny_model, decoder)
-    watching = Recognizer(tiny_model, decoder)
-    watching.watch_drift(drifts.append)
-    assert watching.read(LINES) == plain.read(LINES)
-    assert len(drifts) == 3 and all(0 <= drift < TOLERANCE for drift in drifts)

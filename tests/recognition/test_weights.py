@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from drethtr.recognition.rounding import restored, rounded
 
 from drethtr.base.errors import CheckpointError
-from drethtr.recognition.rounding import restored, rounded
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
+from drethtr.base.outputs import refuse_file
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, device_named, load_recognizer
-from drethtr.cli.outputs import refuse_file
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine

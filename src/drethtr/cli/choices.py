@@ -30,6 +30,7 @@ Workers = Annotated[
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
 ]
+ForceResults = Annotated[bool, typer.Option("--force", help="Replace result files that exist.")]
 JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")]
 PrecisionName = Annotated[
     str,

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.outputs import write_text
 from drethtr.cli.choices import (
     DeviceName,
+    ForceResults,
     JSONFile,
     Limit,
     PrecisionName,
     Seed,
     Threads,
 )
-from drethtr.cli.outputs import refuse_others, write_json, write_markup
+from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import read_with_bar
-from drethtr.cli.provenance import provenance_of, way_of
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def compare(
         typer.Option(metavar="N", min=1, help=f"How many lines the report shows; {LINES_SHOWN} if left out."),
     ] = None,
     json_file: JSONFile = None,
+    force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -69,7 +71,7 @@ def compare(
     if shown is not None and html_file is None:
         raise ConfigError("--shown says how many lines the report of --html shows; add --html, or leave it out")
     systems = system(a), system(b)
-    refuse_others(html=html_file, json=json_file)
+    refuse_results(html_file, json_file, force=force, inputs=data)
     samples = to_read(open_all(data), limit, seed)
     # Both are loaded before the first one reads, so that nobody waits for what cannot be.
     readers = [
@@ -82,7 +84,7 @@ def compare(
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
-        write_markup(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
+        write_text(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, plain(found, *sides))
     typer.echo(summary(found, *sides))
@@ -107,6 +109,7 @@ def system(spec: str) -> System:
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
     """Let one of the two read."""
     from drethtr.cli.compare_report import Side
+    from drethtr.pages.provenance import provenance_of, way_of
 
     found = read_with_bar(recognizer, samples, name)
     return Side(name, provenance_of(recognizer), way_of(recognizer), found)

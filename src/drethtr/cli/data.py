@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.choices import DeviceName
-from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
+from drethtr.cli.choices import DeviceName, ForceResults
+from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, refuse_results, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +46,9 @@ def import_lines(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write what was found and left out here.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the files of all splits that exist.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the files that exist, those of all splits included.")
+    ] = False,
 ) -> None:
     """Bring line images and texts of a known layout into Parquet files; images keep their bytes where they can."""
     from drethtr.lines.importers import importer_for
@@ -55,10 +57,9 @@ def import_lines(
     from drethtr.lines.importers.splits import by_lists, read_lists
 
     refuse_name(output)
-    refuse_others(json=json_file)
     outputs = [file_of(output, split) for split in SPLITS]
-    refuse_places(output, *outputs)  # it first, as it is what a person named
-    refuse_existing(*outputs, force=force, inputs=[str(source)])
+    refuse_places(output, *outputs)  # the name that was given first
+    refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
     importer = importer_for(source, layout)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")
@@ -152,6 +153,7 @@ def check(
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write every finding with all its lines here.")
     ] = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> None:
     """Look for what spoils training or figures; exit code 1 if there are errors. Nothing is changed or dropped.
@@ -162,7 +164,8 @@ def check(
     from drethtr.lines import checks
     from drethtr.lines.checks.open import open_splits
 
-    refuse_others(png=picture, json=json_file)
+    refuse_ending(picture, ".png")
+    refuse_results(picture, json_file, force=force, inputs=files)
     splits, unusable = open_splits(files)
     suspects = read_suspects(splits, read, model, seed, device) if read else []
     report = checks.check(splits, (*unusable, *findings_of(suspects)))

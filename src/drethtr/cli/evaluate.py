@@ -10,6 +10,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
+    ForceResults,
     JSONFile,
     Limit,
     ModelFile,
@@ -19,11 +20,9 @@ from drethtr.cli.choices import (
     load_recognizer,
 )
 from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
-from drethtr.cli.outputs import refuse_others, write_json
-from drethtr.cli.provenance import provenance_of, way_of
+from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.tables import table_of
 from drethtr.cli.trust_table import trust_table
-from drethtr.cli.where_lines import lines_named
 
 if TYPE_CHECKING:
     from drethtr.evaluation.evaluate import Scores
@@ -43,6 +42,7 @@ def evaluate(
         bool, typer.Option("--confidence", help="Also show how far confidences and flags can be relied on.")
     ] = False,
     json_file: JSONFile = None,
+    force: ForceResults = False,
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Compare whole pages (PAGE, ALTO), their lines found as by --lines.")
     ] = False,
@@ -59,17 +59,18 @@ def evaluate(
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
     from drethtr.lines.sources import open_all
+    from drethtr.pages.segmentation import segmentation_named
 
-    refuse_others(json=json_file)
+    refuse_results(json_file, force=force, inputs=data)
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(
                 "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
             )
-        where = lines_named(lines or "auto")
+        segmentation = segmentation_named(lines or "auto")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
         pages = open_references(data)
-        found = to_json(read_and_compare(recognizer, pages, where))
+        found = to_json(read_and_compare(recognizer, pages, segmentation))
         deliver(f"{page_table(found)}\n{read_by(recognizer)}", found, recognizer, json_file)
         return
     if lines is not None:
@@ -87,6 +88,8 @@ def evaluate(
 
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
     """Write figures for programs, with what read, if that is wanted, and show them to people."""
+    from drethtr.pages.provenance import provenance_of, way_of
+
     if json_file is not None:
         write_json(json_file, {**figures, "made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)})
     typer.echo(text)
@@ -94,6 +97,7 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
 
 def read_by(recognizer: "Recognizer") -> str:
     """What read, for people."""
+    from drethtr.pages.provenance import provenance_of
     from drethtr.recognition.search.strategies import name_of
 
     decoder, precision = name_of(recognizer.strategy), recognizer.precision.value

@@ -1,19 +1,17 @@
 """`drethtr evaluate --end-to-end`: whole pages, their lines found as well as read."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import DataError
-from drethtr.cli.inputs import images_of
-from drethtr.cli.pages import lines_unread
+from drethtr.cli.progress import lines_unread, say
 from drethtr.cli.tables import interval
-from drethtr.cli.where_lines import Given, Lines
 
 if TYPE_CHECKING:
     from drethtr.evaluation.end_to_end import PageCounts
+    from drethtr.pages.segmentation import Segmentation
     from drethtr.pages.source import Original
     from drethtr.recognition.recognizer import Recognizer
 
@@ -26,9 +24,10 @@ def open_references(data: Sequence[str]) -> "list[Original]":
     Raises:
         DataError: if one of them is no PAGE, ALTO or JSON file with texts, or there is none.
     """
+    from drethtr.pages.inputs import files_of
     from drethtr.pages.source import open_originals
 
-    files = [file for name in data for file in images_of(name)]
+    files = [file for name in data for file in files_of(name)]
     described = [original for file in files for original in open_originals(file) if original.description is not None]
     if not described:
         raise DataError(f"{', '.join(data)}: no PAGE or ALTO files; whole pages are compared with the texts in those")
@@ -44,20 +43,23 @@ def texts_of(original: "Original") -> list[str]:
     return [line.text for line in page.lines if line.text.strip()] if page is not None else []
 
 
-def read_and_compare(recognizer: "Recognizer", pages: "Sequence[Original]", lines: Lines) -> "dict[str, PageCounts]":
-    """What each page costs, by its name; its lines are found anew unless the given ones are asked for."""
+def read_and_compare(
+    recognizer: "Recognizer", pages: "Sequence[Original]", segmentation: "Segmentation"
+) -> "dict[str, PageCounts]":
+    """The errors on each page, by its name; its lines are found, unless the given ones are chosen."""
     from tqdm import tqdm
 
     from drethtr.evaluation.end_to_end import compare_pages
+    from drethtr.pages.segmentation import Given
     from drethtr.pages.transcribe import transcribe
 
     counts = {}
     for original in tqdm(pages, unit="page", disable=None):
         reference = texts_of(original)
-        asked = original if isinstance(lines, Given) else replace(original, has_lines=False)
-        read = transcribe(asked, recognizer, lines.finder(original))
+        asked = original if isinstance(segmentation, Given) else replace(original, has_lines=False)
+        read = transcribe(asked, recognizer, segmentation.finder(original))
         if unread := lines_unread(original, read):
-            tqdm.write(unread, file=sys.stderr)
+            say(unread)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
     return counts
 

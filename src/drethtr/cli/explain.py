@@ -6,10 +6,8 @@ from typing import Annotated
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
-from drethtr.cli.line_formats import with_doubts
-from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.trust_table import NOT_CALIBRATED
-from drethtr.cli.unlabelled import refuse_page
 
 
 def explain(
@@ -27,17 +25,19 @@ def explain(
     Below the reading is a row for each character, dark where the decoder looked for it, and for each layer how far back
     it remembered what it had written.
     """
+    from drethtr.documents.writers.text import marked
     from drethtr.images.line import load_line
+    from drethtr.pages.place import transcription_without_places
+    from drethtr.pages.unlabelled import refuse_page
     from drethtr.pictures.explanation import draw
     from drethtr.pictures.explanation import explain as told
 
-    refuse_places(output)
     refuse_ending(output, ".svg", ".png")
-    refuse_existing(output, force=force, inputs=[str(line)])
+    refuse_results(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = load_line(line)
     explanation = told(load_recognizer(model, decoder, device, precision, threads=threads), pixels)
     draw(explanation).save(output)
-    typer.echo(f"{output}: {with_doubts(explanation.reading)}")
+    typer.echo(f"{output}: {marked(transcription_without_places(explanation.reading))}")
     if not explanation.reading.calibrated:
         typer.echo(NOT_CALIBRATED)

@@ -19,16 +19,14 @@ from drethtr.cli.choices import (
     load_recognizer,
 )
 from drethtr.cli.expected_rates import Report, compared, predicted, table
-from drethtr.cli.outputs import refuse_existing, refuse_others, refuse_places, write_json
-from drethtr.cli.progress import read_with_bar
-from drethtr.cli.provenance import provenance_of, way_of
-from drethtr.cli.work import report as report_skipped
+from drethtr.cli.outputs import refuse_results, write_json
+from drethtr.cli.progress import read_with_bar, report_skipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drethtr.evaluation.predict import Pair
-    from drethtr.lines.sample import Sample
+    from drethtr.lines.sample import LeftOut, Sample
     from drethtr.recognition.confidence.error_rate import ErrorRate
     from drethtr.recognition.recognizer import Recognizer
 
@@ -48,7 +46,7 @@ def predict_cer(
         Path | None,
         typer.Option(metavar="MODEL", help="Learn from the known texts of several sets, and write the model here."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     json_file: JSONFile = None,
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -58,21 +56,20 @@ def predict_cer(
     An image that cannot be used is named and skipped, and the exit code is 1, as it is if nothing was read on any line;
     it is 2 if no image could be used.
     """
-    from drethtr.cli.unlabelled import lines_of
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
     from drethtr.lines.selection import choose
     from drethtr.lines.sources import open_all
+    from drethtr.pages.provenance import provenance_of, way_of
+    from drethtr.pages.unlabelled import lines_to_read
     from drethtr.recognition.adapter_file import holds_adapter
     from drethtr.recognition.model_file import SHIPPED
 
     if learn is not None and truth:
         raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
-    if force and learn is None:
-        raise ConfigError("--force replaces the model that --learn writes; add --learn, or leave it out")
-    refuse_others(json=json_file)
-    refuse_places(learn)
-    refuse_existing(learn, force=force, inputs=inputs)
+    if force and learn is None and json_file is None:
+        raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave it out")
+    refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
@@ -86,7 +83,7 @@ def predict_cer(
         rate = known_rate(recognizer, decoder)
         text, report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
     else:
-        rate, found = known_rate(recognizer, decoder), lines_of(inputs)
+        rate, found = known_rate(recognizer, decoder), lines_to_read(inputs, report_left_out)
         chosen = choose(found, limit or len(found), seed)
         pairs = read_usable(recognizer, chosen)
         if not pairs:
@@ -101,6 +98,11 @@ def predict_cer(
     typer.echo(text)
     if failed:
         raise typer.Exit(1)
+
+
+def report_left_out(line: "LeftOut") -> None:
+    """Say which marked line cannot be used."""
+    typer.echo(f"left out, {line.reason}: {line.key}", err=True)
 
 
 def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:

@@ -8,7 +8,6 @@ import typer
 
 from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
-from drethtr.cli.where_lines import lines_named
 
 BACKLOG = 2048
 """So many connections may wait to be taken up, as uvicorn has it."""
@@ -38,13 +37,14 @@ def serve(
     try:
         import uvicorn
 
+        from drethtr.pages.segmentation import segmentation_named
         from drethtr.server.app import make_app
     except ImportError as error:
         raise MissingExtraError(str(error.name), "serve") from error
-    where = lines_named(lines)
+    segmentation = segmentation_named(lines)
     with listener(host, port) as door:
         recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads)
-        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, where.finder)))
+        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, segmentation.finder)))
         shown, number = door.getsockname()[:2]
         typer.echo(f"running on http://{f'[{shown}]' if ':' in shown else shown}:{number} (Ctrl-C ends it)", err=True)
         with suppress(KeyboardInterrupt):  # once all are answered

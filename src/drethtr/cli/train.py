@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import DataError
+from drethtr.base.outputs import make_folder
 from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
-from drethtr.cli.outputs import make_folder
 
 
 def train(

@@ -16,17 +16,14 @@ from drethtr.cli.choices import (
     Threads,
     refuse_decoder,
 )
-from drethtr.cli.inputs import find_images
-from drethtr.cli.line_formats import LINE_FORMATS
-from drethtr.cli.line_images import LineOptions, only_lines, transcribe_lines
-from drethtr.cli.outputs import make_folder
-from drethtr.cli.pages import PageOptions, transcribe_pages
+from drethtr.cli.progress import report_opened, report_skipped, run_lines, run_pages, say
 from drethtr.cli.trust_table import NOT_CALIBRATED
-from drethtr.cli.where_lines import lines_named
-from drethtr.cli.work import report
 
 if TYPE_CHECKING:
+    from drethtr.pages.job import PageJob
     from drethtr.recognition.recognizer import Recognizer
+
+NOT_ON_SCREEN = frozenset({"pdf", "html"})
 
 
 def transcribe(
@@ -52,8 +49,8 @@ def transcribe(
         str,
         typer.Option(
             metavar="NAME",
-            help="Where lines come from: given by PAGE or ALTO; whole, the image is one; found by rapid, projection or "
-            "kraken. auto: given, else whole if lower than 300 pixels or 5 times as wide as high, else rapid.",
+            help="Line segmentation: given (by PAGE or ALTO), whole (image is a line), rapid, projection or kraken. "
+            "auto: given, else whole if lower than 300 pixels or 5 times as wide as high, else rapid.",
         ),
     ] = "auto",
     update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
@@ -74,56 +71,93 @@ def transcribe(
 ) -> None:
     """Read images of handwriting: single lines, or pages whose lines are given or found.
 
-    A file that cannot be read is named and skipped, and the exit code is 1; it is 2 if nothing could be read.
+    Repeat the command to resume: results that exist are kept. A file that cannot be read is named and skipped, and the
+    exit code is 1; it is 2 if nothing could be read.
     """
+    from drethtr.documents.formats import LINE_FORMATS
+    from drethtr.pages.inputs import find_inputs
+    from drethtr.pages.job import open_job
+    from drethtr.pages.line_job import line_images, open_line_job
+    from drethtr.pages.segmentation import segmentation_named
+
     names = formats_named(format if format is not None or update else "txt", doubts=doubts)
     if alternatives and "json" not in names:
-        raise ConfigError(
-            f"--alternatives are written in json; {', '.join(names) or 'PAGE or ALTO'} has no place for them"
-        )
+        raise ConfigError(f"--alternatives are written in json; {', '.join(names) or 'PAGE or ALTO'} cannot hold them")
     if force and output is None and not update:
         raise ConfigError("--force replaces files; add --output or --update, or leave it out: nothing is written")
     refuse_decoder(decoder)
-    where = lines_named(lines)
+    segmentation = segmentation_named(lines)
     if output is not None:
         refuse_name_of_file(output, names)
-    files, errors = find_images(inputs, output, endings_of(names))
+    files, errors = find_inputs(inputs, output, endings_of(names))
     for error in errors:
-        report(error)
+        report_skipped(error)
     alone = len(files) + len(errors) == 1
 
     def load() -> "Recognizer":
         from drethtr.recognition.recognizer import Recognizer
 
-        if output is not None:
-            make_folder(output)
         recognizer = Recognizer.load(
             model, decoder=decoder, device=device, precision=precision, threads=threads, alternatives=alternatives
         )
         if recognizer.calibration is None:
-            typer.echo(NOT_CALIBRATED, err=True)
+            say(NOT_CALIBRATED)
         return recognizer
 
-    of_lines = only_lines(files, where) if len(names) == 1 and names[0] in LINE_FORMATS and not update else None
-    if of_lines is not None:
-        line_options = LineOptions(names[0], output, doubts=doubts, force=force, verbose=verbose)
-        count = transcribe_lines(*of_lines, load, line_options, alone=alone)
+    images = line_images(files, segmentation) if len(names) == 1 and names[0] in LINE_FORMATS and not update else None
+    if images is not None:
+        line_job = open_line_job(*images, output, names[0], doubts=doubts, force=force)
+        report_opened(line_job)
+        summary = run_lines(line_job, load, alone=alone, verbose=verbose)
     else:
         if alternatives:
             raise ConfigError("--alternatives needs single-line images and --format json alone")
-        options = PageOptions(names, output, where, update=update, doubts=doubts, force=force, verbose=verbose)
-        count = transcribe_pages(files, load, options, alone=alone)
-    if count.failed or errors:
-        raise typer.Exit(1 if count.done else 2)
+        refuse_for_pages(names, output, lines, update=update)
+        job = open_job(files, output, names, segmentation=segmentation, update=update, doubts=doubts, force=force)
+        report_opened(job)
+        if output is None:
+            refuse_joined(job)
+        summary = run_pages(job, load, alone=alone, verbose=verbose)
+    if summary.failed or errors:
+        raise typer.Exit(1 if summary.done else 2)
+
+
+def refuse_for_pages(names: Sequence[str], output: Path | None, lines: str, *, update: bool) -> None:
+    """Refuse options that do not go together when pages are read.
+
+    Raises:
+        ConfigError: naming the options.
+    """
+    from drethtr.documents.formats import FORMATS
+    from drethtr.pages.segmentation import WITHOUT_FINDER
+
+    if update and lines not in WITHOUT_FINDER:
+        raise ConfigError(f"--update writes into the lines that are given; leave out --lines {lines}")
+    if of_lines := set(names) - FORMATS.keys():
+        raise ConfigError(f"{min(of_lines)} must be the only format, and only for line images; otherwise take csv")
+    if output is None and (len(names) > 1 or set(names) & NOT_ON_SCREEN):
+        raise ConfigError(f"--format {','.join(names)} needs a folder to write to; give --output")
+
+
+def refuse_joined(job: "PageJob") -> None:
+    """Refuse to print several files of a format one after the other, as no program could read them; text is allowed.
+
+    Raises:
+        ConfigError: naming the format.
+    """
+    for name, format in job.formats.items():
+        files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
+        if files > 1 and format.ending != ".txt":
+            raise ConfigError(f"--format {name} makes {files} files here; give --output, the folder for them")
 
 
 def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
-    """The formats a person means by their names with commas between, each once.
+    """The formats in a comma-separated list of names, each once.
 
     Raises:
         ConfigError: naming one that is unknown.
     """
-    from drethtr.documents.formats import FORMATS
+    from drethtr.documents.formats import FORMATS, LINE_FORMATS
 
     names = tuple(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else ()
     known = dict.fromkeys((*FORMATS, *LINE_FORMATS))
@@ -137,18 +171,18 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
 
 
 def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
-    """Refuse to make a folder `out.txt` for a person who means a file.
+    """Refuse to make a folder called `out.txt`, which is meant to be a file.
 
     Raises:
         ConfigError: saying what the folder is for.
     """
     endings = {f".{ending.rpartition('.')[2]}" for ending in (*names, *endings_of(names))}
     if output.suffix.lower() in endings and not output.exists():
-        raise ConfigError(f"--output {output}: results are named after their images; give the folder they should be in")
+        raise ConfigError(f"--output {output}: results are named after their images; give the folder for them")
 
 
 def endings_of(names: Sequence[str]) -> list[str]:
-    """How files of these formats end that hold pages."""
+    """How the files of page formats end."""
     from drethtr.documents.formats import FORMATS
 
     return [FORMATS[name].ending for name in names if name in FORMATS]

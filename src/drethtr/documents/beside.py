@@ -1,9 +1,10 @@
-"""What a page is called, and where its image lies: known from the names of files."""
+"""What a page is called, and where its image is: known from the names of files."""
 
 import re
 from pathlib import Path
 
 from drethtr.base.errors import DataError
+from drethtr.images.page import PageSource, open_pages
 
 DESCRIPTION = ".xml"
 """Ending of PAGE and ALTO files."""
@@ -24,12 +25,12 @@ NUMBER = re.compile(r"_\d{4,}$")
 
 
 def is_hidden(file: Path) -> bool:
-    """Whether a file is none of a person's own: among others, macOS puts `._a.png` beside `a.png` on foreign disks."""
+    """Whether a file is hidden, as `._a.png` is, which macOS puts beside `a.png` on foreign disks."""
     return file.name.startswith(".")
 
 
 def visible_below(folder: Path) -> list[Path]:
-    """Files and folders at any depth, in order, without hidden ones and what those hold."""
+    """Files and folders at any depth, sorted, without hidden ones and their contents."""
     found = ((path.relative_to(folder), path) for path in folder.rglob("*"))
     return sorted(path for inside, path in found if not any(map(is_hidden, (inside, *inside.parents))))
 
@@ -44,21 +45,21 @@ def page_stem(path: Path) -> str:
 
 
 def numbered(stem: str, number: int) -> str:
-    """What a page is called whose file holds several: `book_0012`."""
+    """The name of a page of a file that holds several: `book_0012`."""
     return f"{stem}_{number:04}"
 
 
 def without_number(stem: str) -> str:
-    """What the file is called that such a page is in."""
+    """The name of the file that such a page is in."""
     return NUMBER.sub("", stem)
 
 
 def image_beside(path: Path, image: str) -> Path:
     """The image of the page in the file `path`, which calls it `image`.
 
-    By that name it is looked for beside the file and, as Transkribus keeps pages in a folder `page`, one folder above,
-    then in `IMAGE_FOLDERS` there and one higher; at last beside and above by the file's own name with the ending of an
-    image, first the whole name, then less and less of it.
+    It is looked for by that name beside the file and one folder above, as Transkribus keeps pages in a folder `page`,
+    then in `IMAGE_FOLDERS` there and one level higher; finally beside and above the file by the file's own name with
+    the ending of an image, first by the whole name, then by less and less of it.
 
     Raises:
         DataError: if there is none.
@@ -76,8 +77,27 @@ def image_beside(path: Path, image: str) -> Path:
     raise DataError(f"{path}: its {called} is missing; put it into {path.parent} or {path.parent.parent}")
 
 
+def image_of(path: Path, image: str) -> PageSource:
+    """The image of the page in the file `path`, which calls it `image`; its own number tells which of several pages.
+
+    Raises:
+        DataError: if there is none, it is damaged, or nothing tells which of several it is.
+    """
+    found = image_beside(path, image)
+    sources = open_pages(found)
+    if len(sources) == 1:
+        return sources[0]
+    names = [numbered(found.stem, source.number) for source in sources]
+    if page_stem(path) not in names:
+        raise DataError(
+            f"{path}: describes one page, but {found} has {len(sources)}; "
+            f"to tell which, call it {names[0]}{path.suffix} or so"
+        )
+    return sources[names.index(page_stem(path))]
+
+
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; there is none of a name that is too long for one."""
+    """Whether there is such a file; a name that is too long for a file has none."""
     try:
         return path.is_file()
     except OSError:

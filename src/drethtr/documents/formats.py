@@ -1,4 +1,4 @@
-"""`FORMATS`: one entry for each format that pages can be written in."""
+"""`FORMATS` and `LINE_FORMATS`: one entry for each format that pages, or images of single lines, are written in."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -9,18 +9,33 @@ from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.json import write_json
+from drethtr.documents.writers.line import (
+    TABLE_HEADER,
+    LineEntry,
+    json_file,
+    json_row,
+    marked_file,
+    marked_row,
+    table_row,
+    text_file,
+    text_row,
+)
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.table import write_table
-from drethtr.documents.writers.text import write_text
+from drethtr.documents.writers.text import write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
 
 
 class Format(NamedTuple):
-    """A format: how its files end, what writes them, and whether all pages of a document go `together` into one file.
+    """How pages are written.
 
-    If not, the writer takes documents of one page: `Document.apart` makes them. `media` is what mail and browsers call
-    such a file. `package` is of the extra `page`.
+    ending    of its files
+    media     media type, as mail and browsers use it
+    write     the content of a file
+    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, which
+              `Document.apart` makes
+    package   what must be installed for it, of the extra `page`
     """
 
     ending: str
@@ -30,7 +45,7 @@ class Format(NamedTuple):
     package: str = ""
 
     def refuse_missing(self) -> None:
-        """Refuse to begin what could not be written in the end.
+        """Refuse the format if its package is missing, before anything is read for it.
 
         Raises:
             MissingExtraError: if the package is not installed.
@@ -49,3 +64,34 @@ FORMATS: Mapping[str, Format] = {
     "html": Format(".html", "text/html", write_view, together=False),
     "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, package="pikepdf"),
 }
+
+TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts)
+"""Text of pages, doubts marked."""
+
+
+class LineFormat(NamedTuple):
+    """How images of single lines are written.
+
+    header  first row of a table, if it has one
+    row     an image in a table of several
+    file    an image in a file of its own, below the header
+    """
+
+    header: str
+    row: Callable[[LineEntry], str]
+    file: Callable[[LineEntry], str]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether other commands read the file, and look for images relative to its folder."""
+        return bool(self.header)
+
+
+LINE_FORMATS: Mapping[str, LineFormat] = {
+    "txt": LineFormat("", text_row, text_file),
+    "json": LineFormat("", json_row, json_file),
+    "tsv": LineFormat(TABLE_HEADER, table_row, table_row),
+}
+
+LINE_TEXT_WITH_DOUBTS = LineFormat("", marked_row, marked_file)
+"""Text of lines, doubts marked."""

@@ -50,31 +50,31 @@ def read_page(path: str | Path) -> Page:
         DataError: naming the file and what is wrong with it.
     """
     path = Path(path)
-    head = load(path, 64)
+    head = first_bytes(path, 64)
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         head = head.removeprefix(mark)
     head = head.lstrip(SPACE + b"\0")
     if not head.startswith((b"<", b"{")):
         return Page(path.name, *image_size(path))
-    data = load(path, MAX_BYTES + 1)
+    data = first_bytes(path, MAX_BYTES + 1)
     if head.startswith(b"{"):
         return read_json(data, str(path))
     return parse_page(data, str(path), lambda image: size_beside(path, image))[2].page
 
 
-def load(path: Path, limit: int = HEAD) -> bytes:
-    """The first bytes of a file, so many that it tells what it is if no other limit is set."""
+def first_bytes(path: Path, limit: int = HEAD) -> bytes:
+    """The first bytes of a file, enough to tell what it is unless another limit is given."""
     try:
         with path.open("rb") as file:
             return file.read(limit)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
 
 
 def made_here(path: Path) -> bool:
     """Whether drethtr read what a PAGE or ALTO file says, as that itself tells; one that it updated is a person's."""
     try:
-        return MADE_HERE.search(load(path)) is not None
+        return MADE_HERE.search(first_bytes(path)) is not None
     except DataError:
         return False
 

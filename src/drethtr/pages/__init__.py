@@ -1,5 +1,22 @@
-"""From the image of a page to a page with text."""
+"""From images of pages to pages with text.
 
-from drethtr.pages.transcribe import transcribe_page
+page = transcribe_page("letter.jpg", Recognizer.load())
+open_job(["scans/"], "out", ["alto", "pdf"]).run(Recognizer.load)
+"""
 
-__all__ = ["transcribe_page"]
+from drethtr.pages.job import FileRead, JobSummary, PageJob, PageRead, Skipped, open_job
+from drethtr.pages.source import Original, open_originals
+from drethtr.pages.transcribe import transcribe, transcribe_page
+
+__all__ = [
+    "FileRead",
+    "JobSummary",
+    "Original",
+    "PageJob",
+    "PageRead",
+    "Skipped",
+    "open_job",
+    "open_originals",
+    "transcribe",
+    "transcribe_page",
+]

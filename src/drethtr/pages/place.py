@@ -1,4 +1,4 @@
-"""What was read on a straightened line, put back on its page."""
+"""Readings as transcriptions: with the places of their words on the page, or without."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -12,13 +12,20 @@ from drethtr.recognition.reading import Reading, Word, is_doubtful
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
-    """The text of a line, its words with their places on a page of this size, and what is odd about it."""
+    """The text of a straightened line, its words and flags with their places on a page of this size."""
     words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
     flags = tuple(
         PageFlag(flag.kind, flag.reason, outline_on_page(strip, flag.left, flag.right, width, height))
         for flag in reading.flags
     )
     return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
+
+
+def transcription_without_places(reading: Reading) -> Transcription:
+    """The text of a line image, its words and flags without places, as there is no page."""
+    words = (PageWord(word.text, word.confidence, None, is_doubtful(word, reading)) for word in reading.words())
+    flags = (PageFlag(flag.kind, flag.reason) for flag in reading.flags)
+    return Transcription(reading.text, reading.confidence, tuple(words), tuple(flags), reading.calibrated)
 
 
 def word_of(word: Word, line: Reading, strip: Strip, width: int, height: int) -> PageWord:
@@ -34,7 +41,7 @@ def outline_on_page(strip: Strip, left: float, right: float, width: int, height:
 
 
 def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:
-    """Points in whole pixels, those beyond the page moved to its edge; none twice in a row."""
+    """Points in whole pixels, moved to the edge if they are beyond the page, without repetitions in a row."""
     whole = np.rint(np.asarray(list(points), dtype=np.float64).reshape(-1, 2)).clip(0, (width, height))
     places = ((int(x), int(y)) for x, y in whole)
     return tuple(place for place, _ in groupby(places))

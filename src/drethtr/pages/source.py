@@ -1,17 +1,16 @@
-"""What a person gives to be read: image files, PDFs, and PAGE, ALTO or JSON files that tell where the lines are."""
+"""Pages to read: image files, PDFs, and PAGE, ALTO or JSON files that say where the lines are."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION
+from drethtr.documents.beside import DESCRIPTION, image_of
 from drethtr.documents.document import Scan
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource, is_pdf, open_pages
-from drethtr.lines.sources.pages import image_of
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Endings of files that describe a page whose image is another file."""
@@ -21,7 +20,7 @@ DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 class Original:
     """A page to be read: its image, and the file `description` that describes it, if there is one.
 
-    has_lines  whether that file tells where lines are; if not, they are to be found
+    has_lines  whether that file says where lines are; if not, they must be found
     """
 
     source: PageSource
@@ -30,17 +29,17 @@ class Original:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return str(self.description) if self.description is not None else self.source.name
 
     @cached_property
     def is_alone(self) -> bool:
-        """Whether its file is an image, and of nothing else."""
+        """Whether its file is an image that holds nothing else."""
         return self.source.pages == 1 and not is_pdf(self.source.path)
 
     @cached_property
     def is_line(self) -> bool:
-        """Whether the image is shaped as one line of writing is; a PDF never is.
+        """Whether the image has the shape of one line of writing; a PDF never does.
 
         Raises:
             DataError: if the image is damaged.
@@ -51,7 +50,7 @@ class Original:
 
     @property
     def finder_name(self) -> str:
-        """What finds its lines where none are given and nobody says otherwise.
+        """The name of what finds its lines where none are given and none is chosen.
 
         Raises:
             DataError: if the image is damaged.
@@ -59,14 +58,14 @@ class Original:
         return "whole" if self.is_line else "rapid"
 
     def scan(self) -> Scan:
-        """The image, for those who write documents."""
+        """The image, for writers of documents."""
         return Scan(self.source.image, self.source.path if self.is_alone else None)
 
     def given(self) -> Page | None:
-        """The page as described; read whenever it is asked for, so that thousands can wait in little memory.
+        """The page as described. It is read each time, so that thousands of pages can wait in little memory.
 
         Raises:
-            DataError: if the description cannot be read any more.
+            DataError: if the description can no longer be read.
         """
         if self.description is None:
             return None
@@ -77,7 +76,7 @@ class Original:
         """The page as described, in pixels of its image.
 
         Raises:
-            DataError: if the description cannot be read any more, or is of an image of another shape.
+            DataError: if the description can no longer be read, or is of an image of another shape.
         """
         given = self.given()
         if given is None:

@@ -37,7 +37,7 @@ BETTER = 0.1
 """So much more confidence the other way up must bring."""
 
 
-class Read(NamedTuple):
+class ReadLine(NamedTuple):
     """A line, and what was read on it."""
 
     line: FoundLine
@@ -121,7 +121,7 @@ def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder) ->
     return Page(name, width, height, tuple(regions))
 
 
-def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, Read]]:
+def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, ReadLine]]:
     """The numbers of the lines that can be read, and what was read."""
     for start in range(0, len(lines), LINES_AT_A_TIME):
         strips = {}
@@ -130,7 +130,7 @@ def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -
                 strips[number] = strip
         readings = recognizer.read_lines([strip.line for strip in strips.values()])
         for (number, strip), reading in zip(strips.items(), readings, strict=True):
-            yield number, Read(lines[number], strip, reading)
+            yield number, ReadLine(lines[number], strip, reading)
 
 
 def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
@@ -142,7 +142,7 @@ def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | Non
         return None
 
 
-def upright(grey: Line, reads: dict[int, Read], recognizer: Recognizer) -> list[Read]:
+def upright(grey: Line, reads: dict[int, ReadLine], recognizer: Recognizer) -> list[ReadLine]:
     """The same lines, those of a direction read from the other end if they prove to stand on their heads."""
     found = list(reads.values())
     for group in by_direction([read.line for read in found]):
@@ -158,7 +158,7 @@ def upright(grey: Line, reads: dict[int, Read], recognizer: Recognizer) -> list[
     return found
 
 
-def confidence(reads: Sequence[Read]) -> float:
+def confidence(reads: Sequence[ReadLine]) -> float:
     """The mean over characters; 0 if there are none."""
     weights = [len(read.reading.text) for read in reads]
     return sum(read.reading.confidence * weight for read, weight in zip(reads, weights, strict=True)) / max(
@@ -166,7 +166,7 @@ def confidence(reads: Sequence[Read]) -> float:
     )
 
 
-def half_turned(read: Read) -> FoundLine:
+def half_turned(read: ReadLine) -> FoundLine:
     """The line as it lies on a page that stands on its head: its other edge is its foot."""
     strip = read.strip
     below = strip.line.shape[0] - strip.above
@@ -175,7 +175,7 @@ def half_turned(read: Read) -> FoundLine:
     return FoundLine(other[few], read.line.polygon)
 
 
-def placed_line(id: str, read: Read, text: Transcription, width: int, height: int) -> TextLine:
+def placed_line(id: str, read: ReadLine, text: Transcription, width: int, height: int) -> TextLine:
     """A line of a page of this size."""
     polygon, baseline = (on_page(points, width, height) for points in (read.line.polygon, read.line.baseline))
     return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text)

@@ -1,12 +1,13 @@
 """Which backend computes a model: onnxruntime on a CPU, torch everywhere else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from drethtr.base.errors import CheckpointError, ConfigError, MissingExtraError
-from drethtr.recognition.model_file import Model
+from drethtr.images.prepare import Prepared
+from drethtr.recognition.model_file import Model, Ranges
 from drethtr.recognition.network import Network
 from drethtr.recognition.onnx.network import OnnxNetwork
 from drethtr.recognition.onnx.support import supports
@@ -54,7 +55,7 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
         raise CheckpointError(
             f"model {model.identity}: not calibrated for int8; run drethtr calibrate MODEL VALIDATION_LINES --force"
         )
-    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads, int8=ranges)
+    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads)
     if model.preparation.height != network.dimensions.height:
         raise CheckpointError(
             f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
@@ -65,7 +66,12 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
 
 def can_quantize(model: Model) -> bool:
     """Whether the model can compute in int8 once it is calibrated."""
-    return supports(model.network) is None
+    return False
+
+
+def measure(model: Model, images: Iterable[Prepared]) -> Ranges:
+    """The ranges of a model's activations on some prepared lines, for int8."""
+    raise NotImplementedError
 
 
 def torch_backend() -> Callable[[Model, str, Precision, int], Network]:

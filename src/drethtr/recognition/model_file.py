@@ -78,9 +78,11 @@ class Model:
 
         Storing a model keeps it, unless that quantizes the weights, see `save_model`.
         """
-        settings = (self.network, self.tokenizer, self.preparation, self.trust)
+        settings = [config.essence(part) for part in (self.network, self.tokenizer, self.preparation)]
+        # In the names of format 1, so that a model keeps the hash by which others know it.
+        trust = with_names(config.essence(self.trust), {new: old for old, new in RENAMED.items()})
         language = [] if self.ngrams is None else [self.ngrams.hash]
-        decides = [weights_hash(self.weights), *map(config.essence, settings), *language]
+        decides = [weights_hash(self.weights), *settings, trust, *language]
         return sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -226,14 +228,22 @@ def ranges_of(header: Any) -> Ranges | None:
     return {str(name): (float(low), float(high)) for name, (low, high) in header.items()}
 
 
+RENAMED = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}
+"""Settings of trust that format 1 called otherwise."""
+
+
 def upgraded(trust: Any) -> Any:
-    """The trust of a model of format 1, whose settings had other names."""
-    if isinstance(trust, list):
-        return list(map(upgraded, trust))
-    if not isinstance(trust, dict):
-        return trust
-    renamed = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}
-    return {renamed.get(name, name): upgraded(value) for name, value in trust.items()}
+    """The trust of a model of format 1 or 2, in the names of today."""
+    return with_names(trust, RENAMED)
+
+
+def with_names(value: Any, names: Mapping[str, str]) -> Any:
+    """Nested dicts and lists with some keys renamed."""
+    if isinstance(value, list):
+        return [with_names(item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {names.get(key, key): with_names(item, names) for key, item in value.items()}
 
 
 def weights_hash(weights: Weights) -> str:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.architecture import COMPACT, NetworkConfig
-from drethtr.recognition.search.strategies import CTC
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.strategies import CTC, Strategy
 from drethtr.synthesis.augment import SCANS
 from drethtr.synthesis.random_step import RandomStep
 from drethtr.training.feed.batch import BatchConfig

@@ -11,6 +11,7 @@ from drethtr.recognition.confidence.calibration import Calibration, character_fe
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy
 
@@ -59,8 +60,15 @@ def test_nothing_read_stays_nothing():
 
 def test_each_decoder_has_its_own_calibration():
     trust = Trust((BOTH,))
-    assert trust.calibrated(reading(), Greedy()).calibrated
-    assert not trust.calibrated(reading(), Beam(3)).calibrated
+    assert trust.calibration(Greedy()) == trust.calibration(Greedy(), Precision.BFLOAT16) == BOTH
+    assert trust.calibration(Beam(3)) is None
+
+
+def test_int8_is_calibrated_apart():
+    coarse = replace(BOTH, precision="int8")
+    assert Trust((BOTH,)).calibration(CTC(), Precision.INT8) is None
+    assert Trust((BOTH, coarse)).calibration(CTC(), Precision.INT8) == coarse
+    assert Trust((coarse, BOTH)).calibration(CTC()) == BOTH
 
 
 def test_trust_survives_json():

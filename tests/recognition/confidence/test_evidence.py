@@ -1,23 +1,18 @@
 import numpy as np
 import pytest
-import torch
 from conftest import written
 
-from drethtr.recognition.batching import stack
-from drethtr.recognition.confidence.evidence import gather, impressions, in_both, weigh
+from drethtr.network.backend import open_network
+from drethtr.recognition.confidence.evidence import gather, in_both, line_features, weigh
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.search.decoded import Decoded, located
-from drethtr.recognition.search.search import Hypothesis
+from drethtr.recognition.search.stepwise import Hypothesis
 from drethtr.recognition.search.strategies import CTC, Greedy
+from drethtr.recognition.search.strategy import View
 
 
-@pytest.fixture(autouse=True)
-def without_gradients():
-    with torch.inference_mode():
-        yield
-
-
-def encoded(model, *texts):
-    return model.network.encode_image(*stack([model.preparation(written(text)) for text in texts]))
+def seen(model, network, *texts):
+    return View.of(network.encode([model.preparation(written(text)) for text in texts]))
 
 
 def test_margin_and_entropy_by_hand():
@@ -40,34 +35,34 @@ def test_tokens_that_the_fewest_edits_keep():
     assert in_both("", "abc").tolist() == []
 
 
-@pytest.mark.parametrize("decoder", [CTC(), Greedy()], ids=repr)
-def test_evidence_of_a_line_does_not_depend_on_its_neighbors(decoder, tiny_model):
+@pytest.mark.parametrize("strategy", [CTC(), Greedy()], ids=repr)
+def test_evidence_of_a_line_does_not_depend_on_its_neighbors(strategy, tiny_model):
+    network = open_network(tiny_model, "cpu", Precision.FLOAT32, 1)
     texts = ("abc", "a cab and a longer line")
-    together = encoded(tiny_model, *texts)
-    of_both = gather(together, decoder.decode(tiny_model.network, together))
+    together = seen(tiny_model, network, *texts)
+    of_both = gather(together, strategy.find(network, [together]))
     for text, in_batch in zip(texts, of_both, strict=True):
-        memory = encoded(tiny_model, text)
-        [alone] = gather(memory, decoder.decode(tiny_model.network, memory))
-        np.testing.assert_allclose(alone.impression, in_batch.impression, atol=1e-4)
+        view = seen(tiny_model, network, text)
+        [alone] = gather(view, strategy.find(network, [view]))
+        np.testing.assert_allclose(alone.features, in_batch.features, atol=1e-4)
         assert len(alone.tokens) == len(in_batch.tokens) > 0
         for one, other in zip(alone.tokens, in_batch.tokens, strict=True):
             assert one.margin == pytest.approx(other.margin, abs=1e-3)
             assert one.entropy == pytest.approx(other.entropy, abs=1e-3)
 
 
-def test_a_model_without_ctc_knows_less(tiny_model):
-    tiny_model.network.ctc = None
-    memory = encoded(tiny_model, "abc")
-    [known] = gather(memory, Greedy().decode(tiny_model.network, memory))
+def test_a_model_without_ctc_knows_less(headless_model):
+    network = open_network(headless_model, "cpu", Precision.FLOAT32, 1)
+    view = seen(headless_model, network, "abc")
+    [known] = gather(view, Greedy().find(network, [view]))
     assert all((token.margin, token.agrees, token.entropy) == (0, True, 0) for token in known.tokens)
-    assert impressions(memory).shape == (1, 2 * 16)
+    assert line_features(view).shape == (1, 2 * 16)
 
 
-@pytest.mark.parametrize("head", [True, False], ids=["with CTC", "without"])
-def test_a_text_that_was_cut_off_was_not_ended(head, tiny_model):
-    if not head:
-        tiny_model.network.ctc = None
-    memory = encoded(tiny_model, "abc")
+@pytest.mark.parametrize("head", ["tiny_model", "headless_model"])
+def test_a_text_that_was_cut_off_was_not_ended(head, request):
+    model = request.getfixturevalue(head)
+    view = seen(model, open_network(model, "cpu", Precision.FLOAT32, 1), "abc")
     for gains, ended in (((-1.0, -1.0), False), ((-1.0, -1.0, -1.0), True)):
-        found = located(tiny_model.network, memory, [Hypothesis((4, 5), sum(gains), gains)])
-        assert gather(memory, found)[0].ended is ended
+        found = located(view.memory, view.ctc, [Hypothesis((4, 5), sum(gains), gains)])
+        assert gather(view, found)[0].ended is ended

@@ -4,9 +4,9 @@ from dataclasses import replace
 from math import inf, nan
 from statistics import fmean
 
+import numpy as np
 import pytest
-import torch
-from noise import network, noise_lines
+from noise import find, network, noise_lines
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.learn import learn
@@ -15,7 +15,6 @@ from drethtr.recognition.architecture import RETHTR_SMALL, Fade, Gated, JointSof
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.recognition.search.decoded import CTCScores
-from drethtr.recognition.search.decoder import Decoder
 from drethtr.recognition.search.joint import (
     AT_ONCE,
     MARGIN,
@@ -32,19 +31,14 @@ from drethtr.recognition.search.joint import (
     judged,
     read_back,
 )
-from drethtr.recognition.search.scorer import NetworkScorer, select_lines
-from drethtr.recognition.search.search import Hypothesis
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
-from drethtr.recognition.search.tree import TextTree, of_like_size
+from drethtr.recognition.search.scorer import NetworkScorer, log_softmax
+from drethtr.recognition.search.stepwise import Hypothesis
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
+from drethtr.recognition.search.strategy import View
+from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD, SPECIALS, Characters
 
 STRATEGIES = [CTC(), Greedy(), VerifiedDrafts(), Beam(4), Joint()]
-
-
-@pytest.fixture(autouse=True)
-def _no_gradients():
-    with torch.inference_mode():
-        yield
 
 
 @pytest.fixture
@@ -67,7 +61,7 @@ SYSTEMS = {
 
 def head(memory, line):
     """What the CTC head says of texts of a line."""
-    return TextScores(CTCScores.of(memory).line(line).numpy(), PAD)
+    return TextScores(CTCScores.of(memory).lines[line], PAD)
 
 
 @pytest.mark.parametrize("changes", SYSTEMS.values(), ids=SYSTEMS)
@@ -78,11 +72,11 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
     texts = [[(4, 5), (), (4, 5, 6, 7), (4, 8, 6, 7), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
     for line, (found, expected) in enumerate(zip(read_back([NetworkScorer(made, memory)], texts), texts, strict=True)):
         assert [text.tokens for text, *_ in found] == expected
-        scorer = NetworkScorer(made, memory).keep(torch.tensor([line]))
+        scorer = NetworkScorer(made, memory).keep(np.array([line]))
         for text, *_ in found:
-            state, last, gains = made.initial_state(scorer.memory), BOS, []
+            state, last, gains = scorer.begin(), BOS, []
             for token in (*text.tokens, EOS):
-                log_probabilities, state = scorer.step(torch.tensor([last]), state)
+                log_probabilities, state = scorer.step(np.array([last]), state)
                 gains.append(float(log_probabilities[0, token]))
                 last = token
             assert text.token_log_probabilities == pytest.approx(gains, rel=1e-4, abs=1e-4)
@@ -93,10 +87,10 @@ def test_without_the_image_texts_are_scored_as_if_written_without(changes):
     made = network(**changes)
     scorer = NetworkScorer(made, noise_lines(made, 2))
     texts = [[(4, 5), (4, 5, 6, 7)], [(7, 8, 9), ()]]
-    [one, two], [three, four] = read_back([scorer], texts, scorer.blind())
-    alone = scorer.keep(torch.tensor([0])).blind()
+    [one, two], [three, four] = read_back([scorer], texts, scorer.without_image())
+    alone = scorer.keep(np.array([0])).without_image()
     for judgment in (one, two, three, four):
-        logits = alone.logits([judgment.text.tokens])[0].log_softmax(-1)
+        [logits] = alone.score_trees([TextTree.of([judgment.text.tokens])])
         expected = sum(float(logits[place, token]) for place, token in enumerate((*judgment.text.tokens, EOS)))
         assert judgment.language == pytest.approx(expected, rel=1e-4, abs=1e-3)
         assert judgment.language != pytest.approx(judgment.text.log_probability, abs=1e-2)
@@ -105,19 +99,21 @@ def test_without_the_image_texts_are_scored_as_if_written_without(changes):
 
 def test_weights_left_open_are_those_of_the_model():
     best = Joint(ctc_weight=0.6, language_weight=0.2)
-    assert Joint(widths=(1, 2)).fitted(best) == replace(best, widths=(1, 2))
-    assert Joint(ctc_weight=0.1).fitted(best) == Joint(ctc_weight=0.1, language_weight=0.2)
-    assert Joint().fitted(None) == Joint().fitted(CTC()) == Joint(ctc_weight=0.4, language_weight=0.0)
-    assert Joint().weights == Joint().fitted(None).weights and CTC().fitted(best) == CTC(language_weight=0.2)
-    assert CTC(language_weight=0.0).fitted(best) == CTC(language_weight=0.0)
+    assert Joint(stretches=(1, 2)).completed_by(best) == replace(best, stretches=(1, 2))
+    assert Joint(ctc_weight=0.1).completed_by(best) == Joint(ctc_weight=0.1, language_weight=0.2)
+    assert Joint().completed_by(None) == Joint().completed_by(CTC()) == Joint(ctc_weight=0.4, language_weight=0.0)
+    assert Joint().weights == Joint().completed_by(None).weights and CTC().completed_by(best) == CTC(
+        language_weight=0.2
+    )
+    assert CTC(language_weight=0.0).completed_by(best) == CTC(language_weight=0.0)
 
 
 def test_language_is_weighed_on_top(made):
     memory = noise_lines(made, 3)
     joint = Joint(ctc_weight=0.3, language_weight=0.25)
-    found = joint.propose(made, [memory])
+    found = joint.propose(made, [View.of(memory)])
     assert all(text.language < 0 for texts in found for text in texts)
-    for texts, decoded in zip(found, joint.decode(made, memory), strict=True):
+    for texts, decoded in zip(found, find(joint, made, memory), strict=True):
         for text in texts:
             without = Joint(ctc_weight=0.3).quality(text)
             assert joint.quality(text) == pytest.approx(without + 0.25 * text.language)
@@ -128,35 +124,30 @@ def test_ngrams_have_the_vote_of_language(made):
     """They, not the decoder without the image; and they are heard when texts are proposed."""
     memory, tokenizer = (
         noise_lines(made, 3),
-        Characters("".join(map(chr, range(97, 97 + made.to_logits.out_features - SPECIALS)))),
+        Characters("".join(map(chr, range(97, 97 + made.dimensions.vocabulary - SPECIALS)))),
     )
     ngrams = learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)
     joint = Joint(ctc_weight=0.3, language_weight=0.9)
-    voice, found = Voice(ngrams, 0.9), joint.propose(made, [memory], ngrams)
-    for texts, decoded in zip(found, joint.decode(made, memory, ngrams=ngrams), strict=True):
+    voice, found = Voice(ngrams, 0.9), joint.propose(made, [View.of(memory)], ngrams)
+    for texts, decoded in zip(found, find(joint, made, memory, ngrams=ngrams), strict=True):
         for text in texts:
             assert text.language == pytest.approx(voice.says(text.decoder.tokens))
         assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
     alone = CTC(language_weight=0.9)
-    for line, decoded in enumerate(alone.decode(made, memory, alternatives=3, ngrams=ngrams)):
-        rows = CTCScores.of(memory).line(line)
+    for line, decoded in enumerate(find(alone, made, memory, alternatives=3, ngrams=ngrams)):
+        rows = CTCScores.of(memory).lines[line]
         best, *_ = prefix_search(rows, PAD, margin=MARGIN, voice=voice)
         assert decoded.tokens == best.tokens and decoded.draft is not None
         own = head(memory, line)(best.tokens)
         assert decoded.alternatives[0].score == pytest.approx(own + voice.votes(best.tokens))
-        assert decoded.tokens == alone.decode(made, memory, ngrams=ngrams)[line].tokens
+        assert decoded.tokens == find(alone, made, memory, ngrams=ngrams)[line].tokens
     silent = CTC(language_weight=0.0)
-    assert silent.decode(made, memory, ngrams=ngrams) == CTC().decode(made, memory)
-
-
-def test_trees_of_like_size_are_read_together():
-    texts = [[(4,) * 8], [], [(4,) * 19], [(4,) * 15, (4,) * 9], [()], [(4,) * 6, (5,)]]
-    assert list(of_like_size([TextTree.of(some) for some in texts])) == [[2, 3], [0, 5], [4]]
+    assert find(silent, made, memory, ngrams=ngrams) == find(CTC(), made, memory)
 
 
 def test_what_texts_share_is_read_once(made):
     memory, read = noise_lines(made, 1), []
-    made.embed.register_forward_hook(lambda _module, given, _out: read.append(given[0].shape))
+    made.text.embed.register_forward_hook(lambda _module, given, _out: read.append(given[0].shape))
     read_back([NetworkScorer(made, memory)], [[(4, 5, 6, 7), (4, 5, 6, 8), (4, 9, 6, 7)]])
     assert read == [(1, 1 + 4 + 1 + 3)]
 
@@ -164,33 +155,32 @@ def test_what_texts_share_is_read_once(made):
 def test_a_weight_of_one_is_what_the_ctc_head_likes_best(made):
     memory = noise_lines(made, 6)
     joint = Joint(ctc_weight=1.0)
-    for texts, decoded in zip(joint.propose(made, [memory]), joint.decode(made, memory), strict=True):
+    for texts, decoded in zip(joint.propose(made, [View.of(memory)]), find(joint, made, memory), strict=True):
         assert decoded.tokens == max(texts, key=lambda text: text.ctc).decoder.tokens
 
 
 def test_a_weight_of_zero_is_what_the_decoder_likes_best(made):
     memory = noise_lines(made, 6)
     joint = Joint(ctc_weight=0.0)
-    for texts, decoded in zip(joint.propose(made, [memory]), joint.decode(made, memory), strict=True):
+    for texts, decoded in zip(joint.propose(made, [View.of(memory)]), find(joint, made, memory), strict=True):
         assert decoded.tokens == max(texts, key=lambda text: text.decoder.log_probability).decoder.tokens
 
 
 def test_both_scores_are_weighed(made):
     memory = noise_lines(made, 3)
     scores, joint = CTCScores.of(memory), Joint(ctc_weight=0.3)
-    for line, texts in enumerate(joint.propose(made, [memory])):
+    for line, texts in enumerate(joint.propose(made, [View.of(memory)])):
         assert len({text.decoder.tokens for text in texts}) == len(texts)
         for text in texts:
             tokens = text.decoder.tokens
-            steps = torch.tensor([len(scores.line(line))])
-            ctc = float(ctc_log_likelihood(scores.line(line)[None], steps, [tokens], PAD))
+            ctc = ctc_log_likelihood(scores.lines[line], tokens, PAD)
             expected = 0.3 * ctc + 0.7 * text.decoder.log_probability
             assert joint.quality(text) == pytest.approx(expected, abs=1e-4)
 
 
 def test_what_is_seen_twice_is_read_as_once(made):
     memory = noise_lines(made, 6)
-    once, twice = Joint().decode(made, memory, 3), Joint(widths=(1, 1)).decode_views(made, [memory, memory], 3)
+    once, twice = find(Joint(), made, memory, 3), Joint(stretches=(1, 1)).find(made, [View.of(memory)] * 2, 3)
     assert [line._replace(alternatives=()) for line in twice] == [line._replace(alternatives=()) for line in once]
     for line, other in zip(once, twice, strict=True):
         assert [text.tokens for text in line.alternatives] == [text.tokens for text in other.alternatives]
@@ -199,14 +189,11 @@ def test_what_is_seen_twice_is_read_as_once(made):
 def test_scores_are_means_over_views_and_each_of_them_proposes_texts(made):
     views = [noise_lines(made, 4), noise_lines(made, 4, seed=1)]
     joint = Joint(candidates=2, corrections=0)
-    alone = [joint.propose(made, [memory]) for memory in views]
-    for line, texts in enumerate(replace(joint, widths=(1.0, 1.2)).propose(made, views)):
+    alone = [joint.propose(made, [View.of(memory)]) for memory in views]
+    for line, texts in enumerate(replace(joint, stretches=(1.0, 1.2)).propose(made, list(map(View.of, views)))):
         tokens = [text.decoder.tokens for text in texts]
         assert set(tokens) == {text.decoder.tokens for of_view in alone for text in of_view[line]}
-        backs = [
-            read_back([NetworkScorer(made, select_lines(memory, torch.tensor([line])))], [tokens])[0]
-            for memory in views
-        ]
+        backs = [read_back([NetworkScorer(made, made.keep(memory, [line]))], [tokens])[0] for memory in views]
         for number, text in enumerate(texts):
             both = [of_view[number].text.log_probability for of_view in backs]
             assert text.decoder.log_probability == pytest.approx(sum(both) / 2, abs=1e-3)
@@ -215,9 +202,9 @@ def test_scores_are_means_over_views_and_each_of_them_proposes_texts(made):
 
 
 def test_a_text_too_long_for_a_narrow_view_is_left_to_the_others():
-    wide, narrow = (torch.linspace(-1, 1, steps * 12).view(steps, 12).log_softmax(-1) for steps in (4, 2))
+    wide, narrow = (log_softmax(np.linspace(-1, 1, steps * 12).reshape(steps, 12)) for steps in (4, 2))
     texts = [(4, 5, 6), (4,), (4, 5, 6, 7, 8)]
-    heads = [TextScores(rows.numpy(), PAD) for rows in (wide, narrow)]
+    heads = [TextScores(rows.astype(np.float32), PAD) for rows in (wide, narrow)]
     of_both = ctc_scores(heads, texts, texts[0])
     assert of_both[0] == pytest.approx(heads[0](texts[0]))
     assert of_both[1] == pytest.approx((heads[0](texts[1]) + heads[1](texts[1])) / 2)
@@ -226,19 +213,19 @@ def test_a_text_too_long_for_a_narrow_view_is_left_to_the_others():
 
 def test_a_line_must_be_shown_at_every_width(made):
     with pytest.raises(ValueError, match="3 widths, not 1"):
-        Joint(widths=(1.0, 0.8, 1.2)).decode(made, noise_lines(made, 1))
+        find(Joint(stretches=(1.0, 0.8, 1.2)), made, noise_lines(made, 1))
 
 
 def test_confidences_of_other_widths_mean_something_else():
-    assert Joint().akin(Joint(candidates=8)) and not Joint().akin(Joint(widths=(1.0, 0.8)))
-    assert Joint(widths=[1.0, 0.8]).akin(Joint(widths=(1.0, 0.8)))
-    assert Beam(3).akin(Beam(5)) and not Beam().akin(Greedy())
+    assert Joint().is_like(Joint(candidates=8)) and not Joint().is_like(Joint(stretches=(1.0, 0.8)))
+    assert Joint(stretches=[1.0, 0.8]).is_like(Joint(stretches=(1.0, 0.8)))
+    assert Beam(3).is_like(Beam(5)) and not Beam().is_like(Greedy())
 
 
 def test_corrections_find_better_texts_and_no_worse_ones(made):
     memory = noise_lines(made, 12)
     best = [
-        [max(map(joint.quality, texts)) for texts in joint.propose(made, [memory])]
+        [max(map(joint.quality, texts)) for texts in joint.propose(made, [View.of(memory)])]
         for joint in (Joint(corrections=0), Joint(corrections=1), Joint(corrections=5))
     ]
     assert all(before <= after <= late for before, after, late in zip(*best, strict=True))
@@ -247,18 +234,18 @@ def test_corrections_find_better_texts_and_no_worse_ones(made):
 
 def test_a_line_is_corrected_alike_alone_and_among_others(made):
     memory = noise_lines(made, 6)
-    together = Joint().decode(made, memory)
+    together = find(Joint(), made, memory)
     for line in range(6):
-        alone = select_lines(memory, torch.tensor([line]))
-        assert Joint().decode(made, alone)[0].tokens == together[line].tokens
+        alone = made.keep(memory, [line])
+        assert find(Joint(), made, alone)[0].tokens == together[line].tokens
 
 
 def test_doubts_are_the_tokens_that_are_nearly_as_likely():
     """Of 4, 5 and the end; the decoder would rather begin with 6."""
-    logits = torch.full((3, 8), -10.0)
+    logits = np.full((3, 8), -10.0)
     for place, (token, others) in enumerate([(4, {6: 0.5}), (5, {7: -NEARLY / 2, 4: -NEARLY - 0.1}), (EOS, {4: -0.2})]):
-        logits[place, [token, *others]] = torch.tensor([-1.0, *(lead - 1.0 for lead in others.values())])
-    text, doubts, language = judged((4, 5), logits, 2 * logits)
+        logits[place, [token, *others]] = [-1.0, *(lead - 1.0 for lead in others.values())]
+    text, doubts, language = judged((4, 5), logits, 2 * logits, [0, 1, 2])
     assert language == pytest.approx(2 * text.log_probability)
     assert text.token_log_probabilities == (-1.0, -1.0, -1.0)
     assert doubts == (Doubt(0, 6), Doubt(2, 4), Doubt(1, 7))
@@ -284,7 +271,9 @@ TEXT = (4, 5, 6, 7, 8)
 def race(known: dict[tuple[int, ...], float], *doubts: Doubt, ctc: float = 0.0) -> Race:
     """Texts with what the decoder says of them, which alone counts; the doubts are those about `TEXT` and `()`."""
     scored = {text: Scored(Hypothesis(text, gain, ()), ctc, doubts) for text, gain in known.items()}
-    return Race([torch.zeros(12, 12).log_softmax(-1)], lambda text: text.decoder.log_probability, known=scored)
+    return Race(
+        [log_softmax(np.zeros((12, 12))).astype(np.float32)], lambda text: text.decoder.log_probability, known=scored
+    )
 
 
 def tried(gains: dict[Change, float]) -> Race:
@@ -352,10 +341,10 @@ def test_what_the_ctc_head_refuses_is_not_tried():
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: type(strategy).__name__)
-def test_alternatives_begin_with_the_text_itself(strategy: Decoder, made):
+def test_alternatives_begin_with_the_text_itself(strategy: Strategy, made):
     memory = noise_lines(made, 5)
-    plain = strategy.decode(made, memory)
-    found = strategy.decode(made, memory, 3)
+    plain = find(strategy, made, memory)
+    found = find(strategy, made, memory, 3)
     assert max(len(line.alternatives) for line in found) == 4
     for line, without in zip(found, plain, strict=True):
         assert line.tokens == without.tokens and without.alternatives == ()
@@ -368,10 +357,10 @@ def test_alternatives_begin_with_the_text_itself(strategy: Decoder, made):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES[1:], ids=lambda strategy: type(strategy).__name__)
-def test_who_writes_keeps_the_draft(strategy: Decoder, made):
+def test_who_writes_keeps_the_draft(strategy: Strategy, made):
     memory = noise_lines(made, 3)
-    drafts = CTC().decode(made, memory)
-    assert [line.draft for line in strategy.decode(made, memory)] == drafts
+    drafts = find(CTC(), made, memory)
+    assert [line.draft for line in find(strategy, made, memory)] == drafts
     assert all(line.draft is None for line in drafts)
 
 
@@ -389,10 +378,10 @@ SENSELESS = [
     (Joint(), {"ctc_weight": -0.1}),
     (Joint(), {"corrections": -1}),
     (Joint(), {"language_weight": 1.1}),
-    (Joint(), {"widths": ()}),
-    (Joint(), {"widths": (1.0, 0.4)}),
-    (Joint(), {"widths": (nan,)}),
-    (Joint(), {"widths": (1.0,) * 11}),
+    (Joint(), {"stretches": ()}),
+    (Joint(), {"stretches": (1.0, 0.4)}),
+    (Joint(), {"stretches": (nan,)}),
+    (Joint(), {"stretches": (1.0,) * 11}),
     (Beam(), {"beams": 0}),
     (Beam(), {"length_exponent": -0.5}),
     (Beam(), {"length_exponent": 250.0}),

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from noise import VOCABULARY, network, noise_lines
+from noise import VOCABULARY, find, network, noise_lines, noisy_weights
 from real_data import LINES
 
 from drethtr import Recognizer
 from drethtr.lines.sources import open_all
-from drethtr.network.precision import Precision, rounded
+from drethtr.network.backend import TorchNetwork
 from drethtr.recognition.architecture import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.search import verify as module
-from drethtr.recognition.search.scorer import NetworkScorer, text_limits
-from drethtr.recognition.search.search import greedy
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.stepwise import greedy
 from drethtr.recognition.search.strategies import Greedy, VerifiedDrafts
 from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS
@@ -33,12 +33,6 @@ class Draft:
         return list(self.text[len(beginning) :])
 
 
-@pytest.fixture(autouse=True)
-def _no_gradients():
-    with torch.inference_mode():
-        yield
-
-
 @pytest.mark.parametrize("mixer", [Retentive(), SplitSoftmax(), JointSoftmax()], ids=lambda mixer: type(mixer).__name__)
 @pytest.mark.parametrize(("lines", "batches"), [(1, 8), (7, 4), (64, 1)])
 def test_the_text_is_that_of_greedy_decoding(mixer, lines, batches):
@@ -47,10 +41,10 @@ def test_the_text_is_that_of_greedy_decoding(mixer, lines, batches):
     written = 0
     for batch in range(batches):
         memory = noise_lines(made, lines, batch)
-        expected = Greedy().decode(made, memory)
+        expected = find(Greedy(), made, memory)
         written += sum(len(line.tokens) for line in expected)
         for passes in (2, 1000):
-            found = VerifiedDrafts(passes).decode(made, memory)
+            found = find(VerifiedDrafts(passes), made, memory)
             assert [line.tokens for line in found] == [line.tokens for line in expected]
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_allclose(one.confidences, other.confidences, atol=1e-4)
@@ -59,10 +53,9 @@ def test_the_text_is_that_of_greedy_decoding(mixer, lines, batches):
 
 def test_in_bfloat16_the_text_is_still_that_of_greedy_decoding():
     """Rounding is coarse there, and so is the doubt: where it could decide, greedy decoding does."""
-    made = rounded(network(), torch.bfloat16)
+    made = TorchNetwork(noisy_weights(), Precision.BFLOAT16)
     memory = noise_lines(made, 40)
-    assert NetworkScorer(made, memory).dtype == torch.bfloat16
-    expected, found = Greedy().decode(made, memory), VerifiedDrafts(1000).decode(made, memory)
+    expected, found = find(Greedy(), made, memory), find(VerifiedDrafts(1000), made, memory)
     assert [line.tokens for line in found] == [line.tokens for line in expected]
     assert sum(len(line.tokens) for line in found) > 200
 
@@ -75,7 +68,7 @@ def corrupted(tokens, rng):
 def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
     made = network()
     memory = noise_lines(made, 32)
-    scorer, limits = NetworkScorer(made, memory), text_limits(memory)
+    scorer, limits = NetworkScorer(made, memory), NetworkScorer(made, memory).text_limits()
     expected = Greedy().write(scorer)
     rng = np.random.default_rng(0)
     drafts = [corrupted(text.tokens, rng) for text in expected]
@@ -94,7 +87,7 @@ def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
 def test_any_draft_will_do(draft):
     made = network()
     memory = noise_lines(made, 5)
-    scorer, limits = NetworkScorer(made, memory), text_limits(memory)
+    scorer, limits = NetworkScorer(made, memory), NetworkScorer(made, memory).text_limits()
     found = verify(scorer, [Draft(draft)] * 5, limits, end=EOS, passes=1000)
     assert [text.tokens for text in found] == [text.tokens for text in Greedy().write(scorer)]
 
@@ -103,39 +96,40 @@ def test_what_takes_too_many_passes_is_left():
     made = network()
     memory = noise_lines(made, 5)
     scorer = NetworkScorer(made, memory)
-    assert verify(scorer, [Draft(())] * 5, text_limits(memory), end=EOS, passes=1) == [None] * 5
+    assert verify(scorer, [Draft(())] * 5, NetworkScorer(made, memory).text_limits(), end=EOS, passes=1) == [None] * 5
 
 
 def test_where_rounding_could_decide_nothing_is_said():
     """Two tokens that are alike: which of them is written is for the recurrent form to say."""
     made = network()
-    made.to_logits.weight[5] = made.to_logits.weight[4] = 3 * made.to_logits.weight.amax(0)
-    memory = noise_lines(made, 3)
+    weight = made.text.to_logits.weight
+    weight[5] = weight[4] = 3 * weight.amax(0)
+    memory = noise_lines(made, 3, seed=4)
     scorer = NetworkScorer(made, memory)
-    assert verify(scorer, [Draft(())] * 3, text_limits(memory), end=EOS, passes=1000) == [None] * 3
-    expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
+    assert verify(scorer, [Draft(())] * 3, scorer.text_limits(), end=EOS, passes=1000) == [None] * 3
+    expected, found = find(Greedy(), made, memory), find(VerifiedDrafts(), made, memory)
     assert [line.tokens for line in found] == [line.tokens for line in expected]
 
 
 def test_a_text_cut_off_is_cut_off_at_the_same_place():
     made = network()
-    made.to_logits.weight[EOS] = 0
+    made.text.to_logits.weight[EOS] = 0
     memory = noise_lines(made, 4)
     scorer = NetworkScorer(made, memory)
-    limits = torch.tensor([1, 2, 9, 30])
+    limits = np.array([1, 2, 9, 30])
     found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, end=EOS, passes=1000)
-    expected = greedy(scorer, made.initial_state(memory), scorer.first_tokens(), end=EOS, limit=limits)
+    expected = greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=limits)
     assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]
 
 
 @pytest.mark.parametrize("batch", [1, 8])
 def test_the_shipped_model_writes_what_greedy_decoding_writes(batch):
     recognizer = Recognizer.load(precision=Precision.BFLOAT16)
-    made = recognizer.pieces.networks.text
+    made = recognizer.network
     prepared = [recognizer.pieces.prepare(0, sample.line())[0].prepared for sample in handwriting()]
     for start in range(0, len(prepared), batch):
-        memory = recognizer.pieces.encode(prepared[start : start + batch])
-        expected, found = Greedy().decode(made, memory), VerifiedDrafts().decode(made, memory)
+        memory = made.encode(prepared[start : start + batch])
+        expected, found = find(Greedy(), made, memory), find(VerifiedDrafts(), made, memory)
         assert [line.tokens for line in found] == [line.tokens for line in expected]
 
 

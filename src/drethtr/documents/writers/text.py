@@ -1,8 +1,31 @@
-"""Plain text: a row for each line, an empty row between pages; nothing but what is on the pages."""
+"""Plain text: a row for each line, an empty row between pages; doubts are marked if they are wanted."""
+
+from dataclasses import replace
 
 from drethtr.documents.document import Document
+from drethtr.documents.page import TextLine, Transcription
 
 
 def write_text(document: Document) -> bytes:
-    """All pages of a document."""
+    """All pages of a document, and nothing but what is written on them."""
     return "\n".join(page.text for page in document.pages).encode("utf-8", "replace")
+
+
+def write_text_with_doubts(document: Document) -> bytes:
+    """All pages of a document, doubts marked as in `marked`."""
+    sheets = (replace(sheet, page=sheet.page.with_lines(marked_line)) for sheet in document.sheets)
+    return write_text(replace(document, sheets=tuple(sheets)))
+
+
+def marked_line(line: TextLine) -> TextLine:
+    """A line whose text has its doubts marked."""
+    if line.transcription is None:
+        return line
+    return replace(line, transcription=replace(line.transcription, text=marked(line.transcription)))
+
+
+def marked(line: Transcription) -> str:
+    """The text of a line with doubtful words as `[word?]`, followed by its flags as `[!kind: reason]`."""
+    words = [f"[{word.text}?]" if word.doubtful else word.text for word in line.words]
+    text = words or [line.text] * bool(line.text)
+    return " ".join([*text, *(f"[!{flag}]" for flag in line.flags)])

@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION, image_beside, numbered, page_stem
+from drethtr.documents.beside import DESCRIPTION, image_of, page_stem
 from drethtr.documents.page import TextLine
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line
-from drethtr.images.page import PageSource, open_pages
 from drethtr.images.straighten import straighten
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.given import GivenLine, complete
@@ -99,25 +98,6 @@ def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
         if empty or line.text.strip():
             place, key = places.get(line.id), key_of(path, line)
             yield LeftOut(key, "no place on the page") if place is None else cut(grey, line, place, key)
-
-
-def image_of(path: Path, image: str) -> PageSource:
-    """The image of the page in the file `path`, which calls it `image`; of several in one file, the one that it counts.
-
-    Raises:
-        DataError: if there is none, it is damaged, or nothing tells which of several it is.
-    """
-    found = image_beside(path, image)
-    sources = open_pages(found)
-    if len(sources) == 1:
-        return sources[0]
-    names = [numbered(found.stem, source.number) for source in sources]
-    if page_stem(path) not in names:
-        raise DataError(
-            f"{path}: describes one page, but {found} has {len(sources)}; "
-            f"to tell which, call it {names[0]}{path.suffix} or so"
-        )
-    return sources[names.index(page_stem(path))]
 
 
 def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | LeftOut:

@@ -12,7 +12,7 @@ import numpy as np
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.strategies import Strategy
 
 CHARACTER_FEATURES, WORD_FEATURES = 3, 5
 

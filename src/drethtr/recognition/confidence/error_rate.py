@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.strategies import Strategy
 
 NORMAL = 1.959964
 """Quantile 0.975 of the normal law."""

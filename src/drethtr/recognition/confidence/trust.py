@@ -17,7 +17,7 @@ from drethtr.recognition.confidence.checks import (
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Flag
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.strategies import Strategy
 
 BLANK = Blank()
 """A blank line has nothing else that could be odd about it."""

@@ -34,13 +34,13 @@ class Graph:
         self.shared: dict[str, Array] = {}
         self.outputs: list[str] = []
         self._constants: dict[str, bytes] = {}
-        self._inputs: dict[str, bytes] = {}
+        self.inputs: dict[str, bytes] = {}
         self._nodes: list[bytes] = []
         self._results: list[bytes] = []
 
     def input(self, name: str, shape: Shape, kind: Kind = Kind.FLOAT) -> str:
         """An input of the graph."""
-        self._inputs[name] = protobuf.declared(name, kind, shape)
+        self.inputs[name] = protobuf.declared(name, kind, shape)
         return name
 
     def output(self, *values: str) -> None:
@@ -94,7 +94,7 @@ class Graph:
 
     def model(self) -> bytes:
         """The model in ONNX's format, without the numbers of `shared`."""
-        parts = self._nodes, self._constants.values(), self._inputs.values(), self._results
+        parts = self._nodes, self._constants.values(), self.inputs.values(), self._results
         return protobuf.model(protobuf.graph("drethtr", *parts))
 
 

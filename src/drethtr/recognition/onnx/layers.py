@@ -21,7 +21,7 @@ class Heads(NamedTuple):
 
 
 def linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
-    """X Wᵀ + b."""
+    """Every token by itself: x Wᵀ + b."""
     offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
     return graph.op("Gemm", x, graph.weight(f"{name}.weight", outputs, inputs), *offset, transB=1)
 
@@ -38,7 +38,7 @@ def gelu(graph: Graph, x: str) -> str:
 
 
 def silu(graph: Graph, x: str) -> str:
-    """X sigmoid(x)."""
+    """Sigmoid linear unit: x sigmoid(x)."""
     return graph.op("QuickGelu", x, domain=MICROSOFT, alpha=1.0)
 
 

@@ -6,26 +6,196 @@ share the weights.
 Shapes, everywhere in this file: B lines, R rows; H heads of K channels; I image tokens; V tokens of the vocabulary.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.images.prepare import Prepared
+from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, Tokens
+from drethtr.recognition.onnx.graph import Graph, refuse_left_over
+from drethtr.recognition.onnx.image import blank_graph, image_graph
+from drethtr.recognition.onnx.session import Session
+from drethtr.recognition.onnx.support import supports
+from drethtr.recognition.onnx.text import Fade, step_graph, tree_graph
+from drethtr.recognition.onnx.tree import Feeds, chain_feeds, tree_feeds
+from drethtr.recognition.search.tree import TextTree
+
 COLUMNS_PER_TOKEN = 8
 """Of all backbones that are known here; a narrower line gets paper on the right."""
+PAPER = -1.0
 
 Numbers = NDArray[np.float32]
-
-
-class KeyValue(NamedTuple):
-    """Keys and values of the image tokens of a line in a layer, (H, I, K) each."""
-
-    keys: Numbers
-    values: Numbers
+Kept = tuple[tuple[Numbers, Numbers], ...]
+"""Keys and values (H, I, K) of a line's image tokens in each layer."""
 
 
 class TextState(NamedTuple):
-    """So many tokens, and what each layer remembers of them, (R, H, K, K) each."""
+    """So many tokens, and what each layer remembers of them, (R, H, K, K)."""
 
     length: int
     memories: tuple[Numbers, ...]
+
+
+class OnnxNetwork:
+    """See `drethtr.recognition.network.Network`; `weights` are those of the torch network, by their names there.
+
+    Raises:
+        ConfigError: if the network has parts that only torch can compute.
+        CheckpointError: if the weights are not those of such a network.
+    """
+
+    def __init__(
+        self, config: NetworkConfig, weights: Mapping[str, Numbers], vocabulary: int, *, threads: int = 1
+    ) -> None:
+        if reason := supports(config):
+            raise ConfigError(reason)
+        self.config = config
+        self.workers = threads
+        self._fades = tuple(Fade.of(config, config.position(layer)) for layer in range(config.layers))
+        image, tree = image_graph(config, weights, vocabulary), tree_graph(config, weights, vocabulary)
+        refuse_left_over(weights, (image, tree))
+        self.dimensions = Dimensions(
+            vocabulary=vocabulary,
+            height=config.backbone.height,  # type: ignore[attr-defined]  # of all that are supported
+            columns_per_token=COLUMNS_PER_TOKEN,
+            steps_per_token=config.ctc.steps if config.ctc else None,
+            features=2 * config.width,
+        )
+        of_text = {name: weights[name] for name in tree.used}
+        self._graphs: dict[str, Callable[[], Graph]] = {
+            "image": lambda: image,
+            "blank": lambda: blank_graph(config, of_text),
+            "tree": lambda: tree,
+            "step": lambda: step_graph(config, of_text, vocabulary),
+            "watched": lambda: tree_graph(config, of_text, vocabulary, watched=True),
+        }
+        self._sessions: dict[str, Session] = {}
+        self._lock = Lock()
+        self._blank: ImageMemory | None = None
+
+    def groups(self, columns: Sequence[int]) -> Iterator[list[int]]:
+        """Each line alone, the longest first."""
+        yield from ([line] for line in sorted(range(len(columns)), key=lambda line: -columns[line]))
+
+    def encode(self, images: Sequence[Prepared]) -> ImageMemory:
+        """See `Network.encode`.
+
+        Raises:
+            DataError: if an image is not as high as the backbone takes it.
+            MemoryError: if memory does not suffice.
+        """
+        return stacked([self._encode(image) for image in images])
+
+    def without_image(self, lines: int) -> ImageMemory:
+        """See `Network.without_image`; computed once."""
+        if self._blank is None:
+            nothing = np.zeros((1, self.config.width), dtype=np.float32)
+            *kept, mean = self._session("blank").run({"tokens": nothing})
+            self._blank = ImageMemory((1,), None, None, mean.reshape(1, -1), (in_pairs(kept),))
+        return self.keep(self._blank, [0] * lines)
+
+    def keep(self, memory: ImageMemory, lines: Sequence[int]) -> ImageMemory:
+        """See `Network.keep`."""
+        return ImageMemory(
+            tuple(memory.tokens[line] for line in lines),
+            None if memory.drafts is None else tuple(memory.drafts[line] for line in lines),
+            None if memory.ctc is None else tuple(memory.ctc[line] for line in lines),
+            memory.mean[list(lines)],
+            tuple(memory.kept[line] for line in lines),
+        )
+
+    def score_trees(self, memory: ImageMemory, trees: Sequence[TextTree]) -> list[Logits]:
+        """See `Network.score_trees`; a pass for each line."""
+        session = self._session("tree")
+        pairs = zip(memory.kept, trees, strict=True)
+        return [session.run(of_image(kept) | tree_feeds(tree))[0] for kept, tree in pairs]
+
+    def begin(self, memory: ImageMemory) -> TextState:
+        """See `Network.begin`."""
+        channels = self.config.width // self.config.heads
+        nothing = np.zeros((memory.lines, self.config.heads, channels, channels), dtype=np.float32)
+        return TextState(0, (nothing,) * self.config.layers)
+
+    def step(self, memory: ImageMemory, tokens: Tokens, state: TextState) -> tuple[Logits, TextState]:
+        """See `Network.step`; a pass for the rows of each line."""
+        session, found, length = self._session("step"), [], state.length + 1
+        common = {"share": self._shares(length)}
+        for kept, rows in zip(memory.kept, np.split(np.arange(len(tokens)), memory.lines), strict=True):
+            own: Feeds = {
+                "tokens": tokens[rows],
+                "places": np.full((len(rows), 1), state.length, dtype=np.float32),
+                **{f"memory_{layer}": part[rows] for layer, part in enumerate(state.memories)},
+            }
+            found.append(session.run(of_image(kept) | common | own))
+        logits, *memories = (part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*found, strict=True))
+        return logits, TextState(length, tuple(memories))
+
+    def reorder(self, state: TextState, rows: Tokens) -> TextState:
+        """See `Network.reorder`."""
+        return TextState(state.length, tuple(part[rows] for part in state.memories))
+
+    def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
+        """See `Network.attend`."""
+        [kept] = memory.kept
+        seen = self._session("watched").run(of_image(kept) | chain_feeds(tokens))
+        reach = [-1 / np.expm1(fade.log_gamma) for fade in self._fades]
+        return Attention(np.stack(seen[::2]), np.stack(seen[1::2]), np.stack(reach))
+
+    def _encode(self, image: Prepared) -> ImageMemory:
+        """The memory of one line."""
+        height: int = self.config.backbone.height  # type: ignore[attr-defined]
+        if image.shape[0] != height:
+            raise DataError(f"a line of {image.shape[0]} rows; this network takes {height}: prepare lines so high")
+        if (missing := COLUMNS_PER_TOKEN - image.shape[1]) > 0:
+            image = np.pad(image, ((0, 0), (0, missing)), constant_values=PAPER)
+        outputs = self._session("image").run({"image": image[None, None]})
+        split = 2 * self.config.layers
+        kept, (mean, *readings) = outputs[:split], outputs[split:]
+        drafts, ctc = ((part,) for part in readings) if readings else (None, None)
+        return ImageMemory((kept[0].shape[1],), drafts, ctc, mean.reshape(1, -1), (in_pairs(kept),))
+
+    def _shares(self, length: int) -> Numbers:
+        """By what the memory of so many tokens is scaled when it is read, (layers, H)."""
+        log_gamma = np.stack([fade.log_gamma for fade in self._fades]).astype(np.float64)
+        normalize = np.array([[fade.normalize] for fade in self._fades])
+        mass = np.expm1(length * log_gamma) / np.expm1(log_gamma)
+        return np.where(normalize, mass**-0.5, 1.0).astype(np.float32)
+
+    def _session(self, name: str) -> Session:
+        """One of the sessions, made when it is first asked for."""
+        with self._lock:
+            if name not in self._sessions:
+                self._sessions[name] = Session(self._graphs.pop(name)())
+            return self._sessions[name]
+
+
+def stacked(memories: Sequence[ImageMemory]) -> ImageMemory:
+    """The memories of some lines as one."""
+    drafts = [memory.drafts for memory in memories if memory.drafts is not None]
+    ctc = [memory.ctc for memory in memories if memory.ctc is not None]
+    return ImageMemory(
+        tuple(chain.from_iterable(memory.tokens for memory in memories)),
+        tuple(chain.from_iterable(drafts)) if drafts else None,
+        tuple(chain.from_iterable(ctc)) if ctc else None,
+        np.concatenate([memory.mean for memory in memories]),
+        tuple(chain.from_iterable(memory.kept for memory in memories)),
+    )
+
+
+def in_pairs(kept: Sequence[Numbers]) -> Kept:
+    """Keys and values of each layer, from both in turn."""
+    return tuple(zip(kept[::2], kept[1::2], strict=True))
+
+
+def of_image(kept: Kept) -> Feeds:
+    """Keys and values as the graphs of the text take them."""
+    feeds: Feeds = {}
+    for layer, (keys, values) in enumerate(kept):
+        feeds |= {f"keys_{layer}": keys, f"values_{layer}": values}
+    return feeds

@@ -1,5 +1,6 @@
 """Graphs made ready to run by onnxruntime, one thread for a call."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from drethtr.recognition.onnx.graph import Graph
 
 SETTINGS = {"session.intra_op.allow_spinning": "0"}
 """A thread that waits leaves its processor to others."""
+
+OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory")
+"""What onnxruntime says where an allocation fails."""
 
 
 class Session:
@@ -25,13 +29,20 @@ class Session:
         self._shared = {name: ort.OrtValue.ortvalue_from_numpy(values) for name, values in graph.shared.items()}
         options.add_external_initializers(list(self._shared), list(self._shared.values()))
         self._session = ort.InferenceSession(graph.model(), options, providers=["CPUExecutionProvider"])
-        self._outputs = graph.outputs
+        self._inputs, self._outputs = tuple(graph.inputs), graph.outputs
 
-    def run(self, feeds: dict[str, NDArray[Any]]) -> list[NDArray[np.float32]]:
-        """The outputs of the graph.
+    def run(self, feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[np.float32]]:
+        """The outputs of the graph; of the feeds it takes what it needs.
 
         Raises:
             MemoryError: if memory does not suffice.
         """
-        outputs: list[NDArray[np.float32]] = self._session.run(self._outputs, feeds)
+        try:
+            outputs: list[NDArray[np.float32]] = self._session.run(
+                self._outputs, {name: feeds[name] for name in self._inputs}
+            )
+        except Exception as error:  # onnxruntime has no exception of its own for it
+            if any(words in str(error) for words in OUT_OF_MEMORY):
+                raise MemoryError(str(error)) from error
+            raise
         return outputs

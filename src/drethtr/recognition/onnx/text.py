@@ -58,8 +58,8 @@ def tree_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
 def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int) -> Graph:
     """Logits (N, V) after one more token for N rows of one line, then the memory of each layer after it.
 
-    Inputs are those of `tree_graph`, but for `distance`: `memory_n` (N, H, K, K) of each layer, and `share` (layers, H),
-    what of it is read.
+    Inputs are those of `tree_graph`, but instead of `distance` the `memory_n` (N, H, K, K) of each layer, and by what
+    it is scaled when it is read, `share` (layers, H).
     """
     graph = Graph(weights)
     x = embedded(graph, config, vocabulary)

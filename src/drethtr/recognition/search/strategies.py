@@ -32,6 +32,9 @@ from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS, PAD
 
+__all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts", "name_of", "strategy_named"]
+"""Who reads settings or a model takes `Strategy` from here, so that every kind is known."""
+
 THREE_STRETCHES = (1.0, 0.8, 1.2)
 
 

@@ -10,10 +10,12 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
+from drethtr.base.outputs import make_folder, write_text
 from drethtr.base.processors import free_processors
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
+    ForceResults,
     JSONFile,
     ModelFile,
     PrecisionName,
@@ -22,7 +24,7 @@ from drethtr.cli.choices import (
     Workers,
     device_named,
 )
-from drethtr.cli.outputs import make_folder, refuse_others, write_json, write_markup
+from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
 
 if TYPE_CHECKING:
     import torch
@@ -62,13 +64,15 @@ def decoding(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> Any:
     """Retention against a key-value cache and the published algorithm, with random weights."""
     from drethtr.research.benchmarks.decoding import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     tasks = grid(networks, batches, beams, quick).tasks(opened(device, threads))
     return deliver(measure(tasks, rounds(quick)), json_file, plot_file)
 
@@ -81,13 +85,15 @@ def memory(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> Any:
     """Peak memory of retention, a key-value cache and the published algorithm, each in a process of its own."""
     from drethtr.research.benchmarks.memory import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     tasks = grid(networks, batches, beams, quick).tasks(opened(device, threads))
     return deliver(measure(tasks), json_file, plot_file)
 
@@ -102,13 +108,15 @@ def length(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> Any:
     """What the next token costs behind a text of N: retention against a key-value cache."""
     from drethtr.research.benchmarks.length import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     task = grid(network, "1", str(beams), quick).tasks(opened(device, threads))[-1]
     return deliver(measure(task, numbers(lengths)[: 2 if quick else None], rounds(quick)), json_file, plot_file)
 
@@ -122,6 +130,7 @@ def strategies(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -130,7 +139,8 @@ def strategies(
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.strategies import measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     report = measure(
         [known.line for known in read_lines(data, 2 if quick else count)],
         strategies_named(decoders),
@@ -152,6 +162,7 @@ def peers(
     quick: Quick = False,
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
+    force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -160,7 +171,8 @@ def peers(
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.peers import check_kraken, measure
 
-    refuse_others(json=json_file, svg=plot_file)
+    refuse_ending(plot_file, ".svg")
+    refuse_results(json_file, plot_file, force=force)
     if kraken_model is not None:
         check_kraken(kraken_model)
     known = read_lines(data, 2 if quick else count)
@@ -183,6 +195,7 @@ def training(
     count: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines to train on.")] = 1500,
     workers: Workers = 1,
     json_file: JSONFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
@@ -194,7 +207,7 @@ def training(
     from drethtr.research.benchmarks.training import default_run, measure
     from drethtr.training.run import RunConfig
 
-    refuse_others(json=json_file)
+    refuse_results(json_file, force=force)
     wanted = config.load(RunConfig, run, settings or ()) if run is not None else default_run()
     speed = measure(wanted, lines=count, workers=workers, device=opened(device, threads))
     peak = f"; {speed.peak_bytes / 1e6:,.0f} MB at the peak" if speed.peak_bytes else ""
@@ -213,6 +226,7 @@ def pages(
         str, typer.Option(metavar="NAME", help="What finds the lines: rapid, projection, kraken.")
     ] = "rapid",
     json_file: JSONFile = None,
+    force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
@@ -222,7 +236,7 @@ def pages(
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.research.benchmarks.pages import measure, peak_bytes, table, to_json
 
-    refuse_others(json=json_file)
+    refuse_results(json_file, force=force)
     originals, finder = open_references(data), finder_named(lines)
     figures = measure(originals, Recognizer.load(device=device, threads=threads), finder)
     peak = peak_bytes(originals[0], finder, threads)
@@ -238,6 +252,7 @@ def drift(
     decoder: DecoderName = None,
     count: Count = 40,
     json_file: JSONFile = None,
+    force: ForceResults = False,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -249,7 +264,7 @@ def drift(
     from drethtr.recognition.search.strategies import strategy_named
     from drethtr.research.drift import TOLERANCE, measure
 
-    refuse_others(json=json_file)
+    refuse_results(json_file, force=force)
     strategy = None if decoder is None else strategy_named(decoder)
     lines = [known.line for known in read_lines(data, count)]
     where, exactness = opened(device, threads), precision_named(precision)
@@ -272,6 +287,7 @@ def everything(
     data: Data,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results.md, JSON files and charts go.")],
     quick: Quick = False,
+    force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
@@ -284,17 +300,16 @@ def everything(
         "peers": partial(peers, data),
     }
     make_folder(output)
-    refuse_others(md=output / "results.md")
-    for name in commands:
-        refuse_others(json=output / f"{name}.json", svg=output / f"{name}.svg")
+    results = [output / f"{name}{ending}" for name in commands for ending in (".json", ".svg")]
+    refuse_results(output / "results.md", *results, force=force)
     check_all(data, opened(device, threads))
     tables = ["# Figures of `drethtr bench all`"]
     for name, command in commands.items():
         chart = output / f"{name}.svg"
         files = {"json_file": output / f"{name}.json", "plot_file": chart}
-        report: Report = command(quick=quick, device=device, threads=threads, **files)
+        report: Report = command(quick=quick, force=force, device=device, threads=threads, **files)
         tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
-        write_markup(output / "results.md", "\n\n".join(tables) + "\n")
+        write_text(output / "results.md", "\n\n".join(tables) + "\n")
 
 
 def check_all(data: Sequence[str], device: "torch.device") -> None:
@@ -313,7 +328,7 @@ def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) ->
     if json_file is not None:
         write_json(json_file, report.to_json())
     if plot_file is not None:
-        write_markup(plot_file, report.plot())
+        write_text(plot_file, report.plot())
     return report
 
 

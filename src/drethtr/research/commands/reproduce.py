@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
-from drethtr.cli.choices import DeviceName, Threads, Workers
-from drethtr.cli.outputs import make_folder, refuse_others, write_markup
+from drethtr.base.outputs import make_folder, write_text
+from drethtr.cli.choices import DeviceName, ForceResults, Threads, Workers
+from drethtr.cli.outputs import refuse_results
 
 if TYPE_CHECKING:
     from drethtr.research.tables.scale import Scale
@@ -42,14 +43,15 @@ def reproduce(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all results of the folder, with pictures, as .html.")
     ] = None,
+    force: ForceResults = False,
     workers: Workers = 1,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
     """Train and measure the systems of the paper, and print ours beside the published figures.
 
-    Results are kept: a finished row is not run again, an interrupted one goes on. With --report, all of them are put
-    into one page with pictures.
+    Results are kept: a finished row is not run again, and an interrupted one resumes. --report collects all of them in
+    one page with pictures.
     """
     from drethtr.lines.urls import identity
     from drethtr.research.commands.bench import opened
@@ -60,7 +62,7 @@ def reproduce(
     from drethtr.research.tables.reproduce import reproduce as run_rows
     from drethtr.research.tables.stage import Conditions
 
-    refuse_others(html=report)
+    refuse_results(report, force=force)
     size, where = scale_named(scale), opened(device, threads)
     if table is not None:
         chosen = table_named(table)
@@ -74,7 +76,7 @@ def reproduce(
         run_rows(chosen, rows, seeds, conditions)
         typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
     if report is not None:
-        write_markup(report, write_report(output / size.name, where))
+        write_text(report, write_report(output / size.name, where))
         typer.echo(f"{report}: all results in {output / size.name}")
     if table is None and report is None:
         typer.echo(listing())

@@ -4,11 +4,11 @@ import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pytest
-import torch
-from torch import Tensor
 
-from drethtr.recognition.search.search import beam_search, greedy, select_rows
+from drethtr.recognition.search.scorer import log_softmax
+from drethtr.recognition.search.stepwise import Floats, Ints, beam_search, greedy
 
 START, END, LIMIT = 0, 1, 4
 TEXTS = [
@@ -20,21 +20,24 @@ TEXTS = [
 
 
 class Memory(NamedTuple):
-    """The last token but one of each row, with numbers that are no tensors beside it, as in a real state."""
+    """The last token but one of each row, and a number that is no array beside it, as in a real state."""
 
     position: int
-    before: Tensor
+    before: Ints
 
 
 @dataclass(frozen=True)
 class Chain:
     """Writes by the last two tokens; `scores` (lines, before, last, next) are stored once per line."""
 
-    scores: Tensor
+    scores: Floats
 
     def step(self, tokens, state):
-        lines = torch.arange(len(self.scores)).repeat_interleave(len(tokens) // len(self.scores))
+        lines = np.repeat(np.arange(len(self.scores)), len(tokens) // len(self.scores))
         return self.scores[lines, state.before, tokens], Memory(state.position + 1, tokens)
+
+    def reorder(self, state, rows):
+        return state._replace(before=state.before[rows])
 
     def keep(self, lines):
         return Chain(self.scores[lines])
@@ -42,10 +45,9 @@ class Chain:
 
 def random_scores(seed, lines=2, sharpness=2.0):
     """For each line, log-probabilities of the next of 5 tokens given the last two; the start comes never again."""
-    rng = torch.Generator().manual_seed(seed)
-    logits = sharpness * torch.randn(lines, 5, 5, 5, generator=rng)
-    logits[..., START] = -torch.inf
-    return logits.log_softmax(-1)
+    logits = sharpness * np.random.default_rng(seed).standard_normal((lines, 5, 5, 5))
+    logits[..., START] = -np.inf
+    return log_softmax(logits)
 
 
 @pytest.fixture(params=range(20))
@@ -54,7 +56,7 @@ def scores(request):
 
 
 def search(scores, method=beam_search, **options):
-    first = torch.full((len(scores),), START)
+    first = np.full(len(scores), START)
     return method(Chain(scores), Memory(0, first), first, end=END, **({"limit": LIMIT} | options))
 
 
@@ -108,25 +110,14 @@ def test_greedy_takes_the_likeliest_token(scores):
 
 
 @pytest.mark.parametrize("method", [greedy, beam_search])
-@pytest.mark.parametrize("limit", [12, torch.tensor([12, 3, 12, 1, 12, 12, 5, 12])], ids=["one limit", "limits"])
+@pytest.mark.parametrize("limit", [12, np.array([12, 3, 12, 1, 12, 12, 5, 12])], ids=["one limit", "limits"])
 def test_lines_do_not_change_each_other(method, limit):
     """The texts differ in length, so lines leave at every step while others go on."""
     for seed in range(20):
         scores = random_scores(seed, lines=8, sharpness=3.0)
-        limits = torch.as_tensor(limit).expand(8)
+        limits = np.broadcast_to(limit, 8)
         alone = [search(scores[n : n + 1], method, limit=limits[n : n + 1])[0] for n in range(8)]
         assert search(scores, method, limit=limit) == alone
-
-
-@pytest.mark.parametrize("method", [greedy, beam_search])
-def test_looking_seldom_changes_nothing(method, monkeypatch):
-    """On a GPU, lines that are done wait some steps until they leave."""
-    scores = torch.cat([random_scores(seed, lines=1, sharpness=3.0) for seed in range(20)])
-    eager = search(scores, method, limit=12)
-    monkeypatch.setattr(
-        "drethtr.recognition.search.search.time_to_look", lambda position, longest, first: position in (7, 11)
-    )
-    assert search(scores, method, limit=12) == eager
 
 
 @pytest.mark.parametrize("method", [greedy, beam_search])
@@ -137,17 +128,17 @@ def test_done_lines_leave(method):
     class Counting(Chain):
         def step(self, tokens, state):
             asked.append(len(self.scores))
-            lines = torch.arange(len(self.scores)).repeat_interleave(len(tokens) // len(self.scores))
+            lines = np.repeat(np.arange(len(self.scores)), len(tokens) // len(self.scores))
             left = self.scores[lines, 0, 0, 0] - state.position
-            certain = torch.full((len(tokens), 5), -torch.inf)
-            certain[range(len(tokens)), torch.where(left > 0, 2, END)] = 0
+            certain = np.full((len(tokens), 5), -np.inf)
+            certain[range(len(tokens)), np.where(left > 0, 2, END)] = 0
             return certain, Memory(state.position + 1, tokens)
 
         def keep(self, lines):
             return Counting(self.scores[lines])
 
-    first = torch.full((4,), START)
-    lengths = torch.tensor([3, 0, 2, 3]).view(4, 1, 1, 1).expand(4, 5, 5, 5)
+    first = np.full(4, START)
+    lengths = np.broadcast_to(np.array([3, 0, 2, 3]).reshape(4, 1, 1, 1), (4, 5, 5, 5))
     found = method(Counting(lengths), Memory(0, first), first, end=END)
     texts = found if method is greedy else [best for [best] in found]
     assert [len(text.tokens) for text in texts] == [3, 0, 2, 3]
@@ -156,7 +147,7 @@ def test_done_lines_leave(method):
 
 def test_a_line_is_done_when_nothing_can_beat_its_text():
     """After (2, END) for 0.02 in all, whatever goes on has cost 4, more than 0.02 / 2 per token even at the limit."""
-    line = torch.full((5, 5, 5), -6.0)
+    line = np.full((5, 5, 5), -6.0)
     line[START, START, 2] = -0.01
     line[START, 2, END] = -0.01
     steps = []
@@ -166,30 +157,30 @@ def test_a_line_is_done_when_nothing_can_beat_its_text():
             steps.append(state.position)
             return super().step(tokens, state)
 
-    first = torch.tensor([START])
+    first = np.array([START])
     [[best]] = beam_search(Counting(line[None]), Memory(0, first), first, end=END, limit=100)
     assert best.tokens == (2,)
     assert steps == [0, 1]
 
 
 def test_no_more_texts_than_there_are():
-    line = torch.full((5, 5, 5), -torch.inf)
-    line[START, START, [END, 2]] = torch.tensor([0.4, 0.6]).log()
+    line = np.full((5, 5, 5), -np.inf)
+    line[START, START, [END, 2]] = np.log([0.4, 0.6])
     line[START, 2, END] = 0
     assert [text.tokens for text in search(line[None], nbest=4)[0]] == [(2,), ()]
 
 
 def test_what_is_impossible_takes_no_place():
     """At first only 2 can follow, then anything, then the end: five texts for five beams."""
-    line = torch.full((5, 5, 5), -torch.inf)
+    line = np.full((5, 5, 5), -np.inf)
     line[START, START, 2] = 0
-    line[START, 2] = -torch.arange(5.0)
+    line[START, 2] = -np.arange(5.0)
     line[2, :, END] = 0
     assert [text.tokens for text in search(line[None], nbest=5)[0]] == [(2, 0), (2,), (2, 2), (2, 3), (2, 4)]
 
 
 def test_a_text_cut_off_has_not_ended():
-    never = torch.tensor([-torch.inf, -torch.inf, 0.6, 0.3, 0.1]).log_softmax(-1).expand(1, 5, 5, 5)
+    never = np.broadcast_to(log_softmax(np.array([-np.inf, -np.inf, 0.6, 0.3, 0.1])), (1, 5, 5, 5))
     for found in (search(never, greedy)[0], search(never)[0][0]):
         assert found.tokens == (2, 2, 2, 2)
         assert not found.ended
@@ -198,21 +189,13 @@ def test_a_text_cut_off_has_not_ended():
 
 def test_the_exponent_decides_between_short_and_long():
     """Ending at once costs 1.0; writing on costs 0.46, 0.9 and 0.02: less per token, but more in all."""
-    line = torch.full((5, 5, 5), -torch.inf)
-    line[START, START, [END, 2]] = torch.tensor([-1.0, -0.46])
-    line[START, 2, [END, 2]] = torch.tensor([-3.0, -0.9])
-    line[2, 2, [END, 3]] = torch.tensor([-0.02, -4.0])
+    line = np.full((5, 5, 5), -np.inf)
+    line[START, START, [END, 2]] = [-1.0, -0.46]
+    line[START, 2, [END, 2]] = [-3.0, -0.9]
+    line[2, 2, [END, 3]] = [-0.02, -4.0]
     assert search(line[None], length_exponent=0.0)[0][0].tokens == ()
     assert search(line[None], length_exponent=1.0)[0][0].tokens == (2, 2)
 
 
 def test_no_lines_no_texts():
     assert search(random_scores(0)[:0]) == search(random_scores(0)[:0], greedy) == []
-
-
-def test_select_rows_keeps_the_type():
-    length, chosen, nothing = select_rows((7, Memory(3, torch.arange(3)), None), torch.tensor([2, 2]))
-    assert (length, nothing) == (7, None)
-    assert isinstance(chosen, Memory)
-    assert chosen.position == 3
-    assert chosen.before.tolist() == [2, 2]

@@ -1,42 +1,52 @@
-"""The files that a person means by names of files and folders and by patterns."""
+"""The files to read that names of files and folders and patterns stand for."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
+from glob import escape, glob, has_magic, iglob
 from pathlib import Path
 
 from drethtr.base.errors import DataError
+from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, without_number
+from drethtr.documents.read import first_bytes, read_page
+from drethtr.images.page import made_here
 
 PDF = ".pdf"
+
 UNREADABLE = (".heic", ".heif")
-"""Images as telephones keep them: they cannot be read, but are not passed over in silence."""
+"""Photographs of many phones: they cannot be read, but a folder does not hide them silently."""
+
+TRANSCRIPTIONS = frozenset({DESCRIPTION, ".txt", ".tsv", ".jsonl"})
+"""Endings of the files in a folder that hold its transcriptions."""
 
 ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
-"""The root element of PAGE or ALTO, which stands near the beginning, whatever is wrong further on."""
+"""The root element of PAGE or ALTO. It stands near the beginning, even of a file that is damaged further on."""
 
 
-def find_images(
+def find_inputs(
     inputs: Sequence[str], output: Path | None = None, endings: Sequence[str] = ()
 ) -> tuple[list[Path], list[DataError]]:
-    """The files that a person means by names of files, of folders and by patterns, each once.
+    """The files that names of files and folders and patterns stand for, each once, and an error for every bad name.
 
-    A name that leads nowhere is returned as an error, so that the others can still be read. Of the folder `output`,
-    results with these endings that an earlier run has written are no inputs.
+    Args:
+        inputs: Names of files and folders, and patterns. Of a folder, subfolders are not read.
+        output: A folder for results. If it is also an input, results of an earlier run are not taken for inputs.
+        endings: How those results end.
     """
     found: dict[Path, None] = {}
     errors = []
     for name in inputs:
         try:
-            found |= dict.fromkeys(images_of(name, output, endings))
+            found |= dict.fromkeys(files_of(name, output, endings))
         except DataError as error:
             errors.append(error)
     return list(found), errors
 
 
-def images_of(name: str, output: Path | None = None, endings: Sequence[str] = ()) -> list[Path]:
-    """The files of one file, folder or pattern, sorted; see `find_images`.
+def files_of(name: str, output: Path | None = None, endings: Sequence[str] = ()) -> list[Path]:
+    """The files that one name or pattern stands for, sorted; see `find_inputs`.
 
     Raises:
-        DataError: if there are none, or the system does not let them be seen.
+        DataError: if there are none, or they cannot be accessed.
     """
     try:
         return named_files(name, output, endings)
@@ -45,9 +55,12 @@ def images_of(name: str, output: Path | None = None, endings: Sequence[str] = ()
 
 
 def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[Path]:
-    """The same, with the errors of the system."""
-    from glob import glob, has_magic
+    """What `files_of` returns; errors of the file system pass.
 
+    Raises:
+        DataError: if there are none.
+        OSError: if they cannot be accessed.
+    """
     if not name.strip():
         raise DataError("an empty name is given; give a file, or . for this folder")
     path = Path(name)
@@ -65,9 +78,7 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
 
 
 def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
-    """Images, PDFs, and files that describe a page, which then stand for their images; results apart."""
-    from drethtr.documents.beside import IMAGES, is_hidden
-
+    """Images, PDFs, and files that describe a page, which replace their images; without results of earlier runs."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and not is_hidden(file))
     results = results_among(files, endings) | searchable_copies(files)
     files = [file for file in files if file not in results]
@@ -82,9 +93,7 @@ def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
-    """Those with the name of a result for an image or a PDF among them, or for one of its pages."""
-    from drethtr.documents.beside import IMAGES, without_number
-
+    """Files named like the result for an image or PDF among them, or for one of its pages."""
     results: set[Path] = set()
     for kinds in (IMAGES, (PDF,)):  # in this order, as a PDF may be the result for an image
         stems = {file.stem for file in files if file.suffix.lower() in kinds and file not in results}
@@ -96,18 +105,13 @@ def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
 
 
 def searchable_copies(files: Sequence[Path]) -> set[Path]:
-    """PDFs that drethtr made, beside the images of which it made them."""
-    from drethtr.documents.beside import IMAGES
-    from drethtr.images.page import made_here
-
+    """PDFs that drethtr made, beside the images that they were made of."""
     scans = {file.stem for file in files if file.suffix.lower() in IMAGES}
     return {file for file in files if file.suffix.lower() == PDF and file.stem in scans and made_here(file)}
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:
     """How to name the images in subfolders, if there are any."""
-    from glob import escape, iglob
-
     pattern = f"{escape(str(folder))}/**/*"
     for name in iglob(pattern, recursive=True):  # noqa: PTH207 - as the pattern will be
         if (ending := Path(name).suffix).lower() in endings:
@@ -116,13 +120,10 @@ def deeper(folder: Path, endings: Set[str]) -> str:
 
 
 def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
-    """For each file that is PAGE or ALTO, the image it describes; other XML, such as METS, is passed over.
+    """Each PAGE or ALTO file with the image it describes, None if that is missing; other XML, as METS, is left out.
 
-    None where that image is missing. To a damaged file belongs the image of its name: who reads it says what is wrong.
+    A damaged file stands for the image of its name, so that it is reported when it is read.
     """
-    from drethtr.documents.beside import DESCRIPTION, image_beside
-    from drethtr.documents.read import read_page
-
     described: dict[Path, Path | None] = {}
     for file in files:
         if file.suffix.lower() != DESCRIPTION:
@@ -141,22 +142,17 @@ def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
 
 
 def is_description(file: Path) -> bool:
-    """Whether a file begins as PAGE or ALTO does, or cannot even be opened to see."""
-    from drethtr.documents.read import load
-
+    """Whether a file begins as PAGE or ALTO does, or cannot be opened to find out."""
     try:
-        head = load(file)
+        head = first_bytes(file)
     except DataError:
         return True
     return ROOT.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
 def is_input(path: Path, inputs: Sequence[str]) -> bool:
-    """Whether a file is read for one of the inputs: files, patterns, and folders, of which images are read."""
-    from glob import glob
-
-    from drethtr.documents.beside import IMAGES
-
+    """Whether a file is read for one of the inputs: files, patterns, and folders of images and transcriptions."""
     matches = [match for name in inputs for match in (name, *glob(name, recursive=True))]  # noqa: PTH207 - as typed
     found, place = {Path(match).resolve() for match in matches}, path.resolve()
-    return place in found or (path.suffix.lower() in IMAGES and not found.isdisjoint(place.parents))
+    in_folders = path.suffix.lower() in {*IMAGES, PDF, *TRANSCRIPTIONS}
+    return place in found or (in_folders and not found.isdisjoint(place.parents))

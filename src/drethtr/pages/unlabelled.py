@@ -1,41 +1,41 @@
-"""Lines to read whose text nobody knows: images in folders, lines that PAGE or ALTO files mark out, or data files."""
+"""Lines to read that need no text: images in folders, lines that PAGE or ALTO files mark out, or data files."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.inputs import images_of
+from drethtr.documents.beside import DESCRIPTION, IMAGES, is_hidden
+from drethtr.images.line import page_for_line
+from drethtr.lines.importers.pages import Pages
+from drethtr.lines.sample import LeftOut, Sample
+from drethtr.lines.sources import READERS, open_all
+from drethtr.lines.write_parquet import png_of
+from drethtr.pages.inputs import files_of
+from drethtr.pages.source import open_originals
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from drethtr.lines.sample import Sample
-
-
-def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
+def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = lambda line: None) -> list[Sample]:
     """Every line of some folders, at any depth, of images, patterns and data files.
 
     Of PAGE or ALTO files, and of folders that hold some, all marked lines are read, whether or not they have a text;
     elsewhere an image is a line, and its folder a page.
 
+    Args:
+        report: Is told of every marked line that cannot be used.
+
     Raises:
         DataError: if there is nothing, or an image is one of a page, naming where.
     """
-    from drethtr.documents.beside import DESCRIPTION
-    from drethtr.lines.importers.pages import Pages
-    from drethtr.lines.sources import READERS, open_all
-
     found: list[Sample] = []
     for name in inputs:
         path = Path(name)
         if path.suffix.lower() == DESCRIPTION:
-            found += [line for page in images_of(name) for line in lines_on_pages(page)]
+            found += [line for page in files_of(name) for line in marked_lines(page, report)]
         elif path.suffix.lower() in READERS:
             found += open_all([name])
         elif Pages().recognizes(path):
-            found += lines_on_pages(path)
+            found += marked_lines(path, report)
         else:
             found += line_images(path)
     if not found:
@@ -43,37 +43,28 @@ def lines_of(inputs: "Sequence[str]") -> "list[Sample]":
     return found
 
 
-def lines_on_pages(source: Path) -> "list[Sample]":
-    """The lines of a page, or of all pages in a folder, transcribed or not; says what could not be used."""
-    from dataclasses import replace
-
-    from drethtr.lines.importers.pages import Pages
-    from drethtr.lines.sample import LeftOut
-    from drethtr.lines.write_parquet import png_of
-
+def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Sample]:
+    """The lines of a page, or of all pages in a folder, transcribed or not."""
     found = []
     for entry in Pages().entries(source):
         if isinstance(entry, LeftOut):
-            typer.echo(f"left out, {entry.reason}: {entry.key}", err=True)
+            report(entry)
         else:
             found.append(replace(entry.sample, image=png_of(entry.sample)))  # a hundredth of the memory of its pixels
     return found
 
 
-def line_images(path: Path) -> "list[Sample]":
+def line_images(path: Path) -> list[Sample]:
     """A line for each image of a folder, at any depth, of a pattern, or of one file.
 
-    Those that cannot be opened are among them: who reads them says why.
+    Images that cannot be opened are among them; reading them tells why.
 
     Raises:
         DataError: naming the first that is a page, and how pages are read.
     """
-    from drethtr.documents.beside import IMAGES, is_hidden
-    from drethtr.lines.sample import Sample
-
     files = path.rglob("*") if path.is_dir() else ()
     found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))
-    images = found or images_of(str(path))
+    images = found or files_of(str(path))
     for image in images:
         refuse_page(
             image,
@@ -96,9 +87,6 @@ def refuse_page(image: Path, remedy: str) -> None:
     Raises:
         DataError: if it is one.
     """
-    from drethtr.images.line import page_for_line
-    from drethtr.pages.source import open_originals
-
     try:
         lines_alone = all(original.is_line for original in open_originals(image))
     except DataError:

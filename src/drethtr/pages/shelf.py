@@ -1,4 +1,4 @@
-"""A folder where the pages of a file wait for the last one: who is stopped in a book goes on where he was."""
+"""A hidden folder that keeps the pages of a file until the last one is read, so that an interrupted job resumes."""
 
 import shutil
 from collections.abc import Callable
@@ -6,42 +6,38 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.cli.outputs import is_there, write_bytes
+from drethtr.base.outputs import is_there, write_bytes
+from drethtr.documents.document import Document, Provenance, Sheet
+from drethtr.documents.page import Page
+from drethtr.documents.read import read_page
+from drethtr.documents.writers.json import write_json
+from drethtr.pages.source import Original
 
-if TYPE_CHECKING:
-    from drethtr.documents.document import Provenance
-    from drethtr.documents.page import Page
-    from drethtr.pages.source import Original
-
-ReadPage: TypeAlias = "Callable[[Original], Page]"
+ReadPage: TypeAlias = Callable[[Original], Page]
 
 LACKS = ".lacks"
-"""Ending of the notes."""
+"""Ending of a note that says which pages a file lacks."""
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """Pages that were read, and notes: which files were written without the pages that could not be read."""
+    """Pages that were read, and notes on files that were written without the pages that could not be read."""
 
     folder: Path
 
-    def page(self, original: "Original", read: ReadPage, reader: str, provenance: "Provenance") -> "Page":
-        """A page that lies here, read before from this very file and by this reader, else read and put here.
+    def page(self, original: Original, read: ReadPage, reader: str, provenance: Provenance) -> Page:
+        """A page from this folder if the same reader has read it before in the same file, else read now and kept here.
 
         Raises:
             DataError: if it cannot be read.
         """
-        from drethtr.documents.document import Document, Sheet
-        from drethtr.documents.read import read_page
-        from drethtr.documents.writers.json import write_json
-
         try:
             file = original.source.path.stat()
         except OSError as error:
-            raise DataError(f"{original.name}: cannot be read: {error.strerror}") from error
+            raise DataError(f"cannot be read: {error.strerror}", original.name) from error
         mark = blake2b(f"{reader} {file.st_size} {file.st_mtime_ns}".encode(), digest_size=8).hexdigest()
         place = self.folder / f"{original.source.number:04}.{mark}.json"
         if is_there(place):
@@ -51,7 +47,7 @@ class Shelf:
         return page
 
     def write(self, target: Path, content: bytes, lacking: frozenset[str]) -> None:
-        """Write a file, and here which pages it lacks: first, so that it never passes for whole."""
+        """Write a file, and first a note on the pages it lacks, so that it never passes for complete."""
         if lacking:
             write_bytes(self.note_on(target), " ".join(sorted(lacking)).encode())
         write_bytes(target, content)
@@ -64,11 +60,11 @@ class Shelf:
         return frozenset(note.read_text(encoding="utf-8").split()) if is_there(note) else frozenset()
 
     def note_on(self, target: Path) -> Path:
-        """Where it is written which pages a file lacks."""
+        """Where the note on a file is."""
         return self.folder / f"{target.name}{LACKS}"
 
     def clear_pages(self) -> None:
-        """Take the pages away, so that they are read anew; the notes stay."""
+        """Remove the pages, so that they are read again; the notes stay."""
         for page in self.folder.glob("*.json"):
             with suppress(OSError):
                 page.unlink()

@@ -1,0 +1,58 @@
+"""Places for results: files that are whole or not there, and the folders they go to."""
+
+from os import W_OK, X_OK, access
+from pathlib import Path
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import DataError
+
+
+def is_there(path: Path) -> bool:
+    """Whether something has this name. What the system hides counts as missing; writing to it fails later."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def refuse_file(folder: Path) -> None:
+    """Refuse a file where a folder for results is wanted."""
+    if is_there(folder) and not folder.is_dir():
+        raise DataError(f"{folder} is a file; name the folder to write to")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for results if it is missing, and check that files can be written to it.
+
+    Raises:
+        DataError: if it cannot be made or written to, or a file is in its place.
+    """
+    refuse_file(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
+    if not access(folder, W_OK | X_OK):
+        raise DataError(f"cannot write to the folder {folder}; change its permissions or name another one")
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file that is whole or not there, whatever interrupts the writing; it keeps the mode of one it replaces.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    try:
+        with atomic_write(path) as unfinished:
+            unfinished.write_bytes(content)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file that is whole or not there; characters that UTF-8 lacks, as in odd file names, become `?`.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    write_bytes(path, text.encode("utf-8", "replace"))

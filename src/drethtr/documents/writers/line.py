@@ -1,0 +1,69 @@
+"""Images of single lines: rows of a table, or a file for each."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from drethtr.documents.document import Provenance
+from drethtr.documents.page import Transcription
+from drethtr.documents.writers.text import marked
+
+TABLE_HEADER = "file\ttext\tconfidence\tflags\tmade by\n"
+
+
+class LineEntry(NamedTuple):
+    """The transcription of an image file, who made it, and all that is known of it in plain values."""
+
+    path: Path
+    transcription: Transcription
+    details: Mapping[str, Any]
+    made_by: Provenance
+
+
+def text_row(entry: LineEntry) -> str:
+    """`file<TAB>text`."""
+    return f"{one_line(str(entry.path))}\t{one_line(entry.transcription.text)}\n"
+
+
+def text_file(entry: LineEntry) -> str:
+    """The text alone."""
+    return f"{entry.transcription.text}\n"
+
+
+def marked_row(entry: LineEntry) -> str:
+    """`file<TAB>text`, doubts marked."""
+    return f"{one_line(str(entry.path))}\t{one_line(marked(entry.transcription))}\n"
+
+
+def marked_file(entry: LineEntry) -> str:
+    """The text alone, doubts marked."""
+    return f"{marked(entry.transcription)}\n"
+
+
+def table_row(entry: LineEntry) -> str:
+    """The cells that `TABLE_HEADER` names."""
+    path, line, _, made_by = entry
+    flags = "; ".join(map(str, line.flags))
+    cells = one_line(str(path)), one_line(line.text), f"{line.confidence or 0:.4f}", one_line(flags), str(made_by)
+    return "\t".join(cells) + "\n"
+
+
+def json_row(entry: LineEntry) -> str:
+    """All that is known, as an object in one row."""
+    return json.dumps(to_json(entry), ensure_ascii=False) + "\n"
+
+
+def json_file(entry: LineEntry) -> str:
+    """All that is known, indented."""
+    return json.dumps(to_json(entry), ensure_ascii=False, indent=1) + "\n"
+
+
+def to_json(entry: LineEntry) -> dict[str, Any]:
+    """The details, with the names of the file and of who read it."""
+    return {"file": str(entry.path), **entry.details, "made_by": entry.made_by.to_json()}
+
+
+def one_line(text: str) -> str:
+    """The text without characters that end a row or a cell."""
+    return text.replace("\t", " ").replace("\n", " ")

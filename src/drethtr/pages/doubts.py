@@ -1,0 +1,37 @@
+"""How much of what was read is doubtful."""
+
+from collections import Counter
+from collections.abc import Set
+from dataclasses import dataclass, field
+
+from drethtr.documents.page import Page, Transcription
+
+
+@dataclass
+class DoubtCounts:
+    """Numbers of lines and words that were read, how many are doubtful, and how many lines have each kind of flag.
+
+    kept  lines that were not read, as they had a text before
+    """
+
+    lines: int = 0
+    kept: int = 0
+    words: int = 0
+    doubtful: int = 0
+    flagged: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, line: Transcription) -> None:
+        """Count a line that was read."""
+        self.lines += 1
+        self.words += len(line.words)
+        self.doubtful += sum(word.doubtful for word in line.words)
+        self.flagged += bool(line.flags)
+        self.kinds.update({flag.kind for flag in line.flags})
+
+    def add_page(self, page: Page, kept: Set[str] = frozenset()) -> None:
+        """Count the lines of a page, apart from those with the ids `kept`, which were not read."""
+        self.kept += len(kept)
+        for line in page.lines:
+            if line.transcription is not None and line.id not in kept:
+                self.add(line.transcription)

@@ -1,0 +1,101 @@
+"""A file to read: where its results go, and which of them exist."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.base.outputs import is_there, refuse_file
+from drethtr.documents.beside import numbered, page_stem
+from drethtr.documents.formats import Format
+from drethtr.pages.shelf import Shelf
+from drethtr.pages.source import Original
+
+
+@dataclass(frozen=True)
+class FileTask:
+    """A file to read, and what to write.
+
+    originals  its pages
+    targets    where each format goes: one path if pages stay together, else one for each page
+    updated    where to write the PAGE or ALTO file with the text in it, if that is wanted: a copy, or the file itself
+    """
+
+    path: Path
+    originals: tuple[Original, ...]
+    targets: Mapping[str, tuple[Path, ...]]
+    updated: Path | None = None
+
+    @property
+    def wanted(self) -> tuple[Path, ...]:
+        """All files to write."""
+        targets = (target for paths in self.targets.values() for target in paths)
+        return (*targets, self.updated) if self.updated is not None else tuple(targets)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file itself is updated; then only reading it tells which lines lack text."""
+        return self.updated is not None and self.updated.resolve() == self.path.resolve()
+
+    @property
+    def done(self) -> bool:
+        """Whether every file to write exists and has all pages."""
+        there = all(is_there(target) and not self.lacking(target) for target in self.wanted)
+        return bool(self.wanted) and not self.in_place and there
+
+    @property
+    def shelf(self) -> Shelf | None:
+        """Where its pages wait until the last one is read; None if it has one page, or nothing is written."""
+        if len(self.originals) == 1 or not self.targets:
+            return None
+        return Shelf(next(iter(self.targets.values()))[0].parent / f".{page_stem(self.path)}.pages")
+
+    def lacking(self, target: Path) -> frozenset[str]:
+        """The numbers of the pages that `target` was written without."""
+        return frozenset() if self.shelf is None else self.shelf.lacking(target)
+
+
+def task_for(
+    path: Path,
+    originals: tuple[Original, ...],
+    formats: Mapping[str, Format],
+    folder: Path | None,
+    *,
+    update: bool,
+) -> FileTask:
+    """The task of writing `letter.alto.xml`, or `book_0001.alto.xml` for each page, into `folder`."""
+    if folder is None:
+        return FileTask(path, originals, {}, path if update else None)
+    targets, stem = {}, page_stem(path)
+    for name, format in formats.items():
+        alone = format.together or len(originals) == 1
+        stems = [stem] if alone else [numbered(stem, original.source.number) for original in originals]
+        targets[name] = tuple(folder / f"{stem}{format.ending}" for stem in stems)
+    return FileTask(path, originals, targets, folder / path.name if update else None)
+
+
+def refuse_overwriting(tasks: Sequence[FileTask], folder: Path) -> None:
+    """Refuse results that would replace each other or a file that is read.
+
+    Raises:
+        DataError: naming the files.
+    """
+    refuse_file(folder)
+    for task in tasks:
+        if task.updated is not None and task.wanted.count(task.updated) > 1:
+            raise DataError(
+                f"{task.path}: its updated copy and its new file would both be {task.updated}; "
+                "choose one of them, or rename the input"
+            )
+    owners: dict[Path, Path] = {}
+    read = {task.path.resolve() for task in tasks}
+    read |= {original.source.path.resolve() for task in tasks for original in task.originals}
+    for task in tasks:
+        for target in task.wanted:
+            if (owner := owners.setdefault(target, task.path)) != task.path:
+                raise DataError(
+                    f"{owner} and {task.path} would both be written to {target}; "
+                    "read them in two runs, each into its own folder"
+                )
+            if target.resolve() in read and not (task.in_place and target == task.updated):
+                raise DataError(f"{target} is read, and would be overwritten; choose another folder")

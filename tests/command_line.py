@@ -1,0 +1,53 @@
+"""The command line, and lines to read with it, for tests of commands."""
+
+import re
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.cli.main import main
+from drethtr.cli.trust_table import NOT_CALIBRATED
+
+DOUBTS = re.compile(
+    rf"^(\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read.*|{re.escape(NOT_CALIBRATED)})\n", re.M
+)
+
+
+class Outcome(NamedTuple):
+    """How a command ended, and what it said; not what `transcribe` always says of doubts and of the tiny model."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def drethtr(monkeypatch, capsys):
+    """The command line, run as a person's shell runs it."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["drethtr", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        out, err = capsys.readouterr()
+        return Outcome(code, out, DOUBTS.sub("", err))
+
+    return run
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A folder of two line images with their texts."""
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    for name, text in (("one", "abc def"), ("two", "a cabbage")):
+        Image.fromarray(np.asarray(written(text))).save(folder / f"{name}.png")
+        (folder / f"{name}.gt.txt").write_text(text + "\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,49 @@
+"""The torch backend: batches, and what it says when memory is short. That it equals onnxruntime: test_backends.py."""
+
+import numpy as np
+import pytest
+import torch
+
+from drethtr.network.backend import memory_errors, stack
+from drethtr.network.tree import of_similar_size
+from drethtr.recognition.batching import WIDTH_STEP
+
+
+def test_stack_fills_up_with_paper():
+    lines = [np.full((4, WIDTH_STEP + 1), 0.5, np.float32), np.full((4, 2), 0.25, np.float32)]
+    images, widths = stack(lines)
+    assert images.shape == (2, 1, 4, 2 * WIDTH_STEP) and widths.tolist() == [WIDTH_STEP + 1, 2]
+    for image, line in zip(images, lines, strict=True):
+        assert (image[0, :, : line.shape[1]].numpy() == line).all() and (image[0, :, line.shape[1] :] == -1).all()
+
+
+def test_trees_of_similar_size_are_read_together():
+    assert list(of_similar_size([9, 1, 20, 25, 1, 8])) == [[3, 2], [0, 5], [1, 4]]
+
+
+ON_WINDOWS = RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 4096 bytes.")
+ON_A_MAC = RuntimeError(
+    "MPS backend out of memory (MPS allocated: 17.99 GB, other allocations: 96.00 KB, max allowed: 18.13 GB). Tried to "
+    "allocate 256.00 MB on private pool. Use PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper limit for memory "
+    "allocations (may cause system failure)."
+)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [torch.cuda.OutOfMemoryError("CUDA out of memory"), ON_WINDOWS, ON_A_MAC],
+    ids=["CUDA", "Windows", "Mac"],
+)
+def test_a_failed_allocation_is_a_memory_error(error):
+    with pytest.raises(MemoryError), memory_errors():
+        raise error
+
+
+def test_what_torch_says_on_a_cpu_is_understood():
+    with pytest.raises(MemoryError), memory_errors():
+        torch.empty(1 << 50)
+
+
+def test_other_errors_are_not_hidden():
+    with pytest.raises(RuntimeError, match="a bug"), memory_errors():
+        raise RuntimeError("a bug")

@@ -1,0 +1,308 @@
+"""The network by onnxruntime equals the one by torch, which is the law."""
+
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import TINY
+
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.network.backend import mean_of_image, network_of
+from drethtr.network.inspection import watch
+from drethtr.network.network import DRetHTR
+from drethtr.network.tree import stack_trees
+from drethtr.recognition.architecture import (
+    BASE,
+    PPOCR,
+    RETHTR_SMALL,
+    Added,
+    CTCConfig,
+    Gated,
+    Light,
+    NoPrior,
+    Retentive,
+    Scheduled,
+    Sigmoid,
+    Unplaced,
+)
+from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.onnx.network import OnnxNetwork
+from drethtr.recognition.onnx.support import supports
+from drethtr.recognition.search.tree import TextTree
+
+VOCABULARY = 13
+TEXTS = [(5, 6, 7, 8), (5, 6, 9), (5, 6, 7, 8, 8, 4), (), (11,), (5, 6, 7)]
+
+VARIANTS = {
+    "tiny": TINY,
+    "light-16": replace(TINY, backbone=Light(height=16)),
+    "light-64": replace(TINY, backbone=Light(height=64)),
+    "ppocr-48": replace(TINY, backbone=PPOCR()),
+    "ppocr-32": replace(TINY, backbone=PPOCR(height=32)),
+    "ppocr-80": replace(TINY, backbone=PPOCR(height=80)),
+    "unplaced": replace(TINY, positions=Unplaced()),
+    "no-prior": replace(TINY, prior=NoPrior()),
+    "other-prior": replace(TINY, prior=Added(Scheduled("headwise", 0.5))),
+    "not-normalized": replace(TINY, mixer=Retentive(normalize=False)),
+    "original": replace(TINY, mixer=Retentive(Scheduled("original"))),
+    "text-unplaced": replace(TINY, text_positions=False),
+    "final-norm": replace(TINY, final_norm=True),
+    "ctc-1": replace(TINY, ctc=CTCConfig(steps=1)),
+    "ctc-3": replace(TINY, ctc=CTCConfig(steps=3)),
+    "uninformed": replace(TINY, ctc=CTCConfig(inform_decoder=False)),
+    "no-ctc": replace(TINY, ctc=None),
+    "ppocr-no-ctc": replace(TINY, backbone=PPOCR(), ctc=None),
+    "one-layer": replace(TINY, layers=1),
+    "one-layer-no-ctc": replace(TINY, layers=1, ctc=None),
+    "wide": replace(TINY, layers=3, width=48, heads=6, hidden=100),
+}
+
+
+def random_network(config):
+    """A network with random weights, none of them zero."""
+    torch.manual_seed(3)
+    network = DRetHTR(config, VOCABULARY).eval()
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if not name.startswith("backbone"):
+                parameter.add_(torch.randn_like(parameter) * 0.15)
+    return network
+
+
+def weights_of(network):
+    return {name: weight.detach().contiguous().numpy() for name, weight in network.state_dict().items()}
+
+
+def made(network, **options):
+    return OnnxNetwork(network.config, weights_of(network), network.to_logits.out_features, **options)
+
+
+def line(height, columns, seed=0):
+    random = np.random.default_rng(seed)
+    return random.uniform(-1, 1, (height, columns)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return network_of(load_model(SHIPPED))
+
+
+@pytest.fixture(scope="module", params=["shipped", *VARIANTS])
+def both(request, shipped):
+    network = shipped if request.param == "shipped" else random_network(VARIANTS[request.param])
+    return network, made(network)
+
+
+def encoded(network, *lines):
+    """What torch remembers of each line alone."""
+    with torch.inference_mode():
+        return [network.encode_image(torch.from_numpy(x)[None, None], torch.tensor([x.shape[1]])) for x in lines]
+
+
+def equal(found, expected, tolerance=1e-4):
+    expected = np.asarray(expected)
+    assert found.shape == expected.shape and found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def equal_memory(memory, number, expected):
+    """One of the lines of a memory is as torch remembers it."""
+    for kept, parts in zip(memory.kept[number], expected.layers, strict=True):
+        for found, wanted in zip(kept, parts, strict=True):
+            equal(found, wanted[0])
+    assert memory.tokens[number] == expected.layers[0].keys.shape[2]
+    equal(memory.mean[number].astype(np.float32), mean_of_image(expected)[0].astype(np.float32))
+    if expected.ctc is None:
+        assert memory.ctc is None and memory.drafts is None
+    else:
+        equal(memory.drafts[number], expected.ctc.draft[0])
+        equal(memory.ctc[number], expected.ctc.refined[0])
+
+
+@pytest.mark.parametrize("columns", [1, 7, 8, 9, 14, 101, 300])
+def test_memory_equals_torch(both, columns):
+    network, own = both
+    x = line(network.backbone.height, columns)
+    equal_memory(own.encode([x]), 0, *encoded(network, x))
+
+
+def test_several_lines_are_remembered_as_each_alone(both):
+    network, own = both
+    lines = [line(network.backbone.height, columns, seed=columns) for columns in (70, 5, 133)]
+    memory = own.encode(lines)
+    assert memory.lines == 3
+    for number, expected in enumerate(encoded(network, *lines)):
+        equal_memory(memory, number, expected)
+    swapped = own.keep(memory, [2, 0, 2])
+    assert swapped.tokens == tuple(memory.tokens[number] for number in (2, 0, 2))
+    for number, before in enumerate((2, 0, 2)):
+        assert np.array_equal(swapped.mean[number], memory.mean[before])
+        assert swapped.kept[number] is memory.kept[before]
+
+
+def test_trees_equal_torch(both):
+    network, own = both
+    lines = [line(network.backbone.height, columns) for columns in (120, 64)]
+    trees = [TextTree.of(TEXTS), TextTree.of([])]
+    found = own.score_trees(own.encode(lines), trees)
+    for logits, tree, memory in zip(found, trees, encoded(network, *lines), strict=True):
+        tokens, texts = stack_trees([tree])
+        with torch.inference_mode():
+            equal(logits, network.decode_tree(tokens, texts, memory)[0])
+
+
+def test_a_tree_says_what_steps_say(both):
+    network, own = both
+    memory = own.encode([line(network.backbone.height, 90), line(network.backbone.height, 40)])
+    text = TEXTS[2]
+    trees = own.score_trees(memory, [TextTree.of([text]), TextTree.of([text])])
+    state = own.begin(memory)
+    for place, token in enumerate((0, *text)):
+        logits, state = own.step(memory, np.array([token, token]), state)
+        equal(logits, np.stack([tree[place] for tree in trees]))
+
+
+def test_steps_equal_torch_with_beams_that_change_places(both):
+    network, own = both
+    lines = [line(network.backbone.height, columns) for columns in (90, 40)]
+    memory, expected = own.encode(lines), encoded(network, *lines)
+    state, theirs = own.begin(memory), [network.initial_state(part) for part in expected]
+    moves = [(0, 0, 0, 1, 1, 1), (2, 0, 1, 3, 3, 5), (0, 1, 2, 4, 5, 3), (1, 1, 1, 3, 4, 4)]
+    tokens = np.array([4, 5, 6, 7, 8, 9])
+    logits, state = own.step(memory, np.array([0, 0]), state)
+    whole = [[0], [0]]
+    for rows in moves:
+        state = own.reorder(state, np.array(rows))
+        whole = [[*whole[row], int(token)] for row, token in zip(rows, tokens, strict=True)]
+        logits, state = own.step(memory, tokens, state)
+        for row, text in enumerate(whole):
+            with torch.inference_mode():
+                of_line = row // 3
+                wanted, _ = network.decode_text(torch.tensor([text]), expected[of_line], theirs[of_line])
+            equal(logits[row], wanted[0, -1])
+        tokens = np.roll(tokens, 1)
+
+
+def test_many_steps_equal_torch(both):
+    """Longer than torch lets tokens wait before they enter its memory."""
+    network, own = both
+    x = line(network.backbone.height, 60)
+    memory, [theirs] = own.encode([x]), encoded(network, x)
+    state = own.begin(memory)
+    text = [0, *np.random.default_rng(1).integers(4, VOCABULARY, 80).tolist()]
+    with torch.inference_mode():
+        wanted, _ = network.decode_text(torch.tensor([text]), theirs, network.initial_state(theirs))
+    for place, token in enumerate(text):
+        logits, state = own.step(memory, np.array([token]), state)
+        equal(logits[0], wanted[0, place])
+
+
+def test_without_image_equals_torch(both):
+    network, own = both
+    memory, expected = own.without_image(2), network.without_image(1)
+    assert memory.lines == 2 and memory.tokens == (1, 1) and memory.ctc is None and memory.drafts is None
+    for number in range(2):
+        with torch.inference_mode():
+            equal_memory(memory, number, expected)
+    tree = TextTree.of(TEXTS)
+    tokens, texts = stack_trees([tree])
+    with torch.inference_mode():
+        wanted = network.decode_tree(tokens, texts, expected)[0]
+    equal(own.score_trees(own.keep(memory, [1]), [tree])[0], wanted)
+
+
+def test_attention_equals_torch(both):
+    network, own = both
+    x = line(network.backbone.height, 100)
+    tokens = [0, 5, 6, 7, 5]
+    found = own.attend(own.encode([x]), tokens)
+    expected = watch(network, encoded(network, x)[0], torch.tensor([tokens]))
+    equal(found.image, expected.attention)
+    equal(found.text, expected.text)
+    equal(found.reach, expected.reach, 1e-5)
+    np.testing.assert_allclose(found.image.sum(-1), 1, rtol=1e-5)
+
+
+def test_long_lines_equal_torch_in_float64(shipped):
+    """In float32, torch counts the characters begun less exactly: 1.4e-3 away."""
+    own, x = made(shipped), line(48, 3600)
+    exact = deepcopy(shipped).double()
+    with torch.inference_mode():
+        expected = exact.encode_image(torch.from_numpy(x).double()[None, None], torch.tensor([3600]))
+    memory = own.encode([x])
+    equal(memory.ctc[0], expected.ctc.refined[0], 5e-4)
+    for kept, parts in zip(memory.kept[0], expected.layers, strict=True):
+        for found, wanted in zip(kept, parts, strict=True):
+            equal(found, wanted[0], 5e-4)
+
+
+def test_threads_and_other_lines_change_nothing(shipped):
+    """Bit by bit."""
+    alone, own = made(shipped), made(shipped, threads=2)
+    assert own.workers == 2
+    lines = [line(48, columns, seed=columns) for columns in (300, 301, 80, 555, 9, 300, 620, 128)]
+    expected = [made(shipped).encode([x]).ctc[0] if n == 3 else alone.encode([x]).ctc[0] for n, x in enumerate(lines)]
+    tree = TextTree.of(TEXTS)
+    with ThreadPoolExecutor(2) as pool:
+        memories = list(pool.map(own.encode, ([x] for x in lines)))
+        trees = list(pool.map(lambda memory: own.score_trees(memory, [tree])[0], memories))
+    for memory, wanted, x, scores in zip(memories, expected, lines, trees, strict=True):
+        assert np.array_equal(memory.ctc[0], wanted)
+        assert np.array_equal(alone.score_trees(alone.encode([x]), [tree])[0], scores)
+
+
+def test_groups_are_lines_alone():
+    own = made(random_network(TINY))
+    assert list(own.groups([10, 30, 20])) == [[1], [2], [0]]
+
+
+def test_dimensions():
+    own = made(random_network(replace(TINY, ctc=CTCConfig(steps=3))))
+    dimensions = own.dimensions
+    assert (dimensions.vocabulary, dimensions.columns_per_token, dimensions.steps_per_token) == (VOCABULARY, 8, 3)
+    assert dimensions.features == own.encode([line(48, 50)]).mean.shape[1] and dimensions.widest is None
+    assert made(random_network(replace(TINY, ctc=None))).dimensions.steps_per_token is None
+
+
+def test_lines_of_another_height_are_refused():
+    with pytest.raises(DataError, match="40 rows; this network takes 48"):
+        made(random_network(TINY)).encode([line(40, 50)])
+
+
+def test_weights_that_do_not_fit_are_refused():
+    network = random_network(TINY)
+    weights = weights_of(network)
+
+    def build(changed):
+        return OnnxNetwork(network.config, changed, VOCABULARY)
+
+    with pytest.raises(CheckpointError, match=r"weights lack blocks\.1\.fusion\.to_out\.bias"):
+        build({name: value for name, value in weights.items() if name != "blocks.1.fusion.to_out.bias"})
+    with pytest.raises(CheckpointError, match=r"embed\.tokens\.weight is of shape \(12, 16\), .* \(13, 16\)"):
+        build(weights | {"embed.tokens.weight": weights["embed.tokens.weight"][:12]})
+    with pytest.raises(CheckpointError, match=r"to_width\.bias is of float64"):
+        build(weights | {"to_width.bias": weights["to_width.bias"].astype(np.float64)})
+    with pytest.raises(CheckpointError, match="no place for the weights a, b, c and 2 more"):
+        build(weights | dict.fromkeys("edcba", np.zeros(1, np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("config", "part"),
+    [
+        (BASE, "EfficientNetV2S"),
+        (replace(RETHTR_SMALL, backbone=PPOCR()), "EncoderDecoder, Learned, SwishGate"),
+        (replace(TINY, mixer=Retentive(Gated())), "Gated decay"),
+        (replace(TINY, output=Sigmoid()), "Sigmoid"),
+    ],
+)
+def test_what_needs_torch_says_so(config, part):
+    assert part in (supports(config) or "")
+    with pytest.raises(ConfigError, match=r"pip install 'drethtr\[train\]'"):
+        OnnxNetwork(config, {}, VOCABULARY)
+
+
+def test_what_is_supported_says_nothing():
+    assert not any(map(supports, VARIANTS.values()))
