@@ -75,7 +75,7 @@ class Mixture:
         return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
 
     def within(self, characters: str) -> "Mixture":
-        """This mixture with synthetic lines restricted to these characters."""
+        """The mixture with synthetic lines restricted to these characters."""
         return replace(self, supplies=tuple(supply.within(characters) for supply in self.supplies))
 
     def summary(self) -> str:

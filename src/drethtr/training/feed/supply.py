@@ -34,7 +34,7 @@ class Supply(ABC):
         return iter(())
 
     def within(self, characters: str) -> "Supply":
-        """This supply with synthetic text restricted to these characters."""
+        """The supply with synthetic text restricted to these characters."""
         return self
 
     @abstractmethod
