@@ -183,7 +183,7 @@ def test_a_file_is_the_same_however_it_is_spelt(memory, tmp_path, monkeypatch):
     for other in spellings[1:]:
         with pytest.raises(DataError, match=f"{other} is already matched by another pattern"):
             all_matching(["a.png", other])
-        with pytest.raises(DataError, match=f"{other} is meant by a.png and by {other}"):
+        with pytest.raises(DataError, match=f"{other} is matched by both a.png and {other}"):
             files_of(["a.png", other])
     assert all_matching(["./a.png", "link.png"]) == files_of(["./a.png", "link.png"]) == ["./a.png", "link.png"]
     assert identity("memory://a/../b") == "memory://a/../b"
