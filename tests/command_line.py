@@ -1,4 +1,4 @@
-"""The command line and lines for it: fixtures of all tests of commands."""
+"""The command line, and lines to read with it, for tests of commands."""
 
 import re
 import sys

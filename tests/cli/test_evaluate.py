@@ -153,4 +153,4 @@ def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tm
 def test_a_table_without_lines_is_named(drethtr, tiny_path, tmp_path, name, content):
     (tmp_path / name).write_text(content)
     outcome = drethtr("evaluate", tmp_path / name, "--model", tiny_path)
-    assert outcome.code == 2 and f"{tmp_path / name}: no line in it" in outcome.err
+    assert outcome.code == 2 and f"{tmp_path / name}: no lines found" in outcome.err

@@ -73,7 +73,7 @@ def test_files_and_pipes_have_every_character(arguments):
 def test_a_file_that_is_only_named_pdf(drethtr, tmp_path):
     (tmp_path / "fake.PDF").write_text("Dear Sir,")
     outcome = drethtr("transcribe", tmp_path / "fake.PDF")
-    assert outcome.code == 2 and outcome.err == f"drethtr: {tmp_path / 'fake.PDF'}: named .pdf, but no PDF\n"
+    assert outcome.code == 2 and outcome.err == f"drethtr: {tmp_path / 'fake.PDF'}: named .pdf, but not a PDF\n"
 
 
 def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):

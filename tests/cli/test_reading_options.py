@@ -3,12 +3,12 @@
 import json
 
 import pytest
+from drethtr.recognition.search.decoders import PublishedBeam, PublishedGreedy
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
 from drethtr.cli.choices import decoder_name, decoder_named, precision_named
 from drethtr.network.precision import Precision
-from drethtr.recognition.search.decoders import PublishedBeam, PublishedGreedy
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 
 

@@ -52,7 +52,7 @@ def plugged(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("plugged")
 def test_a_finder_of_another_package():
     assert finder_named("nothing").find(blank().grey) == []
-    with pytest.raises(ConfigError, match=r"is no drethtr\.layout\.Finder"):
+    with pytest.raises(ConfigError, match=r"is not a drethtr\.layout\.Finder"):
         finder_named("no-finder")
     with pytest.raises(ConfigError, match="nothing"):
         finder_named("unknown")
@@ -66,7 +66,7 @@ def test_kraken_that_is_not_installed(monkeypatch):
 
 @pytest.mark.parametrize("settings", [{"side": 0}, {"side": 2000, "fine_side": 1000}])
 def test_settings_out_of_range(settings):
-    with pytest.raises(ConfigError, match="sides"):
+    with pytest.raises(ConfigError, match="side"):
         RapidDetector(**settings)
 
 

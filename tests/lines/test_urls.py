@@ -52,9 +52,9 @@ def test_samples_from_a_url(stored):
     ("url", "message"),
     [
         ("nowhere://a.parquet", "nowhere://a.parquet: Protocol not known: nowhere"),
-        ("oci://a/b.parquet", "oci://a/b.parquet: a package for this kind of URL is missing: Install ocifs"),
+        ("oci://a/b.parquet", "oci://a/b.parquet: the package for this kind of URL is not installed: Install ocifs"),
         ("memory://gone/*.parquet", r"memory://gone/\*.parquet: matches no file"),
-        ("memory://lines/a.tsv", "only .parquet is read from a URL; fetch other files first"),
+        ("memory://lines/a.tsv", "only .parquet can be read from a URL; download other files first"),
         ("memory://gone/gone.parquet", "gone.parquet: no such file"),
     ],
 )

@@ -1,9 +1,11 @@
 """How far the two forms of the network are apart."""
 
 import noise
+import numpy as np
 import pytest
 import torch
 
+from drethtr.network.backend import stack
 from drethtr.research.drift import drift, text_drift
 
 
@@ -14,11 +16,13 @@ def _no_gradients():
 
 
 def network(dtype=torch.float64):
-    return noise.network().to(dtype)
+    return noise.noisy_weights().to(dtype)
 
 
 def memory_of(made):
-    return noise.noise_lines(made, 2)
+    rng = np.random.default_rng(0)
+    images, widths = stack([rng.uniform(-1, 1, (48, columns)).astype(np.float32) for columns in (190, 70)])
+    return made.encode_image(images.to(made.to_logits.weight.dtype), widths)
 
 
 def text(tokens, rows=2):

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from drethtr.recognition.rounding import restored, rounded
 from huggingface_hub import constants
 from sharing_examples import complete
 
 from drethtr import Recognizer
 from drethtr.base.errors import CheckpointError, DataError
 from drethtr.recognition.model_file import load_model, save_model
-from drethtr.recognition.rounding import restored, rounded
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.sharing.folder import MODEL, README, locate, write_folder
 

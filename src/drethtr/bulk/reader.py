@@ -1,4 +1,4 @@
-"""What a worker does: hold a model, read parts, write them."""
+"""A worker: it holds a model, reads parts, and writes them."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ from drethtr.recognition.recognizer import Recognizer
 
 
 class PartOutcome(NamedTuple):
-    """What became of the part of this number: its rows, how many are bad or flagged, or why it is not there."""
+    """The outcome of a part: its rows, how many are unreadable or flagged, or why it is missing."""
 
     number: int
     rows: int
@@ -27,9 +27,9 @@ class PartOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """All that a worker must know; it travels to other processes and machines.
+    """All that a worker needs, sent to other processes and machines.
 
-    load            makes the recognizer anew, and can be pickled
+    load            creates the recognizer; it can be pickled
     model, version  hash of the model and version of this package that all workers must have
     """
 
@@ -42,7 +42,7 @@ class Work:
         """Load the model.
 
         Raises:
-            DrethtrError: if it cannot be loaded, or is another one than that of the job.
+            DrethtrError: if it cannot be loaded, or is not that of the job.
         """
         recognizer = self.load()
         for what, found, wanted in (
@@ -50,7 +50,7 @@ class Work:
             ("drethtr", __version__, self.version),
         ):
             if found != wanted:
-                raise DrethtrError(f"a worker has {what} {found}, but the job is for {wanted}; give it the same")
+                raise DrethtrError(f"a worker has {what} {found}, but the job uses {wanted}; they must be equal")
         return PartReader(recognizer, self.output)
 
 
@@ -65,7 +65,7 @@ class PartReader:
         """Read a part and write it.
 
         Raises:
-            DataError: if it cannot be written. That it cannot be read is in the outcome.
+            DataError: if it cannot be written. If it cannot be read, the outcome says so.
         """
         try:
             lines = ((row._replace(image=b""), self.line_of(row.image)) for row in part.rows.read())
@@ -73,20 +73,20 @@ class PartReader:
         except (DataError, OSError) as error:
             return lost(part, str(error))
         if len(found) != part.rows.count:
-            return lost(part, f"only {len(found)} of them are there; the file has changed")
+            return lost(part, f"only {len(found)} of them exist; the file has changed")
         self.output.write_part(part.name, found)
         bad, flagged = (sum(bool(row[column]) for row in found) for column in ("error", "flags"))
         return PartOutcome(part.number, len(found), bad, flagged)
 
     def line_of(self, image: bytes | Path | DataError) -> Line | DataError:
-        """The line of an image, or the reason why there is none; a page is none."""
+        """The line of an image, or the error if it cannot be used or is a page."""
         line = self.recognizer.line_or_error(image)
         if isinstance(image, DataError) or isinstance(line, DataError):
             return line
         height, width = line.shape
         if is_line_shaped(width, height):
             return line
-        return page_for_line(name_of(image), "drethtr transcribe reads pages")
+        return page_for_line(name_of(image), "use drethtr transcribe for pages")
 
     def row(self, row: InputRow, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""
@@ -96,12 +96,12 @@ class PartReader:
 
 
 def lost(part: Part, reason: str) -> PartOutcome:
-    """The outcome of a part that is not there."""
+    """The outcome of a part that could not be read."""
     return PartOutcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
 
 
 def told(reading: Reading) -> dict[str, Any]:
-    """What is known of a line that was read."""
+    """The output columns of a line that was read."""
     return {
         "text": reading.text,
         "confidence": reading.confidence,
@@ -112,5 +112,5 @@ def told(reading: Reading) -> dict[str, Any]:
 
 
 def refused(error: DataError) -> dict[str, Any]:
-    """What is known of a line that could not be read."""
+    """The output columns of a line that could not be read."""
     return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": printable(str(error))}

@@ -1,4 +1,4 @@
-"""`FORMATS` and `LINE_FORMATS`: one entry for each format that pages, or images of single lines, are written in."""
+"""`FORMATS` and `LINE_FORMATS`: the formats in which pages, or images of single lines, can be written."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -26,13 +26,13 @@ from drethtr.documents.writers.view import write_view
 
 
 class Format(NamedTuple):
-    """How pages are written.
+    """A format in which pages can be written.
 
-    ending    of its files
-    media     media type, as mail and browsers use it
-    write     the content of a file
-    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, which
-              `Document.apart` makes
+    ending    file extension
+    media     MIME type
+    write     makes the content of a file
+    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, as made by
+              `Document.apart`
     """
 
     ending: str

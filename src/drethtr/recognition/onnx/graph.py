@@ -103,7 +103,7 @@ class Graph:
         return made
 
     def loop(self, times: str, body: Callable[["Graph", str], str]) -> str:
-        """Outputs of a loop body, stacked (times, ...); the body gets the graph to build in and the iteration number."""
+        """Outputs of a loop body, stacked (times, ...); the body gets its graph and the iteration number."""
         inside = self.inner()
         turn = inside.input(f"{inside._prefix}turn", (), Kind.INT64)
         going_on = inside.input(f"{inside._prefix}going_on", (), Kind.BOOL)

@@ -256,8 +256,8 @@ def drift(
     decoder: DecoderName = None,
     count: Count = 40,
     json_file: JSONFile = None,
-    precision: PrecisionName = "float32",
     force: ForceResults = False,
+    precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:

@@ -57,11 +57,9 @@ def decay_matrices() -> Canvas:
     strips = [
         Strip(
             name,
-            np.concatenate(
-                [decay_of(Scheduled(name).gamma(LayerPosition(layer, LAYERS, HEADS))) for layer in range(LAYERS)]
-            ),
+            np.concatenate([decay_of(schedule.gamma(LayerPosition(layer, LAYERS, HEADS))) for layer in range(LAYERS)]),
         )
-        for name in SCHEDULES
+        for name, schedule in ((name, Scheduled(name)) for name in SCHEDULES)
     ]
     titles = [f"layer {layer + 1}, head {head}" for layer in range(LAYERS) for head in (1, HEADS)]
     return heat_maps(strips, titles)
