@@ -15,6 +15,7 @@ from drethtr.cli.choices import (
     PrecisionName,
     Seed,
     Threads,
+    refuse_decoder,
 )
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import read_with_bar
@@ -103,6 +104,7 @@ def system(spec: str) -> System:
     for place, character in enumerate(spec):  # a path may hold a colon itself, as after the letter of a drive
         if character == ":" and (place == 0 or Path(spec[:place]).exists()):
             model, decoder = spec[:place], spec[place + 1 :]
+            refuse_decoder(decoder or None)
             return System(spec, Path(model) if model else None, decoder or None)
     raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
 

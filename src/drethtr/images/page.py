@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageOps
 
-from drethtr.base.errors import DataError, MissingExtraError
+from drethtr.base.errors import DataError
 from drethtr.images.file import COPIES, frames, upright_size
 from drethtr.images.line import (
     MAX_PIXELS,
@@ -105,7 +105,6 @@ def open_pages(path: str | Path, most: int = MOST_PAGES) -> tuple[PageSource, ..
 
     Raises:
         DataError: if the file is missing, not an image or PDF, damaged, encrypted, or has more than `most` pages.
-        MissingExtraError: if it is a PDF and pypdfium2 is not installed.
     """
     path = Path(path)
     if not path.is_file():
@@ -181,7 +180,7 @@ def made_here(path: Path) -> bool:
     try:
         with closing(open_pdf(path)) as pdf:
             producer: str = pdf.get_metadata_value("Producer")
-    except (DataError, MissingExtraError):
+    except DataError:
         return False
     return producer.startswith("drethtr ")
 

@@ -230,7 +230,6 @@ def open_job(
     Raises:
         ConfigError: for an unknown format or segmentation, or one that does not go with `update`.
         DataError: if results would replace each other or a file that is read.
-        MissingExtraError: if a format needs a package that is not installed.
     """
     if isinstance(segmentation, str):
         segmentation = segmentation_named(segmentation)

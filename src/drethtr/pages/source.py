@@ -93,7 +93,6 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
 
     Raises:
         DataError: if the file, or the image that it describes, is missing or cannot be read.
-        MissingExtraError: if it is a PDF and pypdfium2 is not installed.
     """
     path = Path(path)
     if path.suffix.lower() not in DESCRIPTIONS:
