@@ -10,6 +10,7 @@ from conftest import written
 from safetensors import safe_open
 from safetensors.torch import save_file
 
+from drethtr import from_pretrained
 from drethtr.base.errors import CheckpointError
 from drethtr.network.adapter import DOWN, UP, LowRankChange, projections
 from drethtr.recognition.adapter_file import Adapter, holds_adapter, load_adapted, load_adapter, save_adapter
@@ -70,7 +71,7 @@ def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
 
 def test_a_shared_model_is_opened_as_any_other(adapter_path, tiny_path):
     wishes = {"adapter": adapter_path, "decoder": Greedy(), "alternatives": 2}
-    found, known = (reading(load(tiny_path, **wishes)) for load in (Recognizer.from_pretrained, Recognizer.load))
+    found, known = (reading(load(tiny_path, **wishes)) for load in (from_pretrained, Recognizer.load))
     assert found == known and len(found.alternatives) == 3
 
 

@@ -22,9 +22,9 @@ pip install 'drethtr[hub]'
 ```
 
 ```python
-from drethtr import Recognizer
+from drethtr import from_pretrained
 
-recognizer = Recognizer.from_pretrained("{repository}")
+recognizer = from_pretrained("{repository}")
 [reading] = recognizer.read(["line.png"])
 print(reading.text, reading.confidence, reading.flags)
 ```
