@@ -65,7 +65,7 @@ def blur_opencv(field: Field, kernel: Field) -> Field:
 
 
 def blur_numpy(field: Field, kernel: Field) -> Field:
-    """The same without OpenCV."""
+    """`blur_opencv` without OpenCV."""
     radius = len(kernel) // 2
     for axis in (0, 1):
         padding = [(0, 0), (0, 0)]
@@ -96,7 +96,7 @@ def sample_opencv(line: Line, x: Field, y: Field) -> Line:
 
 
 def sample_numpy(line: Line, x: Field, y: Field) -> Line:
-    """The same without OpenCV."""
+    """`sample_opencv` without OpenCV."""
     left, top = np.floor(x).astype(np.intp), np.floor(y).astype(np.intp)
     x_share, y_share = x - left, y - top
     height, width = line.shape
