@@ -225,7 +225,7 @@ def ranges_of(header: Any) -> Ranges | None:
     """
     if header is None:
         return None
-    return {str(name): (float(low), float(high)) for name, (low, high) in header.items()}
+    return {str(name): (float(low), float(high)) for name, (low, high) in dict(header).items()}
 
 
 RENAMED = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}
