@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from drethtr.synthesis.fields import blur
+from drethtr.images.fields import blur
 from drethtr.synthesis.fonts import Face
 from drethtr.synthesis.sheet import FINE, FLOW, SLOW, texture
 from drethtr.synthesis.writing import Pen, write

@@ -20,7 +20,7 @@ from PIL import Image
 from drethtr import Reading, Recognizer
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import Outcome, Work
+from drethtr.bulk.reader import PartOutcome, Work
 from drethtr.images.line import Line
 
 IMAGES = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -29,7 +29,7 @@ IMAGES = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 class Here(Engine):
     """Reads in this process: the same work, with nothing to start."""
 
-    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         reader = work.begin()
         return (reader.read(part) for part in parts)
 

@@ -35,8 +35,10 @@ def requests(text):
 def command_of(words):
     """The command that some words name."""
     command, words = PROGRAM, list(words)
-    while words and (known := getattr(command, "commands", {})):
-        command = known[words.pop(0)]
+    while words and hasattr(command, "get_command"):
+        name = words.pop(0)
+        command = command.get_command(typer.Context(command), name)
+        assert command is not None, f"there is no command {name}"
     return command
 
 

@@ -18,7 +18,7 @@ def test_an_error_is_put_down_to_another_source():
     assert str(CheckpointError("is damaged").of("model")) == "model: is damaged"
 
 
-@pytest.mark.parametrize("error", [DataError("is damaged", "a.png"), MissingExtraError("pypdfium2", "page")])
+@pytest.mark.parametrize("error", [DataError("is damaged", "a.png"), MissingExtraError("pyarrow", "batch")])
 def test_errors_travel_between_processes(error):
     other = pickle.loads(pickle.dumps(error))
     assert type(other) is type(error) and str(other) == str(error)

@@ -1,8 +1,14 @@
 """The compiled loops against their Python forms, on any input; and what they refuse."""
 
+import math
 import os
+import shutil
+import subprocess
+import sys
+import sysconfig
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,8 +40,33 @@ WIDE = learn(
 )
 
 
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "drethtr" / "base" / "_native.c"
+
+
 def test_ci_has_a_compiler():
     assert native is not None or not os.environ.get("CI")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler")
+@pytest.mark.parametrize("limited", [["-DPy_LIMITED_API=0x030B0000"], []], ids=["stable ABI", "any"])
+def test_it_compiles_without_warnings(limited):
+    include = sysconfig.get_path("include")
+    if not Path(include, "Python.h").is_file():
+        pytest.skip("no Python.h")
+    wary = ["-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
+    subprocess.run(["cc", *wary, *limited, "-isystem", include, SOURCE], check=True)
+
+
+def test_without_a_compiler_it_is_left_out(tmp_path):
+    pytest.importorskip("setuptools")
+    for path in (ROOT / "setup.py", SOURCE):
+        (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, tmp_path / path.relative_to(ROOT))
+    environment = os.environ | {"CC": str(tmp_path / "no-compiler")}
+    command = [sys.executable, "setup.py", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert not [*tmp_path.rglob("*.so")]
 
 
 @st.composite
@@ -112,10 +143,34 @@ def test_sums_over_all_paths(log_probs, text, place):
     for token in reversed(text[place:]):
         endings = [paths.earlier(token, one) for paths, one in zip((law, fast), endings, strict=True)]
     expected, found = beginnings
-    np.testing.assert_allclose(found.in_token, expected.in_token, rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(found.in_blank, expected.in_blank, rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(endings[1].entered, endings[0].entered, rtol=1e-10, atol=1e-9)
+    for logs, numbers in zip(
+        (expected.in_token, expected.in_blank, endings[0].entered),
+        (found.in_token, found.in_blank, endings[1].entered),
+        strict=True,
+    ):
+        mantissas, exponents = numbers.T
+        values = [
+            math.log(m) + e * 256 * math.log(2) if m else -math.inf for m, e in zip(mantissas, exponents, strict=True)
+        ]
+        np.testing.assert_allclose(values, logs, rtol=1e-10, atol=1e-9)
     assert fast.whole(found, endings[1]) == pytest.approx(law.whole(expected, endings[0]), rel=1e-10, abs=1e-9)
+
+
+@compiled
+def test_sums_smaller_than_any_double():
+    """A flat line of 126 tokens and 900 steps: all paths of a text together are some e^-2000 likely."""
+    log_probs = np.log(np.random.default_rng(0).dirichlet(np.ones(126), 900)).astype(np.float32)
+    law, fast = Paths(log_probs, BLANK, np.logaddexp), CompiledSums(log_probs, BLANK)
+    text = np.random.default_rng(1).integers(2, 126, 200).tolist()
+    values = []
+    for paths in (law, fast):
+        beginning, ending = paths.nothing, paths.end
+        for token in text[:100]:
+            beginning = paths.longer(beginning, token)
+        for token in reversed(text[100:]):
+            ending = paths.earlier(token, ending)
+        values.append(paths.whole(beginning, ending))
+    assert values[0] < -2000 and values[1] == pytest.approx(values[0], rel=1e-12)
 
 
 @compiled
@@ -185,12 +240,12 @@ def test_wrong_sizes_are_refused_by_the_others():
         native.viterbi(log_probs, 4, np.array([-1], np.int32), BLANK, path)
     with pytest.raises(ValueError, match="less than V"):
         native.viterbi(log_probs, 4, np.array([2], np.int32), BLANK, path[:4])
-    five, six = np.zeros(5), np.zeros(6)
+    five, six = np.zeros((5, 2)), np.zeros((6, 2))
     native.longer(five, five, False, six, six, six.copy(), six.copy())
     native.earlier(five, five, False, six, six.copy())
     for wrong in range(5):
         arrays = [five, five, six, six, six.copy()]
-        arrays[wrong] = np.zeros(7)
+        arrays[wrong] = np.zeros((7, 2))
         with pytest.raises(ValueError, match="lengths"):
             native.longer(arrays[0], arrays[1], False, *arrays[2:], six.copy())
     with pytest.raises(ValueError, match="lengths"):
@@ -198,7 +253,9 @@ def test_wrong_sizes_are_refused_by_the_others():
     with pytest.raises(ValueError, match="lengths"):
         native.whole(False, six, five, six)
     with pytest.raises(ValueError, match="contiguous"):
-        native.whole(False, six, np.zeros(12)[::2], six)
+        native.whole(False, six, np.zeros((12, 2))[::2], six)
+    with pytest.raises(ValueError, match="lengths"):
+        native.numbers(np.zeros(5), six)
 
 
 @compiled

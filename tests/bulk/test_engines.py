@@ -16,7 +16,7 @@ from drethtr.bulk.job import open_job
 from drethtr.bulk.local import Killed, Local
 from drethtr.bulk.on_ray import Ray, outcomes
 from drethtr.bulk.plan import Columns
-from drethtr.bulk.reader import Outcome
+from drethtr.bulk.reader import PartOutcome
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def test_a_part_that_kills_its_workers_is_lost_alone(job, tiny_path, tmp_path, m
     monkeypatch.setattr(local, "TRIES", 1)
     lost, read = job.run(Local(1), partial(load_fragile, tiny_path))
     assert lost.number == 0 and lost.rows == 0
-    assert lost.failure == f"{job.parts[0].rows.describe()}: 1 workers ended over it (killed by SIGKILL)"
-    assert read == Outcome(1, 2)
+    assert lost.failure == f"{job.parts[0].rows.describe()}: 1 workers ended while reading them (killed by SIGKILL)"
+    assert read == PartOutcome(1, 2)
     assert [row["row"] for row in table(tmp_path / "out")] == [2, 3]
 
 
 def test_workers_that_cannot_begin_end_the_run(job, tmp_path, monkeypatch):
     monkeypatch.setattr(local, "TRIES", 1)
-    with pytest.raises(DrethtrError, match=r"ended while they loaded the model \(killed by SIGKILL\)"):
+    with pytest.raises(DrethtrError, match=r"ended while loading the model \(killed by SIGKILL\)"):
         list(job.run(Local(1), die))
     with pytest.raises(DrethtrError, match=r"gone: no such model file"):
         list(job.run(Local(1), partial(Recognizer.load, tmp_path / "gone")))
@@ -65,17 +65,17 @@ def test_ray_keeps_a_cpu_free():
     assert Ray(gpus=True).share({"CPU": 8.0}) == (7, 0)
     for workers, cpus in ((4, 4.0), (None, 1.0)):
         with pytest.raises(
-            ConfigError, match=rf"a Ray cluster with {cpus:.0f} CPUs: at most {cpus - 1:.0f}, as Ray Data"
+            ConfigError, match=rf"a Ray cluster with {cpus:.0f} CPUs: at most {cpus - 1:.0f}, because Ray Data"
         ):
             Ray(workers).share({"CPU": cpus})
     for engine in (Local, Ray):
-        with pytest.raises(ConfigError, match="at least one worker"):
+        with pytest.raises(ConfigError, match="workers must be at least 1"):
             engine(0)
 
 
 def test_what_actors_tell(job):
-    told = {"outcome": pickle.dumps(Outcome(1, 2)), "refusal": ""}
+    told = {"outcome": pickle.dumps(PartOutcome(1, 2)), "refusal": ""}
     read, lost = outcomes([told], job.parts)
-    assert read == Outcome(1, 2) and lost.number == 0 and "rows 0 to 1 of" in lost.failure
+    assert read == PartOutcome(1, 2) and lost.number == 0 and "rows 0 to 1 of" in lost.failure
     with pytest.raises(DrethtrError, match="disk full"):
         list(outcomes([{"outcome": pickle.dumps(None), "refusal": "disk full"}], job.parts))

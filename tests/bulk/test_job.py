@@ -83,7 +83,7 @@ def test_row_groups_that_are_read_again_and_again_are_named(tmp_path):
     assert make_plan([short], Columns()).caution(2) == ""
     assert make_plan([long], Columns()).caution(2).startswith(f"{long}: a row group has 21 rows; every part of 2 rows")
     told = make_plan([short, long, longer], Columns()).caution(2)
-    assert told.startswith(f"{longer}: a row group has 23 rows (further files with long ones: 1); every part of 2 rows")
+    assert told.startswith(f"{longer}: a row group has 23 rows (further such files: 1); every part of 2 rows")
 
 
 def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path, monkeypatch):
@@ -119,7 +119,7 @@ def test_bad_rows_are_there_with_their_reason(read, tmp_path):
     assert all((found[n]["text"], found[n]["confidence"], found[n]["flags"]) == ("", None, []) for n in reasons)
     assert "no image" in reasons[1] and "no image" in reasons[2] and "gone.png does not exist" in reasons[5]
     assert "not an image" in reasons[3] and "cannot be read as an image" in reasons[4] and "too long" in reasons[6]
-    assert "page.png is a page, not a line: drethtr transcribe reads pages" in reasons[7]
+    assert "page.png is a page, not a line: use drethtr transcribe for pages" in reasons[7]
     assert quarantine(tmp_path / "out") == [{"input": path, "row": n, "error": reasons[n]} for n in reasons]
 
 
@@ -242,7 +242,9 @@ def test_another_job_is_refused(read, tmp_path):
         ("other rows per part", {"rows_per_part": 2}),
         ("other carried columns", {"carry": ("number2",)}),
     ):
-        with pytest.raises(ConfigError, match=f"holds results of {message}; choose another --output, or give --force"):
+        with pytest.raises(
+            ConfigError, match=f"contains results of {message}; choose another --output, or use --force"
+        ):
             read(path, **options)
     write_shard(tmp_path / "a.parquet", range(4), number2=range(4))
     with pytest.raises(ConfigError, match="other inputs"):
@@ -255,7 +257,7 @@ def test_another_job_is_refused(read, tmp_path):
         read(path)
     (tmp_path / "out" / "_job.json").unlink()
     for force in (False, True):
-        with pytest.raises(ConfigError, match="holds Parquet files that are no results"):
+        with pytest.raises(ConfigError, match="contains Parquet files that are not results"):
             read(path, force=force)
     assert len(table(tmp_path / "out")) == 4
 
@@ -264,7 +266,7 @@ def test_force_removes_nothing_that_was_given(read, tmp_path):
     """Spark calls its files part-00000-... too: with --output on the inputs they were removed before they were read."""
     (tmp_path / "out").mkdir()
     path = write_shard(tmp_path / "out" / "part-00000-c4f2.parquet", range(3))
-    with pytest.raises(ConfigError, match="inputs lie in"):
+    with pytest.raises(ConfigError, match="contains inputs"):
         read(path, force=True)
     assert len(table(tmp_path / "out")) == 3
 
@@ -297,7 +299,7 @@ def test_a_worker_with_another_model_is_refused(tiny_path, tiny_model, tmp_path)
     job = open_job(
         [write_shard(tmp_path / "a.parquet", range(3))], str(tmp_path / "out"), Recognizer(tiny_model), Columns()
     )
-    with pytest.raises(DrethtrError, match=r"a worker has model .* but the job is for"):
+    with pytest.raises(DrethtrError, match=r"a worker has model .* but the job uses"):
         list(job.run(Here(), Recognizer.load))
 
 
@@ -327,7 +329,7 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
     write_shard(tmp_path / "b.parquet", range(3))
     first, second, third = job.run(Here(), load)
     assert first.failure.startswith(f"rows 0 to 4 of {damaged}: ") and first.rows == 0
-    assert second.failure == f"rows 0 to 4 of {shorter}: only 3 of them are there; the file has changed"
+    assert second.failure == f"rows 0 to 4 of {shorter}: only 3 of them exist; the file has changed"
     assert (third.failure, third.rows) == ("", 5)
     for name in "ab":
         write_shard(tmp_path / f"{name}.parquet", range(5))
@@ -339,15 +341,15 @@ def test_a_file_that_was_changed_meanwhile_fails_alone(read, tiny_path, tmp_path
     [
         (["gone.parquet"], {}, "gone.parquet: no such file"),
         (["gone*"], {}, r"gone\*: matches no file"),
-        (["a.parquet", "[a].parquet"], {}, "a.parquet is meant by .*a.parquet and by"),
-        (["a.txt"], {}, "a.txt: no Parquet file and no line image"),
+        (["a.parquet", "[a].parquet"], {}, "a.parquet is matched by both .*a.parquet and"),
+        (["a.txt"], {}, "a.txt: contains no Parquet file and no line image"),
         (["broken.parquet"], {}, "broken.parquet: cannot be read as Parquet"),
         (["a.parquet"], {"column": "imag"}, "no column 'imag'; did you mean 'image'"),
         (["a.parquet"], {"column": "number"}, "column 'number' is int64; expected images or their paths"),
         (["a.parquet"], {"carry": ("hand",)}, "no column 'hand'.*; it has image, number"),
-        (["twice.parquet"], {"carry": ("number",)}, "twice.parquet: several columns are called 'number'"),
-        (["a.parquet"], {"carry": ("row",)}, "'row' cannot be carried along"),
-        (["a.parquet", "b.parquet"], {"carry": ("number",)}, "b.parquet: number are of other types"),
+        (["twice.parquet"], {"carry": ("number",)}, "twice.parquet: has several columns 'number'"),
+        (["a.parquet"], {"carry": ("row",)}, "cannot carry column 'row'"),
+        (["a.parquet", "b.parquet"], {"carry": ("number",)}, "b.parquet: the types of number differ"),
         (["a.parquet", "a.png"], {"carry": ("number",)}, "images have no columns such as 'number'"),
     ],
 )

@@ -71,7 +71,7 @@ def test_suspects_are_drawn(drethtr, splits, tmp_path):
 
 def test_a_line_is_no_place_for_the_picture(drethtr, lines):
     outcome = drethtr("data", "check", lines, "--read", "0", "--picture", lines / "one.png")
-    assert outcome.code == 2 and "one.png exists" in outcome.err
+    assert outcome.code == 2 and "one.png is an input" in outcome.err
 
 
 def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):

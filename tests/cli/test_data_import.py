@@ -62,7 +62,7 @@ def test_lists_split_what_has_no_splits(drethtr, lines, tmp_path):
 def test_published_splits_are_named(drethtr, tmp_path, draw_iam):
     source = draw_iam()
     outcome = drethtr("data", "import", source, tmp_path / "iam.parquet", "--splits", source)
-    assert "not one of the published ones" in outcome.out and "punctuation stands apart" in outcome.out
+    assert "not one of the published ones" in outcome.out and "punctuation is detached" in outcome.out
 
 
 def test_a_form_without_writer_is_named(drethtr, tmp_path, draw_iam):
@@ -91,7 +91,7 @@ def test_refusals(drethtr, letters, tmp_path):
     (tmp_path / "out.val.parquet").touch()
     assert "exists" in drethtr("data", "import", letters, tmp_path / "out.parquet").err
     text = letters / "train" / "a.gt.txt"
-    assert f"{text} exists" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--json", text).err
+    assert f"{text} is an input" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--json", text).err
     assert (
         "did you mean 'kraken'" in drethtr("data", "import", letters, tmp_path / "o.parquet", "--layout", "krake").err
     )

@@ -102,7 +102,7 @@ def test_of_a_set_without_text_no_rate_is_told(drethtr, lines, tiny_path, tmp_pa
     outcome = drethtr("evaluate", lines / "table.jsonl", "--model", tiny_path, "--json", tmp_path / "a.json")
     [row] = [line.split() for line in outcome.out.splitlines() if line.startswith("blank")]
     assert row == ["blank", "1", "1", "0", "–", "–", "–", "–"]
-    assert "all that is read there is wrong: 1 of blank." in outcome.out
+    assert "anything read there counts as wrong: 1 of blank." in outcome.out
     assert json.loads((tmp_path / "a.json").read_text())["sets"][0]["cer"] is None
 
 
@@ -129,10 +129,18 @@ def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):
 def test_transcriptions_are_not_replaced_by_figures(drethtr, lines, tiny_path):
     table = lines / "t.jsonl"
     table.write_text('{"file": "one.png", "text": "abc def"}', encoding="utf-8")
-    for place in (table, lines / "one.gt.txt"):
+    for place, refusal in ((table, "is an input"), (lines / "one.gt.txt", "exists")):
         before = place.read_bytes()
         outcome = drethtr("evaluate", table, "--model", tiny_path, "--json", place)
-        assert outcome.code == 2 and f"{place} exists" in outcome.err and place.read_bytes() == before
+        assert outcome.code == 2 and f"{place} {refusal}" in outcome.err and place.read_bytes() == before
+
+
+def test_figures_are_replaced_where_forced(drethtr, lines, tiny_path, tmp_path):
+    place = tmp_path / "a.json"
+    place.write_text("{}")
+    run = ("evaluate", lines, "--model", tiny_path, "--json", place)
+    assert "--force" in drethtr(*run).err and place.read_text() == "{}"
+    assert drethtr(*run, "--force").code == 0 and "overall" in json.loads(place.read_text(encoding="utf-8"))
 
 
 def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tmp_path):
@@ -145,4 +153,4 @@ def test_figures_without_a_folder_to_write_them_to(drethtr, lines, tiny_path, tm
 def test_a_table_without_lines_is_named(drethtr, tiny_path, tmp_path, name, content):
     (tmp_path / name).write_text(content)
     outcome = drethtr("evaluate", tmp_path / name, "--model", tiny_path)
-    assert outcome.code == 2 and f"{tmp_path / name}: no line in it" in outcome.err
+    assert outcome.code == 2 and f"{tmp_path / name}: no lines found" in outcome.err

@@ -171,7 +171,7 @@ def test_where_nothing_better_was_found_the_start_is_to_be_used(trust, told, cal
     model = replace(calibrated.start, card={"fine_tuned": {"minutes": 1.0}}, trust=trust)
     rates, same = Rates(0.5, 0.4, 0.6, 1.0, 1.0, 1.0, 6, 60, 6), Difference("CER", 6, 6, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0)
     text = summary(calibrated, Outcome(model, rates, rates, same, None), Path(start))
-    assert f"Nothing better was found: go on using {start}; {start} " in text and told.format(start=start) in text
+    assert f"Nothing better was found: keep using {start}; {start} " in text and told.format(start=start) in text
     assert ("Confidences are calibrated as those of the start" in text) is (trust == TRUST)
 
 

@@ -14,7 +14,8 @@ from drethtr.cli.main import app
 def test_help_names_every_command(drethtr):
     outcome = drethtr("--help")
     assert outcome.code == 0
-    names = typer.main.get_command(app).commands.keys()
+    command = typer.main.get_command(app)
+    names = command.list_commands(typer.Context(command))
     assert len(names) == 17 and all(f" {name} " in outcome.out for name in names)
 
 
@@ -72,7 +73,7 @@ def test_files_and_pipes_have_every_character(arguments):
 def test_a_file_that_is_only_named_pdf(drethtr, tmp_path):
     (tmp_path / "fake.PDF").write_text("Dear Sir,")
     outcome = drethtr("transcribe", tmp_path / "fake.PDF")
-    assert outcome.code == 2 and outcome.err == f"drethtr: {tmp_path / 'fake.PDF'}: named .pdf, but no PDF\n"
+    assert outcome.code == 2 and outcome.err == f"drethtr: {tmp_path / 'fake.PDF'}: named .pdf, but not a PDF\n"
 
 
 def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
@@ -84,8 +85,9 @@ def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
 
 def values_of(command):
     """Each argument and each option that is no flag of a command and of those below it: where it is, and its name."""
-    for below in getattr(command, "commands", {}).values():
-        yield from values_of(below)
+    context = typer.Context(command)
+    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        yield from values_of(command.get_command(context, name))
     named = (parameter for parameter in command.params if not getattr(parameter, "is_flag", False))
     yield from ((f"{command.name} {parameter.name}", parameter.metavar) for parameter in named)
 

@@ -70,7 +70,7 @@ def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path)
         (tmp_path / "scans" / "*.xml", 3),
         (sets / "*.parquet", 16),
     ):
-        outcome = drethtr("predict-cer", name, "--model", taught, "--json", tmp_path / "p.json")
+        outcome = drethtr("predict-cer", name, "--model", taught, "--json", tmp_path / "p.json", "--force")
         assert outcome.code == 0, outcome.err
         assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["overall"]["lines"] == lines
 
@@ -151,6 +151,6 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
         assert "exists; name another output or give --force" in drethtr(*learn, model).err
     assert "cannot be overwritten" in drethtr(*learn, sets / "a.val.parquet", "--force").err
     assert "leave out --truth" in drethtr(*learn, tmp_path / "m", "--truth").err
-    assert "add --learn" in drethtr("predict-cer", sets / "*.val.parquet", "--model", taught, "--force").err
+    assert "--learn and --json" in drethtr("predict-cer", sets / "*.val.parquet", "--model", taught, "--force").err
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force")
     assert outcome.code == 2 and f"add --model {taught}" in outcome.err

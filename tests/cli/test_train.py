@@ -62,4 +62,4 @@ def test_a_file_where_the_folder_should_be_is_refused(drethtr, run):
 @pytest.mark.parametrize("resume", [True, False])
 def test_that_there_is_nothing_to_resume_is_said(drethtr, run, tmp_path, resume):
     outcome = drethtr("train", run, "--output", tmp_path / "wrong", *["--resume"] * resume)
-    assert (f"nothing to resume in {tmp_path / 'wrong'}: the run begins anew" in outcome.err) == resume
+    assert (f"nothing to resume in {tmp_path / 'wrong'}; the run starts from the beginning" in outcome.err) == resume

@@ -124,12 +124,6 @@ def test_a_full_disk_is_named():
     assert ended.returncode == 2 and ended.stderr == "drethtr: cannot write the output: No space left on device\n"
 
 
-def test_a_format_whose_package_is_missing_is_refused_before_anything_is_read(drethtr, scans, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pikepdf", None)
-    outcome = drethtr("transcribe", scans, "--model", "nowhere", "--format", "txt,pdf", "--output", tmp_path / "out")
-    assert outcome.code == 2 and "pikepdf is not installed" in outcome.err and outcome.err.count("\n") == 1
-
-
 def test_finished_pages_are_skipped_and_missing_formats_added(transcribe, scans, tmp_path):
     out = tmp_path / "out"
     transcribe(scans / "one.png", "--format", "txt", "--output", out)
@@ -215,7 +209,7 @@ def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("change", [("--force",), ("--decoder", "greedy"), None], ids=["force", "decoder", "file"])
-def test_a_stopped_book_begins_anew_if_it_must(transcribe, book, tmp_path, monkeypatch, change):
+def test_a_stopped_book_starts_again_if_it_must(transcribe, book, tmp_path, monkeypatch, change):
     """Where a person says so, where pages would be read in another way, and where the book is another one."""
     import drethtr.pages.transcribe as room
 

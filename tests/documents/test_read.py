@@ -60,24 +60,27 @@ def test_the_size_of_an_image_is_in_its_header(tmp_path, ending, monkeypatch):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"hello", "neither PAGE XML, ALTO, JSON nor an image of a known format"),
-        (b"", "neither PAGE XML, ALTO, JSON nor an image of a known format"),
+        (b"hello", "neither PAGE XML, ALTO, JSON nor an image in a supported format"),
+        (b"", "neither PAGE XML, ALTO, JSON nor an image in a supported format"),
         (b"<mets/>", "neither PAGE XML nor ALTO: the root element is 'mets'"),
-        (b"<PcGts/>", "PAGE XML of unknown namespace ''"),
+        (b"<PcGts/>", "PAGE XML with unknown namespace ''"),
         (b"{", "not valid JSON"),
         (
             b'{"format": "drethtr page 2"}',
             "its format is 'drethtr page 2', not 'drethtr page 1'; install the drethtr version",
         ),
         (b'{"format": null}', "its format is 'None', not 'drethtr page 1'"),
-        (b"{}", "not a page as drethtr writes it: KeyError: 'width'"),
-        (b'{"image": "a", "width": 1e999, "height": 1, "regions": []}', "a page is 0 to 1,000,000 pixels .*, not inf"),
-        (b'{"image": "a", "width": -1, "height": 1, "regions": []}', "pixels wide and high, not -1"),
-        (b'{"image": "a", "width": 1%s, "height": 1, "regions": []}' % (b"0" * 400), "wide and high, not 1000"),
+        (b"{}", "not a page written by drethtr: KeyError: 'width'"),
+        (
+            b'{"image": "a", "width": 1e999, "height": 1, "regions": []}',
+            "size of a page must be 0 to 1,000,000 pixels, not inf",
+        ),
+        (b'{"image": "a", "width": -1, "height": 1, "regions": []}', "0 to 1,000,000 pixels, not -1"),
+        (b'{"image": "a", "width": 1%s, "height": 1, "regions": []}' % (b"0" * 400), "pixels, not 1000"),
         (
             b'{"image": "a", "width": 9, "height": 9, "regions": [{"id": "r", "polygon": null, "lines": [{"id": "l", '
             b'"text": "a", "words": [], "confidence": NaN, "polygon": null, "baseline": null}]}]}',
-            "confidence: 'nan' is no number",
+            "confidence: 'nan' is not a number",
         ),
         (b"\x89PNG\r\n\x1a\n", "an image"),
     ],
@@ -95,7 +98,7 @@ def test_a_file_that_is_too_large_is_called_so_in_every_format(format, tmp_path,
     for module in ("read", "markup"):
         monkeypatch.setattr(f"drethtr.documents.{module}.MAX_BYTES", 300)
     (tmp_path / "a").write_bytes(FORMATS[format].write(document_of(letter_page())))
-    with pytest.raises(DataError, match=r"a: has more than the 300 bytes that the file of a page may have$"):
+    with pytest.raises(DataError, match=r"a: exceeds the limit of 300 bytes for page files$"):
         read_page(tmp_path / "a")
 
 

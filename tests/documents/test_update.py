@@ -235,7 +235,7 @@ def test_the_comment_is_one_whatever_the_model_is_called():
 
 
 def test_a_line_that_the_file_lacks_is_named():
-    with pytest.raises(DataError, match=r"^a\.xml: has no line 'l1' to write text into"):
+    with pytest.raises(DataError, match=r"^a\.xml: contains no line 'l1' to write text into"):
         update(alto(), letter_page(), PROVENANCE, name="a.xml")
 
 

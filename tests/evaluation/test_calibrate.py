@@ -5,7 +5,7 @@ import pytest
 from conftest import written
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_decoders
+from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_strategies
 from drethtr.evaluation.confidence import measure_trust, right_characters
 from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.checks import UnlikeTraining
@@ -71,35 +71,35 @@ def test_what_does_not_fit_the_network_is_dropped(tiny_model, samples, monkeypat
     assert calibrate(older, samples, [(CTC(),)]).trust.unlike_training is None
 
 
-def test_what_is_known_of_other_decoders_stays_when_one_is_named(tiny_model, samples):
-    known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, decoder=CTC())
+def test_what_is_known_of_other_strategies_stays_when_one_is_named(tiny_model, samples):
+    known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, strategy=CTC())
     trust = calibrate(replace(tiny_model, trust=known), samples, [(JOINT,)]).trust
-    assert trust.decoder == CTC() and [c.decoders for c in trust.calibrations] == [(CTC(),), (JOINT,)]
+    assert trust.strategy == CTC() and [c.strategies for c in trust.calibrations] == [(CTC(),), (JOINT,)]
     assert trust.calibrations[0] == known.calibrations[0]
 
 
-def test_what_is_known_of_writing_stays_when_a_decoder_is_named(tiny_model, samples, monkeypatch):
-    """And of the same decoder where it looks at lines at other widths."""
+def test_what_is_known_of_writing_stays_when_a_strategy_is_named(tiny_model, samples, monkeypatch):
+    """And of the same strategy where it looks at lines at other widths."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)
     usual = JOINT
     known = calibrate(tiny_model, samples, [(usual,)])
     unlike = replace(known.trust.unlike_training, least=-1.0)
-    careful = replace(usual, widths=(1.0, 0.95))
+    careful = replace(usual, stretches=(1.0, 0.95))
     trust = calibrate(replace(known, trust=replace(known.trust, unlike_training=unlike)), samples, [(careful,)]).trust
     assert trust.unlike_training == unlike
-    assert [c.decoders for c in trust.calibrations] == [(usual,), (careful,)]
+    assert [c.strategies for c in trust.calibrations] == [(usual,), (careful,)]
 
 
-def test_a_decoder_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, samples):
+def test_a_strategy_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, samples):
     joint = JOINT
     alone = calibrate(tiny_model, samples, [(CTC(),)]).trust.calibrations[0]
-    shared = replace(alone, decoders=(VerifiedDrafts(), joint))
-    rates = tuple(ErrorRate(decoder, 1.0, 0.1, 2.0, sets=4) for decoder in (joint, CTC()))
+    shared = replace(alone, strategies=(VerifiedDrafts(), joint))
+    rates = tuple(ErrorRate(strategy, 1.0, 0.1, 2.0, sets=4) for strategy in (joint, CTC()))
     before = replace(tiny_model, trust=Trust((shared,), error_rates=rates))
     trust = calibrate(before, samples, [(CTC(),)]).trust
     assert trust.calibrations[0] == shared and trust.error_rates == rates[:1]
     trust = calibrate(before, samples, [(joint,)]).trust
-    assert [known.decoders for known in trust.calibrations] == [(VerifiedDrafts(),), (joint,)]
+    assert [known.strategies for known in trust.calibrations] == [(VerifiedDrafts(),), (joint,)]
 
 
 def test_lines_never_seen_are_hardly_unlike_training():
@@ -139,10 +139,9 @@ def test_how_well_it_fits_is_told(tiny_model, samples):
     assert fit.words.ece == pytest.approx(measured.words.ece)
 
 
-def test_usual_decoders_are_what_the_model_can_do(tiny_model):
-    assert (CTC(),) in usual_decoders(tiny_model) and (VerifiedDrafts(), Greedy()) in usual_decoders(tiny_model)
-    tiny_model.network.ctc = None
-    assert usual_decoders(tiny_model) == ((Greedy(),),)
+def test_usual_strategies_are_what_the_model_can_do(tiny_model, headless_model):
+    assert (CTC(),) in usual_strategies(tiny_model) and (VerifiedDrafts(), Greedy()) in usual_strategies(tiny_model)
+    assert usual_strategies(headless_model) == ((Greedy(),),)
 
 
 def test_nothing_is_learned_from_lines_that_are_all_wrong(tiny_model, samples):

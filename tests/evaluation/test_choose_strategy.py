@@ -4,19 +4,20 @@ import pytest
 import torch
 import torch.nn.functional as F
 from conftest import written
-from drethtr.evaluation.choose_decoder import (
+
+from drethtr.evaluation.calibrate import calibrate
+from drethtr.evaluation.choose_strategy import (
     LANGUAGE_WEIGHTS,
     NGRAM_WEIGHTS,
     Best,
-    best_decoders,
+    best_strategies,
     knows_language,
-    try_decoders,
+    try_strategies,
 )
-
-from drethtr.evaluation.calibrate import calibrate
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
+from drethtr.network.backend import network_of, with_network
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
@@ -27,62 +28,61 @@ from drethtr.training.objective import teacher_forcing
 
 @pytest.fixture
 def samples(tiny_model):
-    """Lines with the texts that three decoders find, each on a third of them."""
+    """Lines with the texts that three strategies find, each on a third of them."""
     lines = [written("abc " * (1 + number % 3)) for number in range(9)]
-    readings = [Recognizer(tiny_model, decoder).read(lines) for decoder in (CTC(), Greedy(), Joint(ctc_weight=0.5))]
+    strategies = CTC(), Greedy(), Joint(ctc_weight=0.5)
+    readings = [Recognizer(tiny_model, strategy).read(lines) for strategy in strategies]
     return [Sample(line, readings[n // 3][n].text, key=f"line {n}") for n, line in enumerate(lines)]
 
 
-def test_a_decoder_reads_as_well_as_it_did_when_it_was_tried(tiny_model, samples):
-    tried = {one.decoder: one.counts for one in try_decoders(tiny_model, samples)}
+def test_a_strategy_reads_as_well_as_it_did_when_it_was_tried(tiny_model, samples):
+    tried = {one.strategy: one.counts for one in try_strategies(Recognizer, tiny_model, samples)}
     texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
-    for decoder in (
-        CTC(),
-        Joint().fitted(None),
-    ):  # texts are corrected with the usual weight, so others may find better ones
-        read = [reading.text for reading in Recognizer(tiny_model, decoder).read(images)]
-        assert tried[decoder] == sum(score(texts, read), Counts())
+    # Texts are corrected with the usual weight, so others may find better ones.
+    for strategy in (CTC(), Joint().completed_by(None)):
+        read = [reading.text for reading in Recognizer(tiny_model, strategy).read(images)]
+        assert tried[strategy] == sum(score(texts, read), Counts())
 
 
 def test_the_best_one_is_chosen(tiny_model, samples):
-    with torch.no_grad():  # an image part that holds many texts for possible
-        tiny_model.network.ctc.refine.weight.mul_(0.1)
+    tiny_model.weights["ctc.refine.weight"][:] *= 0.1  # an image part that holds many texts for possible
     read = Recognizer(tiny_model, Joint()).read([sample.image for sample in samples])
     asked = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
-    best, *others = try_decoders(tiny_model, asked)
+    best, *others = try_strategies(Recognizer, tiny_model, asked)
     assert best.counts.edits == 0 < others[-1].counts.edits
-    assert best_decoders(tiny_model, asked) == (best.decoder, CTC()) == (Joint().fitted(None), CTC())
+    assert best.strategy == Joint().completed_by(None)
+    assert best_strategies(Recognizer, tiny_model, asked) == (best.strategy, CTC())
 
 
 def test_of_equals_the_faster_is_chosen(tiny_model, samples):
     read = Recognizer(tiny_model, CTC()).read([sample.image for sample in samples])
     easy = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
-    assert best_decoders(tiny_model, easy) == (CTC(), CTC())
+    assert best_strategies(Recognizer, tiny_model, easy) == (CTC(), CTC())
 
 
-def test_who_has_one_reader_has_no_choice(tiny_model, samples):
-    tiny_model.network.ctc = None
-    assert best_decoders(tiny_model, samples) == Best()
+def test_who_has_one_reader_has_no_choice(headless_model, samples):
+    assert best_strategies(Recognizer, headless_model, samples) == Best()
 
 
-def test_lines_read_in_pieces_tell_nothing_of_decoders(tiny_model, samples, monkeypatch):
-    monkeypatch.setattr("drethtr.recognition.piece_reader.MAX_COLUMNS", 40)
-    assert best_decoders(tiny_model, samples) == Best()
+def test_lines_read_in_pieces_tell_nothing_of_strategies(tiny_model, samples, monkeypatch):
+    monkeypatch.setattr("drethtr.recognition.pieces.MAX_COLUMNS", 40)
+    assert best_strategies(Recognizer, tiny_model, samples) == Best()
     monkeypatch.undo()
-    assert best_decoders(tiny_model, samples).decoder is not None
+    assert best_strategies(Recognizer, tiny_model, samples).strategy is not None
 
 
 def test_a_calibrated_model_is_read_with_what_was_chosen(tiny_model, samples, tmp_path):
     save_model(calibrate(tiny_model, samples), tmp_path / "model.safetensors")
     model = load_model(tmp_path / "model.safetensors")
-    assert Recognizer(model).decoder == model.trust.decoder == best_decoders(tiny_model, samples).decoder
-    assert Recognizer(replace(model, trust=Trust())).decoder == CTC()
+    best = best_strategies(Recognizer, tiny_model, samples)
+    assert Recognizer(model).strategy == model.trust.strategy == best.strategy
+    assert Recognizer(replace(model, trust=Trust())).strategy == CTC()
     assert all(reading.calibrated for reading in Recognizer(model).read([sample.image for sample in samples]))
 
 
-def test_what_was_chosen_stays_when_other_decoders_are_calibrated(tiny_model, samples):
-    chosen = replace(tiny_model, trust=Trust(decoder=Joint(ctc_weight=0.2)))
-    assert calibrate(chosen, samples, [(CTC(),)]).trust.decoder == Joint(ctc_weight=0.2)
+def test_what_was_chosen_stays_when_other_strategies_are_calibrated(tiny_model, samples):
+    chosen = replace(tiny_model, trust=Trust(strategy=Joint(ctc_weight=0.2)))
+    assert calibrate(chosen, samples, [(CTC(),)]).trust.strategy == Joint(ctc_weight=0.2)
 
 
 PROSE = ("abcabc", "abcab", "abcabcabcabc")
@@ -91,57 +91,60 @@ PROSE = ("abcabc", "abcab", "abcabcabcabc")
 @pytest.fixture
 def linguist(tiny_model):
     """A model whose decoder has learned a language, of which b follows a, c follows b, and a follows c."""
-    network = tiny_model.network
+    network = network_of(tiny_model)
     prose = torch.nn.utils.rnn.pad_sequence(
         [torch.tensor(tiny_model.tokenizer.encode(text)) for text in PROSE], batch_first=True, padding_value=PAD
     )
     before, after = teacher_forcing(prose, (prose != PAD).sum(1))
     optimizer = torch.optim.AdamW([p for block in network.blocks for p in block.parameters()], 1e-2)
     for _ in range(60):
-        nothing = network.blank(len(prose))
+        nothing = network.without_image(len(prose))
         logits, _ = network.decode_text(before, nothing, network.initial_state(nothing))
         optimizer.zero_grad()
         F.cross_entropy(logits.flatten(0, 1), after.flatten(), ignore_index=PAD).backward()
         optimizer.step()
-    return tiny_model
+    return with_network(tiny_model, network)
+
+
+def knows(model, texts):
+    return knows_language(model, Recognizer(model).network, texts)
 
 
 def test_who_has_learned_no_prose_is_not_asked_for_language(tiny_model, samples):
-    assert not knows_language(tiny_model, PROSE)
-    assert {one.decoder.language_weight for one in try_decoders(tiny_model, samples)[:-1] if one.decoder != CTC()} == {
-        0
-    }
+    assert not knows(tiny_model, PROSE)
+    tried = try_strategies(Recognizer, tiny_model, samples)
+    assert {one.strategy.language_weight for one in tried if one.strategy != CTC()} == {0}
 
 
 def test_who_has_learned_prose_is_asked_for_language(linguist, samples):
-    assert knows_language(linguist, PROSE) and not knows_language(linguist, ["acbacb", "aacc"])
+    assert knows(linguist, PROSE) and not knows(linguist, ["acbacb", "aacc"])
     of_language = [replace(sample, text="abcabc") for sample in samples]
-    weights = {one.decoder.language_weight for one in try_decoders(linguist, of_language) if one.decoder != CTC()}
-    assert weights == set(LANGUAGE_WEIGHTS)
+    tried = try_strategies(Recognizer, linguist, of_language)
+    assert {one.strategy.language_weight for one in tried if one.strategy != CTC()} == set(LANGUAGE_WEIGHTS)
 
 
 def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, samples):
     ngrams = learn([[sample.text for sample in samples]], [1.0], tiny_model.tokenizer, order=3, most=99)
-    tried = {one.decoder: one.counts for one in try_decoders(replace(tiny_model, ngrams=ngrams), samples)}
-    alone = [decoder for decoder in tried if isinstance(decoder, CTC)]
-    assert [decoder.language_weight for decoder in alone].count(None) == 0 and len(alone) == len(NGRAM_WEIGHTS)
-    assert {decoder.weights.language for decoder in tried} == {*NGRAM_WEIGHTS}
+    told = replace(tiny_model, ngrams=ngrams)
+    tried = {one.strategy: one.counts for one in try_strategies(Recognizer, told, samples)}
+    alone = [strategy for strategy in tried if isinstance(strategy, CTC)]
+    assert [strategy.language_weight for strategy in alone].count(None) == 0 and len(alone) == len(NGRAM_WEIGHTS)
+    assert {strategy.weights.language for strategy in tried} == {*NGRAM_WEIGHTS}
     texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
-    for decoder in alone:
-        read = [reading.text for reading in Recognizer(replace(tiny_model, ngrams=ngrams), decoder).read(images)]
-        assert tried[decoder] == sum(score(texts, read), Counts())
+    for strategy in alone:
+        read = [reading.text for reading in Recognizer(told, strategy).read(images)]
+        assert tried[strategy] == sum(score(texts, read), Counts())
 
 
 def test_the_ctc_head_alone_listens_to_ngrams_as_suits_it_best(tiny_model, samples):
     """Not as they count in joint reading."""
     ngrams = learn([[sample.text or "a" for sample in samples]], [1.0], tiny_model.tokenizer, order=2, most=99)
     told = replace(tiny_model, ngrams=ngrams)
-    best = best_decoders(told, samples)
-    tried = [one for one in try_decoders(told, samples) if isinstance(one.decoder, CTC)]
-    assert best.alone == tried[0].decoder and len(tried) == len(NGRAM_WEIGHTS)
+    best = best_strategies(Recognizer, told, samples)
+    tried = [one for one in try_strategies(Recognizer, told, samples) if isinstance(one.strategy, CTC)]
+    assert best.alone == tried[0].strategy and len(tried) == len(NGRAM_WEIGHTS)
     calibrated = calibrate(told, samples)
-    assert Recognizer(calibrated, CTC()).decoder == best.alone
+    assert Recognizer(calibrated, CTC()).strategy == best.alone
     for other in (Joint(ctc_weight=0.3, language_weight=0.1), CTC(language_weight=0.2)):
-        assert (
-            Recognizer(replace(calibrated, trust=replace(calibrated.trust, decoder=other)), CTC()).decoder == best.alone
-        )
+        trusted = replace(calibrated, trust=replace(calibrated.trust, strategy=other))
+        assert Recognizer(trusted, CTC()).strategy == best.alone

@@ -37,7 +37,7 @@ def pairs():
 def test_the_factor_is_found(pairs):
     rate = learn(CTC(), pairs)
     assert rate.factor == pytest.approx(1.3, rel=0.15) and rate.spread == pytest.approx(0.1, abs=0.06)
-    assert rate.sets == 8 and 0.3 < rate.noise < 3 and rate.decoder == CTC()
+    assert rate.sets == 8 and 0.3 < rate.noise < 3 and rate.strategy == CTC()
 
 
 def test_sets_are_told_by_the_others(pairs):

@@ -43,7 +43,7 @@ def test_a_second_page_is_not_lost(tmp_path):
     book = encoded(image, "TIFF", save_all=True, append_images=[image])
     (tmp_path / "book.tif").write_bytes(book)
     for source in (book, tmp_path / "book.tif"):
-        with pytest.raises(DataError, match="a TIFF of several pages; drethtr transcribe reads them"):
+        with pytest.raises(DataError, match="a TIFF with several pages; use drethtr transcribe to read them"):
             load_line(source)
     with AppendingTiffWriter(tmp_path / "scan.tif", new=True) as file:
         for page, tags in ((image, {}), (image.resize((9, 9)), {254: 1})):
@@ -132,10 +132,13 @@ def broken_sources():
     bomb = b"P5 30000 30000 255\n"
     return {
         "truncated": (png[: len(png) // 2], "truncated"),
-        "unknown": (b"no image at all", "known format"),
-        "heic": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC, the format of many phones, is not supported"),
-        "empty bytes": (b"", "known format"),
-        "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "known format"),
+        "unknown": (b"no image at all", "supported format"),
+        "heic": (
+            b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
+            r"convert it to JPEG or PNG first \(also HEIC photos from phones\)",
+        ),
+        "empty bytes": (b"", "supported format"),
+        "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "supported format"),
         "bomb": (bomb, "pixels"),
         "no rows": (np.zeros((0, 5), np.uint8), "empty"),
         "one dimension": (np.zeros(5, np.uint8), "height, width"),

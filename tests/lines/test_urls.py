@@ -52,9 +52,9 @@ def test_samples_from_a_url(stored):
     ("url", "message"),
     [
         ("nowhere://a.parquet", "nowhere://a.parquet: Protocol not known: nowhere"),
-        ("oci://a/b.parquet", "oci://a/b.parquet: a package for this kind of URL is missing: Install ocifs"),
+        ("oci://a/b.parquet", "oci://a/b.parquet: the package for this kind of URL is not installed: Install ocifs"),
         ("memory://gone/*.parquet", r"memory://gone/\*.parquet: matches no file"),
-        ("memory://lines/a.tsv", "only .parquet is read from a URL; fetch other files first"),
+        ("memory://lines/a.tsv", "only .parquet can be read from a URL; download other files first"),
         ("memory://gone/gone.parquet", "gone.parquet: no such file"),
     ],
 )
@@ -183,7 +183,7 @@ def test_a_file_is_the_same_however_it_is_spelt(memory, tmp_path, monkeypatch):
     for other in spellings[1:]:
         with pytest.raises(DataError, match=f"{other} is already matched by another pattern"):
             all_matching(["a.png", other])
-        with pytest.raises(DataError, match=f"{other} is meant by a.png and by {other}"):
+        with pytest.raises(DataError, match=f"{other} is matched by both a.png and {other}"):
             files_of(["a.png", other])
     assert all_matching(["./a.png", "link.png"]) == files_of(["./a.png", "link.png"]) == ["./a.png", "link.png"]
     assert identity("memory://a/../b") == "memory://a/../b"

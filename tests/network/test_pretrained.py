@@ -1,4 +1,5 @@
 import importlib.util
+import sys
 from copy import deepcopy
 from pathlib import Path
 
@@ -6,10 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from drethtr.base.errors import CheckpointError
-from drethtr.base.rapidocr import network_in_rapidocr
+from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones import build_backbone
-from drethtr.network.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, ppocr_weights
+from drethtr.network.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, network_in_rapidocr, ppocr_weights
 from drethtr.recognition.architecture import PPOCR
 
 onnx = pytest.importorskip("onnx")
@@ -78,3 +78,18 @@ def test_a_folded_norm_does_what_the_norm_did():
     x = torch.randn(2, 3, 4, 4)
     weight, bias = fold_norm(conv.weight, *statistics, epsilon=norm.eps)
     assert torch.allclose(torch.nn.functional.conv2d(x, weight, bias), norm.eval()(conv(x)), atol=1e-5)
+
+
+def test_rapidocr_that_is_not_installed(monkeypatch):
+    monkeypatch.setattr("drethtr.network.pretrained.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"drethtr\[pretrained\]"):
+        ppocr_weights()
+
+
+def test_rapidocr_without_its_network(tmp_path, monkeypatch):
+    (tmp_path / "rapidocr").mkdir()
+    (tmp_path / "rapidocr" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
+    with pytest.raises(CheckpointError, match=r"PP-OCRv6_rec_small\.onnx does not exist; run: pip install rapidocr=="):
+        ppocr_weights()

@@ -9,13 +9,14 @@ from conftest import written
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from drethtr import from_pretrained
 from drethtr.base.errors import CheckpointError
 from drethtr.network.adapter import projections
 from drethtr.network.backend import network_of
 from drethtr.recognition.adapter_file import DOWN, UP, Adapter, holds_adapter, load_adapted, load_adapter, save_adapter
 from drethtr.recognition.model_file import ADAPTER, load_model, save_model, weights_hash
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import Joint
+from drethtr.recognition.search.strategies import Greedy, Joint
 
 LOGISTIC = {"kind": "Logistic", "bias": 0.0, "weights": [1.0, 1.0, 1.0]}
 CALIBRATION = {"kind": "Calibration", "characters": LOGISTIC, "words": LOGISTIC | {"weights": [1.0] * 5}}
@@ -62,6 +63,12 @@ def test_a_model_is_read_with_its_adapter(adapter, adapter_path, tiny_path):
     np.testing.assert_array_equal(
         *(found.weights["to_logits.weight"] for found in (named.model, load_adapted(adapter, [tiny_path])))
     )
+
+
+def test_a_shared_model_is_opened_as_any_other(adapter_path, tiny_path):
+    wishes = {"adapter": adapter_path, "decoder": Greedy(), "alternatives": 2}
+    found, known = (reading(load(tiny_path, **wishes)) for load in (from_pretrained, Recognizer.load))
+    assert found == known and len(found.alternatives) == 3
 
 
 def test_an_adapter_may_have_the_name_of_its_model(adapter, tiny_path, tmp_path, monkeypatch):

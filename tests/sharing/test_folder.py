@@ -6,30 +6,29 @@ import pytest
 from huggingface_hub import constants
 from sharing_examples import complete
 
-from drethtr import Recognizer
+from drethtr import from_pretrained, push_to_hub, save_pretrained
 from drethtr.base.errors import CheckpointError, DataError
 from drethtr.recognition.model_file import load_model, save_model
-from drethtr.recognition.rounding import restored, rounded
 from drethtr.recognition.search.strategies import Greedy
-from drethtr.sharing.folder import MODEL, README, locate, write_folder
+from drethtr.recognition.weights import dequantize, quantize
+from drethtr.sharing.folder import MODEL, README, locate
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def test_a_folder_gives_the_model_back(tiny_model, tmp_path):
-    Recognizer(complete(tiny_model)).save_pretrained(tmp_path / "shared")
+    save_pretrained(complete(tiny_model), tmp_path / "shared")
     assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == [README, MODEL]
-    loaded = Recognizer.from_pretrained(tmp_path / "shared", decoder=Greedy())
-    assert (loaded.model_hash, loaded.decoder) == (complete(tiny_model).hash, Greedy())
+    loaded = from_pretrained(tmp_path / "shared", decoder=Greedy())
+    assert (loaded.model.hash, loaded.strategy) == (complete(tiny_model).hash, Greedy())
     assert loaded.model.card == complete(tiny_model).card
     assert complete(tiny_model).hash in (tmp_path / "shared" / README).read_text(encoding="utf-8")
 
 
 def test_weights_are_stored_small_where_that_loses_nothing(tiny_model, tmp_path):
-    write_folder(tiny_model, tmp_path / "whole")
-    tiny_model.network.load_state_dict(restored(rounded(tiny_model.network.state_dict())))
-    model = replace(tiny_model)  # asks for its hash anew
-    write_folder(model, tmp_path / "small")
+    save_pretrained(tiny_model, tmp_path / "whole")
+    model = replace(tiny_model, weights=dequantize(quantize(tiny_model.weights)))
+    save_pretrained(model, tmp_path / "small")
     sizes = [(tmp_path / name / MODEL).stat().st_size for name in ("whole", "small")]
     assert sizes[1] < 0.7 * sizes[0]
     assert load_model(tmp_path / "small" / MODEL).hash == model.hash
@@ -39,29 +38,29 @@ def test_weights_are_stored_small_where_that_loses_nothing(tiny_model, tmp_path)
 def test_a_readme_of_something_else_stays(text, tiny_model, tmp_path):
     (tmp_path / README).write_text(text, encoding="latin-1")
     with pytest.raises(DataError, match=r"README\.md: is not that of a model of drethtr"):
-        write_folder(tiny_model, tmp_path)
+        save_pretrained(tiny_model, tmp_path)
     assert [(path.name, path.read_text(encoding="latin-1")) for path in tmp_path.iterdir()] == [(README, text)]
 
 
 def test_weights_of_something_else_stay(tiny_model, tmp_path):
     (tmp_path / MODEL).write_bytes(b"of another project")
     with pytest.raises(DataError, match=r"model\.safetensors: has no README\.md of drethtr beside it"):
-        write_folder(tiny_model, tmp_path)
+        save_pretrained(tiny_model, tmp_path)
     assert (tmp_path / MODEL).read_bytes() == b"of another project"
 
 
 def test_a_folder_that_cannot_be_written_is_named(tiny_model, tmp_path):
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(CheckpointError, match=r"cannot write .*taken.model\.safetensors"):
-        write_folder(tiny_model, tmp_path / "taken")
+        save_pretrained(tiny_model, tmp_path / "taken")
     (tmp_path / README).mkdir()
     with pytest.raises(DataError, match=r"README\.md: cannot be read or written"):
-        write_folder(tiny_model, tmp_path)
+        save_pretrained(tiny_model, tmp_path)
 
 
 def test_a_readme_of_a_model_is_replaced(tiny_model, tmp_path):
     for repository in ("ada/one", "ada/two"):
-        write_folder(complete(tiny_model), tmp_path, repository)
+        save_pretrained(complete(tiny_model), tmp_path, repository)
     assert "ada/two" in (tmp_path / README).read_text(encoding="utf-8")
 
 
@@ -101,18 +100,18 @@ def hub(monkeypatch, tmp_path):
 
 def test_a_repository_that_was_fetched_is_read(hub, tiny_model):
     repository = hub / "models--ada--letters"
-    write_folder(tiny_model, repository / "snapshots" / COMMIT)
+    save_pretrained(tiny_model, repository / "snapshots" / COMMIT)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(COMMIT)
-    assert Recognizer.from_pretrained("ada/letters").model_hash == tiny_model.hash
-    assert Recognizer.from_pretrained("ada/letters", revision=COMMIT).model_hash == tiny_model.hash
+    assert from_pretrained("ada/letters").model.hash == tiny_model.hash
+    assert from_pretrained("ada/letters", revision=COMMIT).model.hash == tiny_model.hash
 
 
 def test_a_repository_that_cannot_be_had_is_named(hub):
     with pytest.raises(CheckpointError, match="ada/nothing: no file or folder here, nor to be had from the hub"):
-        Recognizer.from_pretrained("ada/nothing")
+        from_pretrained("ada/nothing")
 
 
 def test_a_hub_that_does_not_answer_is_named(hub, tiny_model):
     with pytest.raises(CheckpointError, match="ada/letters: the hub did not take it"):
-        Recognizer(tiny_model, Greedy()).push_to_hub("ada/letters")
+        push_to_hub(tiny_model, "ada/letters")

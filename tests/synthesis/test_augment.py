@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from drethtr.base.config import from_dict, to_dict
 from drethtr.base.errors import ConfigError
-from drethtr.synthesis import fields
+from drethtr.images import fields
 from drethtr.synthesis.augment import PAPER, SCANS
 from drethtr.synthesis.distort import PadVertically, Shrink, Stretch, Thicken, Zoom
 from drethtr.synthesis.random_step import RandomStep, Sometimes, augment, ink_of, lay_ink, paper_grey

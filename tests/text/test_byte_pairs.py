@@ -3,12 +3,13 @@ import subprocess
 import sys
 
 import pytest
+from conftest import fresh_model
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drethtr.base.config import from_dict, to_dict
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.recognition.model_file import build_model, save_model
+from drethtr.recognition.model_file import save_model
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import EOS, PAD, UNK, Tokenizer
@@ -79,7 +80,7 @@ def test_goes_through_json(tokenizer):
 
 
 def test_a_model_that_writes_pieces_of_words_can_be_read_by_who_knows_only_models(tokenizer, tiny_model, tmp_path):
-    model = build_model(tiny_model.network.config, tokenizer, tiny_model.preparation)
+    model = fresh_model(tiny_model.network, tokenizer, tiny_model.preparation, {})
     save_model(model, tmp_path / "model.safetensors")
     program = "import sys; from drethtr import Recognizer; print(Recognizer.load(sys.argv[1]).model.tokenizer.size)"
     read = subprocess.run(

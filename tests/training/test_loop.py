@@ -74,8 +74,8 @@ def test_a_finished_run_that_is_resumed_stays_as_it_is(ending, data, monkeypatch
 def test_models_of_another_run_are_not_replaced(there, data, monkeypatch):
     (data / "out").mkdir()
     (data / "out" / there).write_text("of another run")
-    way_on = "add --resume to go on with it, or " * (there == SNAPSHOT)
-    with pytest.raises(ConfigError, match=f"holds a run already; {way_on}choose another --output"):
+    way_on = "add --resume to continue it, or " * (there == SNAPSHOT)
+    with pytest.raises(ConfigError, match=f"already contains a run; {way_on}choose another --output"):
         train(run(data, monkeypatch), data / "out", workers=0)
     assert (data / "out" / there).read_text() == "of another run"
 
@@ -111,7 +111,7 @@ def test_rates_are_said_in_percent_and_written_as_they_are(data, capsys):
 
 
 def test_a_gradient_that_is_no_number_spoils_nothing(data, monkeypatch):
-    with pytest.raises(ConfigError, match=r"the gradient of step \d+ is (nan|inf), .*lower optimizer.learning_rate"):
+    with pytest.raises(ConfigError, match=r"the gradient of step \d+ is (nan|inf); .*lower optimizer.learning_rate"):
         train(run(data, monkeypatch, "optimizer.learning_rate=1e30", "save_every=1"), data / "out", workers=0)
     assert all(np.isfinite(weight).all() for weight in read_tensors(data / "out" / LATEST).values())
 
@@ -121,14 +121,14 @@ def test_a_run_of_lines_with_other_characters_is_not_resumed(data, monkeypatch):
     train(wanted, data / "out", workers=0, minutes=0)
     rows = pq.read_table(data / "train.parquet").to_pylist()
     pq.write_table(pa.Table.from_pylist([row | {"text": row["text"].title()} for row in rows]), data / "train.parquet")
-    with pytest.raises(CheckpointError, match=r"snapshot\.safetensors: .* had other characters"):
+    with pytest.raises(CheckpointError, match=r"snapshot\.safetensors: saved with another alphabet"):
         train(wanted, data / "out", resume=True, workers=0)
 
 
 CHANGES = {
-    "train": r"then words: 40 lines \[\w+\], now words: 41 lines \[\w+\]; put them back",
-    "val": r"then validation: 4 lines \[\w+\], now validation: 4 lines \[\w+\]; put them back",
-    "prose": r"then prose \[\w+\], now prose \[\w+\]; put them back",
+    "train": r"then words: 40 lines \[\w+\], now words: 41 lines \[\w+\]; restore the data",
+    "val": r"then validation: 4 lines \[\w+\], now validation: 4 lines \[\w+\]; restore the data",
+    "prose": r"then prose \[\w+\], now prose \[\w+\]; restore the data",
 }
 
 
@@ -142,7 +142,7 @@ def test_a_run_of_other_lines_is_not_resumed(changed, data, monkeypatch):
     else:
         rows = pq.read_table(data / f"{changed}.parquet").to_pylist()
         pq.write_table(pa.Table.from_pylist([rows[1], *rows[changed == "val" :]]), data / f"{changed}.parquet")
-    with pytest.raises(CheckpointError, match=r"snapshot\.safetensors: saved when .* others: " + CHANGES[changed]):
+    with pytest.raises(CheckpointError, match="the data of this run have changed: " + CHANGES[changed]):
         train(wanted, data / "out", resume=True, workers=0)
 
 
@@ -178,7 +178,7 @@ def test_a_snapshot_that_is_not_understood_is_named_with_what_to_do(data, monkey
         tensors, header = read_tensors(snapshot), json.loads(read_metadata(snapshot)["drethtr-run"])
         change(tensors, header)
         write_tensors(tensors, snapshot, {"drethtr-run": json.dumps(header)})
-        with pytest.raises(CheckpointError, match=rf"snapshot\.safetensors: damaged, or .* \({told}.*new output$"):
+        with pytest.raises(CheckpointError, match=rf"snapshot\.safetensors: damaged or .* \({told}.*new output$"):
             train(wanted, data / "out", resume=True, workers=0)
 
 
@@ -194,7 +194,7 @@ def test_what_a_killed_run_left_is_removed(data, monkeypatch):
 def test_lines_that_are_made_need_an_alphabet(data, monkeypatch):
     (data / "a_en.txt").write_text("zzz yyy line\n")
     made = f'{{ kind = "Made", lines = {{ fonts = "{FONTS}", texts = ["a_en.txt"] }} }}'
-    with pytest.raises(ConfigError, match=r"no character occurs 1 times in real lines .* weight = 0"):
+    with pytest.raises(ConfigError, match=r"no character occurs 1 times in real training lines; .* weight = 0"):
         train(run(data, monkeypatch, f"train=[{made}]"), data / "out", workers=0)
     lent = '{ kind = "Real", paths = ["train.parquet"], weight = 0 }'
     best = train(run(data, monkeypatch, f"train=[{made}, {lent}]"), data / "out", workers=0)

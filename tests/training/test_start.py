@@ -93,12 +93,12 @@ def test_without_a_path_it_is_the_model_in_the_package(tiny_path, monkeypatch):
     monkeypatch.setattr("drethtr.training.start.SHIPPED", tiny_path)
     start = from_dict(Start, {"kind": "FromModel"})
     assert start.tokenizer() == load_model(tiny_path).tokenizer
-    with pytest.raises(ConfigError, match=rf"the network of {tiny_path} has other settings"):
+    with pytest.raises(ConfigError, match=rf"the network of {tiny_path} differs from this run's"):
         start.apply(DRetHTR(replace(TINY, hidden=48), start.tokenizer().size), start.tokenizer())
 
 
 def test_a_network_of_other_settings_is_refused(tiny_path):
-    with pytest.raises(ConfigError, match=r"other settings than this run's: network\.hidden$"):
+    with pytest.raises(ConfigError, match=r"differs from this run's in network\.hidden$"):
         start_and_result(tiny_path, None, replace(TINY, hidden=48))
 
 
@@ -116,7 +116,7 @@ def test_lines_may_become_higher_for_the_backbone_of_pp_ocr(tmp_path):
     theirs = network_of(before).backbone.state_dict()
     assert network.backbone.height == 64
     assert all(weight.equal(theirs[name]) for name, weight in network.backbone.state_dict().items())
-    with pytest.raises(ConfigError, match=r"other settings than this run's: network\.backbone$"):
+    with pytest.raises(ConfigError, match=r"differs from this run's in network\.backbone$"):
         start_and_result(path, None, TINY)
 
 

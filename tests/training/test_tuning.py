@@ -49,7 +49,7 @@ def test_all_of_it_learns_unless_told_otherwise():
 
 
 def test_a_part_that_is_not_there_is_named():
-    with pytest.raises(ConfigError, match="begins with 'backbon\\.'"):
+    with pytest.raises(ConfigError, match="beginning with 'backbon\\.'"):
         Whole(("backbon.",)).begin(DRetHTR(TINY, 12))
 
 

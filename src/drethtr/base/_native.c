@@ -29,6 +29,12 @@ static int is_array(const Py_buffer *buffer, Py_ssize_t length, Py_ssize_t size)
     return buffer->len / size == length && buffer->len % size == 0 && (uintptr_t)buffer->buf % (size_t)size == 0;
 }
 
+static void release(Py_buffer *buffers, int count)
+{
+    while (count--)
+        PyBuffer_Release(&buffers[count]);
+}
+
 static PyObject *refused(const char *what)
 {
     PyErr_SetString(PyExc_ValueError, what);
@@ -59,8 +65,7 @@ typedef struct {
 
 static void release_ngrams(NGrams *ngrams)
 {
-    for (int which = 0; which < 4; which++)
-        PyBuffer_Release(&ngrams->buffers[which]);
+    release(ngrams->buffers, 4);
 }
 
 /* From (order, tokens, losses, firsts, backoffs). 0 and an exception if that is no tree; else release them later. */
@@ -574,91 +579,151 @@ static PyObject *prefix_search(PyObject *self, PyObject *args)
 
 /* ---- Sums over all paths of a text: see Paths in recognition/search/ctc_paths.py ---- */
 
-/* longer(token, blank, same, in_token, in_blank, longer_in_token, longer_in_blank): the paths of a beginning and one
-   more token. `token` and `blank` are what those cost at each of S steps, the others are by the number of steps. */
+/* Logarithms would be slow to add, and doubles alone too small: a probability is mantissa * 2^(256 * exponent), the
+   mantissa in (2^-256, 1] or little above. Arrays of them are (..., 2) doubles. */
+typedef struct {
+    double mantissa, exponent;
+} Number;
+
+static const Number ZERO = {0.0, NEVER};
+
+#define SCALE 0x1p256
+#define LOG_SCALE 177.445678223345993 /* 256 log 2 */
+
+static Number number_of(double logarithm)
+{
+    if (!(logarithm > NEVER && logarithm < INFINITY))
+        return ZERO;
+    double exponent = ceil(logarithm / LOG_SCALE);
+    return (Number){exp(logarithm - exponent * LOG_SCALE), exponent};
+}
+
+static Number add(Number a, Number b)
+{
+    Number high = a.exponent < b.exponent ? b : a, low = a.exponent < b.exponent ? a : b;
+    if (high.exponent == low.exponent)
+        high.mantissa += low.mantissa;
+    else if (high.exponent == low.exponent + 1)
+        high.mantissa += low.mantissa / SCALE;
+    return high;
+}
+
+static Number multiply(Number a, Number b)
+{
+    Number product = {a.mantissa * b.mantissa, a.exponent + b.exponent};
+    if (product.mantissa < 1 / SCALE && product.mantissa > 0) {
+        product.mantissa *= SCALE;
+        product.exponent--;
+    }
+    return product;
+}
+
+/* numbers(logarithms, numbers): fills `numbers`. */
+static PyObject *numbers(PyObject *self, PyObject *args)
+{
+    Py_buffer buffers[2];
+    if (!PyArg_ParseTuple(args, "y*w*", &buffers[0], &buffers[1]))
+        return NULL;
+    Py_ssize_t count = buffers[0].len / 8;
+    int fits = is_array(&buffers[0], count, 8) && is_array(&buffers[1], 2 * count, 8);
+    const double *logarithms = buffers[0].buf;
+    Number *found = buffers[1].buf;
+    for (Py_ssize_t place = 0; fits && place < count; place++)
+        found[place] = number_of(logarithms[place]);
+    release(buffers, 2);
+    return fits ? Py_NewRef(Py_None) : refused("arrays of other lengths");
+}
+
+/* Whether the first two buffers are numbers for each of S steps, and the others for each number of steps, S + 1. */
+static int fit_steps(const Py_buffer *buffers, int count)
+{
+    Py_ssize_t steps = buffers[0].len / 16;
+    int fits = 1;
+    for (int which = 0; which < count; which++)
+        fits = fits && is_array(&buffers[which], which < 2 ? 2 * steps : 2 * steps + 2, 8);
+    return fits;
+}
+
+/* longer(token, blank, same, in_token, in_blank, longer_in_token, longer_in_blank): fills the last two. */
 static PyObject *longer(PyObject *self, PyObject *args)
 {
-    Py_buffer arrays[6];
-    int same, fits = 1;
-    if (!PyArg_ParseTuple(args, "y*y*py*y*w*w*", &arrays[0], &arrays[1], &same, &arrays[2], &arrays[3], &arrays[4],
-                          &arrays[5]))
+    Py_buffer buffers[6];
+    int same;
+    if (!PyArg_ParseTuple(args, "y*y*py*y*w*w*", &buffers[0], &buffers[1], &same, &buffers[2], &buffers[3],
+                          &buffers[4], &buffers[5]))
         return NULL;
-    Py_ssize_t steps = arrays[0].len / 8;
-    for (int which = 0; which < 6; which++)
-        fits = fits && is_array(&arrays[which], which < 2 ? steps : steps + 1, 8);
+    int fits = fit_steps(buffers, 6);
     if (fits) {
-        const double *token = arrays[0].buf, *blank = arrays[1].buf, *in_token = arrays[2].buf;
-        const double *in_blank = arrays[3].buf;
-        double *longer_in_token = arrays[4].buf, *longer_in_blank = arrays[5].buf;
+        const Number *token = buffers[0].buf, *blank = buffers[1].buf, *in_token = buffers[2].buf;
+        const Number *in_blank = buffers[3].buf;
+        Number *longer_in_token = buffers[4].buf, *longer_in_blank = buffers[5].buf;
+        Number now_token = ZERO, now_blank = ZERO;
+        Py_ssize_t steps = buffers[0].len / 16;
         Py_BEGIN_ALLOW_THREADS;
-        double now_token = NEVER, now_blank = NEVER;
-        longer_in_token[0] = longer_in_blank[0] = NEVER;
+        longer_in_token[0] = longer_in_blank[0] = ZERO;
         for (Py_ssize_t step = 0; step < steps; step++) {
-            double entering = same ? in_blank[step] : log_add(in_blank[step], in_token[step]);
-            now_blank = log_add(now_token, now_blank) + blank[step];
-            now_token = log_add(entering, now_token) + token[step];
+            Number entering = same ? in_blank[step] : add(in_blank[step], in_token[step]);
+            now_blank = multiply(add(now_token, now_blank), blank[step]);
+            now_token = multiply(add(entering, now_token), token[step]);
             longer_in_token[step + 1] = now_token;
             longer_in_blank[step + 1] = now_blank;
         }
         Py_END_ALLOW_THREADS;
     }
-    for (int which = 0; which < 6; which++)
-        PyBuffer_Release(&arrays[which]);
+    release(buffers, 6);
     return fits ? Py_NewRef(Py_None) : refused("arrays of other lengths");
 }
 
-/* earlier(token, blank, same, entered, earlier_entered): the paths of an ending and one token before it. */
+/* earlier(token, blank, same, entered, earlier_entered): fills the last. */
 static PyObject *earlier(PyObject *self, PyObject *args)
 {
-    Py_buffer arrays[4];
-    int same, fits = 1;
-    if (!PyArg_ParseTuple(args, "y*y*py*w*", &arrays[0], &arrays[1], &same, &arrays[2], &arrays[3]))
+    Py_buffer buffers[4];
+    int same;
+    if (!PyArg_ParseTuple(args, "y*y*py*w*", &buffers[0], &buffers[1], &same, &buffers[2], &buffers[3]))
         return NULL;
-    Py_ssize_t steps = arrays[0].len / 8;
-    for (int which = 0; which < 4; which++)
-        fits = fits && is_array(&arrays[which], which < 2 ? steps : steps + 1, 8);
+    int fits = fit_steps(buffers, 4);
     if (fits) {
-        const double *token = arrays[0].buf, *blank = arrays[1].buf, *entered = arrays[2].buf;
-        double *earlier_entered = arrays[3].buf;
+        const Number *token = buffers[0].buf, *blank = buffers[1].buf, *entered = buffers[2].buf;
+        Number *earlier_entered = buffers[3].buf, now_token = ZERO, now_blank = ZERO;
+        Py_ssize_t steps = buffers[0].len / 16;
         Py_BEGIN_ALLOW_THREADS;
-        double now_token = NEVER, now_blank = NEVER;
-        earlier_entered[steps] = NEVER;
+        earlier_entered[steps] = ZERO;
         for (Py_ssize_t step = steps - 1; step >= 0; step--) {
-            double left = same ? now_blank : log_add(entered[step + 1], now_blank);
-            now_token = log_add(left, now_token) + token[step];
-            now_blank = log_add(entered[step + 1], now_blank) + blank[step];
+            Number left = same ? now_blank : add(entered[step + 1], now_blank);
+            now_token = multiply(add(left, now_token), token[step]);
+            now_blank = multiply(add(entered[step + 1], now_blank), blank[step]);
             earlier_entered[step] = now_token;
         }
         Py_END_ALLOW_THREADS;
     }
-    for (int which = 0; which < 4; which++)
-        PyBuffer_Release(&arrays[which]);
+    release(buffers, 4);
     return fits ? Py_NewRef(Py_None) : refused("arrays of other lengths");
 }
 
-/* whole(same, in_token, in_blank, entered): the paths of a beginning and an ending together. */
+/* whole(same, in_token, in_blank, entered): the log-probability of a beginning and an ending together. */
 static PyObject *whole(PyObject *self, PyObject *args)
 {
-    Py_buffer arrays[3];
-    int same, fits = 1;
-    if (!PyArg_ParseTuple(args, "py*y*y*", &same, &arrays[0], &arrays[1], &arrays[2]))
+    Py_buffer buffers[3];
+    int same;
+    if (!PyArg_ParseTuple(args, "py*y*y*", &same, &buffers[0], &buffers[1], &buffers[2]))
         return NULL;
-    Py_ssize_t places = arrays[0].len / 8;
-    for (int which = 0; which < 3; which++)
-        fits = fits && is_array(&arrays[which], places, 8);
-    double sum = NEVER;
+    Py_ssize_t places = buffers[0].len / 16;
+    int fits = is_array(&buffers[0], 2 * places, 8) && is_array(&buffers[1], 2 * places, 8) &&
+               is_array(&buffers[2], 2 * places, 8);
+    Number sum = ZERO;
     if (fits) {
-        const double *in_token = arrays[0].buf, *in_blank = arrays[1].buf, *entered = arrays[2].buf;
+        const Number *in_token = buffers[0].buf, *in_blank = buffers[1].buf, *entered = buffers[2].buf;
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t place = 0; place < places; place++) {
-            double left = same ? in_blank[place] : log_add(in_blank[place], in_token[place]);
-            sum = log_add(sum, left + entered[place]);
+            Number left = same ? in_blank[place] : add(in_blank[place], in_token[place]);
+            sum = add(sum, multiply(left, entered[place]));
         }
         Py_END_ALLOW_THREADS;
     }
-    for (int which = 0; which < 3; which++)
-        PyBuffer_Release(&arrays[which]);
-    return fits ? PyFloat_FromDouble(sum) : refused("arrays of other lengths");
+    release(buffers, 3);
+    if (!fits)
+        return refused("arrays of other lengths");
+    return PyFloat_FromDouble(sum.mantissa > 0 ? log(sum.mantissa) + sum.exponent * LOG_SCALE : NEVER);
 }
 
 /* ---- The likeliest path of a text: see viterbi in recognition/search/ctc_search.py ---- */
@@ -744,6 +809,7 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
 static PyMethodDef functions[] = {
     {"prefix_search", prefix_search, METH_VARARGS, NULL},
     {"log_probability", log_probability, METH_VARARGS, NULL},
+    {"numbers", numbers, METH_VARARGS, NULL},
     {"longer", longer, METH_VARARGS, NULL},
     {"earlier", earlier, METH_VARARGS, NULL},
     {"whole", whole, METH_VARARGS, NULL},

@@ -23,6 +23,7 @@ def prefix_search(
     begin_end: tuple[int, int],
     ngrams: Table | None,
 ) -> list[tuple[tuple[int, ...], float, float]]: ...
+def numbers(logarithms: Doubles, numbers: Doubles) -> None: ...
 def longer(
     token: Doubles,
     blank: Doubles,

@@ -7,6 +7,7 @@ DrethtrError
 └── MissingExtraError  an optional package is not installed
 """
 
+from importlib.util import find_spec
 from typing import Self
 
 
@@ -49,6 +50,16 @@ class MissingExtraError(DrethtrError):
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; run: pip install 'drethtr[{extra}]'")
         self.args = (package, extra)  # pickle makes the error of them
+
+
+def require(package: str, extra: str) -> None:
+    """Check that an optional package is installed, without importing it.
+
+    Raises:
+        MissingExtraError: if it is not; it comes with our extra `extra`.
+    """
+    if find_spec(package) is None:
+        raise MissingExtraError(package, extra)
 
 
 def first_line(error: BaseException) -> str:

@@ -1,1 +1,1 @@
-"""Reading millions of lines: cut into parts that any worker can read, and that are written whole or not at all."""
+"""Bulk reading: millions of lines in parts that any worker can read, with atomic and resumable output."""

@@ -1,24 +1,24 @@
-"""Where parts are read. An engine knows nothing of rows and files: it runs the same work for every part, somewhere."""
+"""Engines run the same work on every part, on processes or machines; they know nothing about rows and files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import Outcome, Work
+from drethtr.bulk.reader import PartOutcome, Work
 
 TRIES = 3
-"""How often a part is begun whose workers are killed, before it is given up."""
+"""Attempts at a part whose workers are killed, before it is given up."""
 
 
 class Engine(ABC):
     """Runs work on many processes or machines."""
 
     @abstractmethod
-    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
-        """Read all parts; the outcome of each, as it comes.
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
+        """Read all parts, and yield the outcome of each as it finishes.
 
-        Workers that are killed are replaced, and their parts read again.
+        Killed workers are replaced, and their parts are read again.
 
         Raises:
-            DrethtrError: if no worker can begin, or results cannot be written.
+            DrethtrError: if no worker can start, or results cannot be written.
         """

@@ -1,17 +1,17 @@
-"""A job: what is to be read, how, and what of it is there already."""
+"""A job: its inputs, its settings, and which parts are finished."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import drethtr
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.version import __version__
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
-from drethtr.bulk.plan import Columns, Part, Plan, files_of, make_plan
-from drethtr.bulk.reader import Outcome, Work
+from drethtr.bulk.plan import BulkPlan, Columns, Part, files_of, make_plan
+from drethtr.bulk.reader import PartOutcome, Work
 from drethtr.lines.urls import beside, locate
 from drethtr.recognition.recognizer import Recognizer
 
@@ -26,14 +26,14 @@ OTHERS = {
     "carry": "other carried columns",
     "inputs": "other inputs",
 }
-"""What decides the results, in words for where it is not the same."""
+"""The settings that affect the results, with a description of a difference."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """All parts, where their results go, and those that were left to read when it was opened.
+    """All parts, their output folder, and the parts that were left when the job was opened.
 
-    caution  what makes them slow to read, if anything does
+    caution  a warning about slow inputs, or ""
     """
 
     output: Output
@@ -56,16 +56,17 @@ class Job:
         """The parts that are not in the output now."""
         return missing(self.parts, self.output)
 
-    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[Outcome]:
-        """Read what is left; `load` makes each worker's recognizer, like that of the job.
+    def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[PartOutcome]:
+        """Read the parts that are left; `load` creates each worker's recognizer, equal to that of the job.
 
-        What killed workers left is removed at the end, if all parts are there: before, another run of the same job may
-        be writing.
+        Files of killed workers are removed at the end if all parts are finished; earlier, another run of the same job
+        may be
+        writing them.
 
         Raises:
-            DrethtrError: if no worker can begin, or results cannot be written.
+            DrethtrError: if no worker can start, or results cannot be written.
         """
-        yield from engine.run(self.left, Work(load, self.output, self.model, drethtr.__version__))
+        yield from engine.run(self.left, Work(load, self.output, self.model, __version__))
         if not self.missing():
             self.output.clear(everything=False)
 
@@ -79,26 +80,26 @@ def open_job(
     rows_per_part: int = ROWS_PER_PART,
     force: bool = False,
 ) -> Job:
-    """Begin a job, or go on with one: the folder `output` then holds what was asked for.
+    """Start or continue a job; the settings are then stored in the folder `output`.
 
     Args:
         inputs: Paths, URLs and patterns of Parquet files, of line images, and of folders of either.
-        output: A folder, by path or URL; if several machines read, all must reach it.
-        recognizer: Says what the workers' recognizers are like.
-        force: Throw away what this job or another one has written there.
+        output: A folder, by path or URL, which all machines must be able to reach.
+        recognizer: A recognizer with the settings of the workers.
+        force: Discard results in the folder, of this job or another.
 
     Raises:
         DataError: if an input cannot be used.
-        ConfigError: if the folder holds the results of other inputs or settings, or, even with `force`, other files.
+        ConfigError: if the folder contains results of other inputs or settings, or, even with `force`, other files.
         MissingExtraError: without pyarrow.
     """
     try:
         import pyarrow
     except ImportError as error:
         raise MissingExtraError("pyarrow", "batch") from error
-    which = which._replace(carry=tuple(dict.fromkeys(which.carry)))  # named twice, a column is meant once
+    which = which._replace(carry=tuple(dict.fromkeys(which.carry)))  # repeated columns count once
     if taken := sorted(set(which.carry).intersection(columns(pyarrow.schema([])).names)):
-        raise ConfigError(f"column {taken[0]!r} cannot be carried along: the output has one of its own")
+        raise ConfigError(f"cannot carry column {taken[0]!r}: the output has its own column of that name")
     files = files_of(inputs)
     plan = make_plan(files, which)
     folder = Output(output, columns(plan.carried))
@@ -115,16 +116,16 @@ def open_job(
 
 
 def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:
-    """Those parts that are not in a folder."""
+    """The parts that are not in a folder."""
     there = folder.parts()
     return tuple(part for part in parts if part.name not in there)
 
 
-def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
-    """Everything that decides the results, as plain values."""
+def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
+    """All settings that affect the results, as plain values."""
     return {
         "model": recognizer.model.hash,
-        "drethtr": drethtr.__version__,
+        "drethtr": __version__,
         "decoder": config.to_dict(recognizer.strategy),
         "precision": recognizer.precision.value,
         "rows_per_part": rows_per_part,
@@ -134,22 +135,22 @@ def settings_of(plan: Plan, recognizer: Recognizer, which: Columns, rows_per_par
 
 
 def check_apart(folder: Output, files: Sequence[str]) -> None:
-    """Refuse a folder in which others' files are, even by force: they would be removed, or taken for results.
+    """Refuse a folder that contains other files, even with force: they would be removed, or mistaken for results.
 
     Raises:
-        ConfigError: if inputs lie in it, or Parquet files that no job has written.
+        ConfigError: if it contains inputs, or Parquet files that no job has written.
     """
     own = folder.at(JOB).path
     if any(locate(place).path == own for place in {beside(file, JOB) for file in files}):
-        raise ConfigError(f"inputs lie in {folder.folder}; choose another --output, results need a folder of their own")
+        raise ConfigError(f"{folder.folder} contains inputs; choose another --output, used for results only")
     if folder.job() is None and folder.parts():
-        raise ConfigError(f"{folder.folder} holds Parquet files that are no results; choose another --output")
+        raise ConfigError(f"{folder.folder} contains Parquet files that are not results; choose another --output")
 
 
 def check_same(folder: Output, before: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Refuse a folder with results of other settings."""
     if other := [words for name, words in OTHERS.items() if before.get(name) != settings[name]]:
         raise ConfigError(
-            f"{folder.folder} holds results of {', '.join(other)}; choose another --output, "
-            "or give --force to throw them away and begin anew"
+            f"{folder.folder} contains results of {', '.join(other)}; choose another --output, "
+            "or use --force to discard them and start over"
         )

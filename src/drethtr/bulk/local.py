@@ -1,4 +1,4 @@
-"""Parts read by processes of this machine."""
+"""Read parts in processes of this machine."""
 
 import signal
 from collections import deque
@@ -13,22 +13,22 @@ from drethtr.base.errors import ConfigError, DrethtrError
 from drethtr.base.processors import begin_worker
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import Outcome, Work, lost
+from drethtr.bulk.reader import PartOutcome, Work, lost
 
 
 class Attempt(NamedTuple):
-    """A part that is begun for the first time, or again."""
+    """An attempt at a part; `number` counts them."""
 
     part: Part
     number: int = 1
 
 
 class Ready(NamedTuple):
-    """A worker has loaded its model."""
+    """The message of a worker that has loaded its model."""
 
 
 class Refusal(NamedTuple):
-    """A worker cannot go on, and no other could."""
+    """The message of a worker that cannot continue, when no other could."""
 
     reason: str
 
@@ -47,7 +47,7 @@ class Killed(Exception):
 
 
 class Worker:
-    """A process that reads parts; `attempt` is what it is at, nothing while it loads its model."""
+    """A process that reads parts; `attempt` is its current one, None while it loads its model."""
 
     def __init__(self, work: Work) -> None:
         context = get_context("spawn")
@@ -58,20 +58,20 @@ class Worker:
         self.attempt: Attempt | None = None
 
     def give(self, attempt: Attempt) -> None:
-        """Let it begin a part. If it was killed meanwhile, its next answer tells."""
+        """Start a part. If the worker was killed meanwhile, `answer` raises the error."""
         self.attempt = attempt
         with suppress(OSError):
             self.pipe.send(attempt.part)
 
-    def answer(self) -> Ready | Outcome:
-        """What it has to say; waits for it.
+    def answer(self) -> Ready | PartOutcome:
+        """Wait for the worker's next message.
 
         Raises:
-            Killed: if it is no more.
-            DrethtrError: if no worker could go on.
+            Killed: if the worker has ended.
+            DrethtrError: if no worker could continue.
         """
         try:
-            message: Ready | Outcome | Refusal = self.pipe.recv()
+            message: Ready | PartOutcome | Refusal = self.pipe.recv()
         except (EOFError, OSError) as error:
             self.process.join()
             raise Killed(self.process.exitcode) from error
@@ -80,19 +80,19 @@ class Worker:
         return message
 
     def dismiss(self) -> None:
-        """Let it end."""
+        """Let the worker end."""
         self.pipe.close()
         self.process.join()
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the worker."""
         self.process.kill()
         self.dismiss()
 
 
 def serve(pipe: Connection, work: Work) -> None:
-    """What a worker does from begin to end; it ends with the process that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the run ends the workers, too
+    """The main loop of a worker; it ends with its parent process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the workers when it is interrupted
     begin_worker()
     with suppress(EOFError, BrokenPipeError):
         try:
@@ -106,15 +106,15 @@ def serve(pipe: Connection, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Local(Engine):
-    """So many processes, each with a model of its own that computes on one processor."""
+    """Local processes, each with its own model on one processor."""
 
     workers: int
 
     def __post_init__(self) -> None:
         if self.workers < 1:
-            raise ConfigError(f"at least one worker is needed, not {self.workers}")
+            raise ConfigError(f"workers must be at least 1, not {self.workers}")
 
-    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         waiting = deque(Attempt(part) for part in parts)
         crew = [Worker(work) for _ in range(min(self.workers, len(parts)))]
         false_starts = 0
@@ -132,7 +132,7 @@ class Local(Engine):
                         crew += [Worker(work)] if waiting else []
                         continue
                     false_starts = 0
-                    if isinstance(answer, Outcome):
+                    if isinstance(answer, PartOutcome):
                         yield answer
                     if waiting:
                         worker.give(waiting.popleft())
@@ -144,22 +144,22 @@ class Local(Engine):
                 worker.kill()
 
     def check_starts(self, false_starts: int, end: Killed) -> None:
-        """Give up if worker after worker ends before it has loaded the model.
+        """Give up if repeated workers end before they have loaded the model.
 
         Raises:
             DrethtrError: saying how they ended.
         """
         if false_starts == TRIES:
             raise DrethtrError(
-                f"{TRIES} workers ended while they loaded the model ({end}); is there memory for {self.workers}?"
+                f"{TRIES} workers ended while loading the model ({end}); is there enough memory for {self.workers}?"
             )
 
 
-def requeue(attempt: Attempt | None, end: Killed, waiting: deque[Attempt]) -> Iterator[Outcome]:
-    """Let the part that a worker was at when it ended wait again, unless it was begun too often: then it is lost."""
+def requeue(attempt: Attempt | None, end: Killed, waiting: deque[Attempt]) -> Iterator[PartOutcome]:
+    """Queue the part of an ended worker again, or report it as lost after too many attempts."""
     if attempt is None:
         return
     if attempt.number < TRIES:
         waiting.appendleft(Attempt(attempt.part, attempt.number + 1))
     else:
-        yield lost(attempt.part, f"{TRIES} workers ended over it ({end})")
+        yield lost(attempt.part, f"{TRIES} workers ended while reading them ({end})")

@@ -1,4 +1,4 @@
-"""Parts read by the machines of a Ray cluster."""
+"""Read parts on the machines of a Ray cluster."""
 
 import os
 import pickle
@@ -10,13 +10,13 @@ from drethtr.base.errors import ConfigError, DrethtrError, MissingExtraError
 from drethtr.base.processors import free_processors
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import Outcome, PartReader, Work, lost
+from drethtr.bulk.reader import PartOutcome, PartReader, Work, lost
 
 
 class Actor:
-    """A worker, as Ray Data has them: it is made once, and called for every row; here a row is a part.
+    """A worker for Ray Data: it is constructed once and called for every row, which here is a part.
 
-    What no other actor could do better is a refusal; raised, it would only be tried again.
+    Errors that would occur in every actor are returned as a refusal, because Ray would retry a raised error.
     """
 
     def __init__(self, work: Work) -> None:
@@ -28,7 +28,7 @@ class Actor:
             self.refusal = str(error)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Read a part and tell the outcome."""
+        """Read a part and return the outcome."""
         outcome = None
         if self.reader is not None:
             try:
@@ -40,12 +40,12 @@ class Actor:
 
 @dataclass(frozen=True)
 class Ray(Engine):
-    """Actors of Ray Data, each with a model of its own.
+    """Actors of Ray Data, each with its own model.
 
-    The cluster is the one that `RAY_ADDRESS` names or that runs on this machine; else one is started here.
+    The cluster is the one at `RAY_ADDRESS` or running on this machine; otherwise one is started here.
 
     Args:
-        workers: How many actors; by default one for each GPU, or for each CPU but one.
+        workers: Number of actors; by default one per GPU, or one per CPU but one.
         gpus: Whether each actor gets a GPU, if the cluster has any.
     """
 
@@ -54,9 +54,9 @@ class Ray(Engine):
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
-            raise ConfigError(f"at least one worker is needed, not {self.workers}")
+            raise ConfigError(f"workers must be at least 1, not {self.workers}")
 
-    def run(self, parts: Sequence[Part], work: Work) -> Iterator[Outcome]:
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         try:
             import ray
             from ray.data import ActorPoolStrategy, DataContext
@@ -69,7 +69,7 @@ class Ray(Engine):
             actors, gpus = self.share(ray.cluster_resources())
             context = DataContext.get_current()
             context.enable_progress_bars = False
-            context.max_errored_blocks = -1  # a part that kills its actors must not end the others
+            context.max_errored_blocks = -1  # a part that kills its actors must not stop the others
             pool = ActorPoolStrategy(size=min(actors, len(parts)), max_tasks_in_flight_per_actor=1)
             rows = [{"part": pickle.dumps(part)} for part in parts]
             told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
@@ -85,10 +85,10 @@ class Ray(Engine):
             ray.shutdown()
 
     def share(self, resources: Mapping[str, float]) -> tuple[int, int]:
-        """How many actors there will be, and how many GPUs each of them gets.
+        """The number of actors, and of GPUs per actor.
 
         Raises:
-            ConfigError: if the cluster has not so many CPUs or GPUs.
+            ConfigError: if the cluster has too few CPUs or GPUs.
         """
         cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0)) if self.gpus else 0
         most = min(cpus - 1, gpus) if gpus else cpus - 1
@@ -96,16 +96,16 @@ class Ray(Engine):
             raise ConfigError(
                 f"{self.workers or 1} workers are too many for a Ray cluster with {cpus} CPUs"
                 f"{f' and {gpus} GPUs' if gpus else ''}: at most {max(most, 0)}, "
-                "as Ray Data hangs when its actors hold all CPUs"
+                "because Ray Data hangs when its actors occupy all CPUs"
             )
         return self.workers or most, min(gpus, 1)
 
 
 def connect(cpus: int) -> None:
-    """Join the Ray cluster that is there, or start one on this machine with so many CPUs, as Ray counts them.
+    """Connect to a running Ray cluster, or start one on this machine with `cpus` CPUs.
 
     Raises:
-        DrethtrError: if the cluster that `RAY_ADDRESS` names cannot be reached.
+        DrethtrError: if the cluster at `RAY_ADDRESS` cannot be reached.
     """
     import ray
 
@@ -113,12 +113,12 @@ def connect(cpus: int) -> None:
         ray.init(address="auto", log_to_driver=False)
     except ConnectionError as error:
         if address := os.environ.get("RAY_ADDRESS"):
-            raise DrethtrError(f"no Ray cluster can be reached at RAY_ADDRESS={address}: {error}") from error
+            raise DrethtrError(f"cannot reach a Ray cluster at RAY_ADDRESS={address}: {error}") from error
         ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False)
 
 
-def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterator[Outcome]:
-    """What the actors told, and of parts that nothing was told of, that they are lost.
+def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterator[PartOutcome]:
+    """The outcomes from the actors; parts without an outcome are lost.
 
     Raises:
         DrethtrError: if an actor refused.
@@ -127,8 +127,8 @@ def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterat
     for row in rows:
         if row["refusal"]:
             raise DrethtrError(row["refusal"])
-        outcome: Outcome = pickle.loads(row["outcome"])
+        outcome: PartOutcome = pickle.loads(row["outcome"])
         del left[outcome.number]
         yield outcome
     for part in left.values():
-        yield lost(part, "its actors were killed or failed; the messages of Ray say how")
+        yield lost(part, "its actors were killed or failed; see the messages of Ray")

@@ -1,6 +1,6 @@
-"""The folder where results go: Parquet files that are whole or not there, and what could not be read.
+"""The output folder: atomically written Parquet files, and a record of unreadable rows.
 
-Programs that read a folder of Parquet files pass over names that begin with `_` or `.`, so the folder is one table.
+Programs that read a folder of Parquet files skip names that begin with `_` or `.`, so the folder is one table.
 """
 
 import json
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 JOB = "_job.json"
 QUARANTINE = "_quarantine"
 WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
-"""What the files of parts are called, and those of their bad rows."""
+"""Names of the files of parts, and of their unreadable rows."""
 
 
 def columns(carried: "Schema") -> "Schema":
     """The columns of the output.
 
-    input, row      which row of which input this is: every one is there once
-    text            what was read, empty if there is an error
-    confidence      expected share of right characters; null if there is an error
-    calibrated      whether confidences are probabilities, and not only the decoder's own opinion
-    flags           doubts about the line, with their places in pixels from the left
-    error           why the row could not be read; null if it was
+    input, row      the input file and the row in it; each occurs once
+    text            the reading, empty if there is an error
+    confidence      expected share of correct characters; null if there is an error
+    calibrated      whether confidences are calibrated probabilities
+    flags           warnings about the line, with positions in pixels from the left
+    error           why the row could not be read; otherwise null
     model, drethtr  hash of the model, version of the program
     """
     import pyarrow as pa
@@ -54,18 +54,18 @@ def columns(carried: "Schema") -> "Schema":
 
 @dataclass(frozen=True)
 class Output:
-    """A folder, by path or URL, and the columns of the table in it."""
+    """A folder, by path or URL, and the columns of its table."""
 
     folder: str
     schema: "Schema"
 
     def at(self, *names: str) -> Location:
-        """The folder, or something in it."""
+        """The folder, or a path in it."""
         system, path = locate(self.folder)
         return Location(system, "/".join((path.rstrip("/"), *names)))
 
     def write_part(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write a part, what is bad first: where there is a part, all its bad rows are known, and no others.
+        """Write a part, its unreadable rows first, so that an existing part always has its record of them.
 
         Raises:
             DataError: if it cannot be written.
@@ -79,11 +79,11 @@ class Output:
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in bad)
             self.write(lines.encode(), QUARANTINE, f"{name}.jsonl")
         else:
-            self.remove(QUARANTINE, f"{name}.jsonl")  # of a worker that was killed before the images were mended
+            self.remove(QUARANTINE, f"{name}.jsonl")  # left by a worker that was killed before the images were fixed
         self.write(table.getvalue(), f"{name}.parquet")
 
     def table(self, rows: Sequence[Mapping[str, Any]]) -> "Table":
-        """Rows as a table. Carried values are arrays of one: as scalars, pyarrow takes not all types, or not null."""
+        """Rows as a table. Carried values are arrays of one, as pyarrow scalars do not support all types or null."""
         import pyarrow as pa
 
         own = columns(pa.schema([]))
@@ -93,14 +93,14 @@ class Output:
         return table
 
     def write(self, content: bytes, *names: str) -> None:
-        """Write a file in one step; of two that write the same one at a time, one succeeds after the other."""
+        """Write a file atomically; of two concurrent writers of the same file, both succeed, one after the other."""
         from fsspec.implementations.local import LocalFileSystem
 
         system, path = self.at(*names)
         folder = path.rpartition("/")[0]
         unfinished = f"{folder}/{unfinished_name()}"
         try:
-            if isinstance(system, LocalFileSystem):  # on Windows it would move a file in two steps
+            if isinstance(system, LocalFileSystem):  # moving a file is not atomic on Windows
                 with atomic_write(Path(path)) as whole:
                     whole.write_bytes(content)
                 return
@@ -111,18 +111,18 @@ class Output:
             raise DataError(f"cannot write {path}: {first_line(error)}") from error
 
     def remove(self, *names: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         system, path = self.at(*names)
         try:
             if system.exists(path):
                 system.rm_file(path)
         except FileNotFoundError:
-            return  # somebody else was faster
+            return  # already removed by another process
         except OSError as error:
             raise DataError(f"cannot remove {path}: {first_line(error)}") from error
 
     def names(self, *below: str) -> list[str]:
-        """The names of the files in the folder, or in one of its own."""
+        """The names of the files in the folder, or in a subfolder."""
         system, path = self.at(*below)
         system.invalidate_cache()
         try:
@@ -133,14 +133,14 @@ class Output:
             raise DataError(f"{path}: cannot be listed: {first_line(error)}") from error
 
     def parts(self) -> set[str]:
-        """The names of the parts that are there."""
+        """The names of the finished parts."""
         return {name.removesuffix(".parquet") for name in self.names() if name.endswith(".parquet")}
 
     def job(self) -> dict[str, Any] | None:
-        """What was asked for when the folder was begun; nothing if there is nothing yet.
+        """The settings of the job in this folder; None if there is none yet.
 
         Raises:
-            DataError: if it is damaged.
+            DataError: if they are damaged.
         """
         if JOB not in self.names():
             return None
@@ -152,17 +152,18 @@ class Output:
         return found
 
     def quarantined(self) -> int:
-        """How many rows of the parts that are there could not be read."""
+        """Number of unreadable rows of the finished parts."""
         there = self.parts()
         system, path = self.at(QUARANTINE)
         kept = (name for name in self.names(QUARANTINE) if name.removesuffix(".jsonl") in there)
         return sum(system.cat_file(f"{path}/{name}").count(b"\n") for name in kept)
 
     def clear(self, *, everything: bool) -> None:
-        """Remove what killed workers left, or `everything` that a job has written; nothing else.
+        """Remove the files of killed workers, or `everything` that a job has written; nothing else.
 
-        What a worker is writing looks like what a killed one left: nobody may be at work here. What was asked for goes
-        last: a removal that is interrupted leaves a job.
+        Files of active workers look the same, so none may be running. The settings are removed last, so that an
+        interrupted
+        removal leaves a job.
         """
         for below in ((QUARANTINE,), ()):
             for name in sorted(self.names(*below), key=lambda name: name == JOB):

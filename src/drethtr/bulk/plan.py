@@ -1,4 +1,4 @@
-"""From what a person names to parts: the inputs found, looked at, and cut."""
+"""Plan a job: find the inputs, inspect them, and cut them into parts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -18,56 +18,56 @@ if TYPE_CHECKING:
 
 PARQUET = ".parquet"
 IMAGE_COLUMNS = ("image", "im", "path", "file")
-"""What the column with the images may be called, if nobody says; the first that is there."""
+"""Default names of the image column; the first that exists is used."""
 
 PARTS = 10
-"""A row group that is cut into more parts than that is worth a word: each of them reads it from the beginning."""
+"""A warning is given if a row group is cut into more parts than this, since each of them reads it from the start."""
 
 
 class Part(NamedTuple):
-    """What a worker reads in one go, and writes as one file."""
+    """The rows that a worker reads in one go and writes as one file."""
 
     number: int
     rows: Rows
 
     @property
     def name(self) -> str:
-        """What its files are called, before their endings."""
+        """The name of its files, without extension."""
         return f"part-{self.number:06}"
 
 
 class Columns(NamedTuple):
     """Columns of Parquet files.
 
-    image  where the images are; one of `IMAGE_COLUMNS` if empty
-    carry  what goes into the output as it is
+    image  the column of images; one of `IMAGE_COLUMNS` if empty
+    carry  columns to copy into the output
     """
 
     image: str = ""
     carry: tuple[str, ...] = ()
 
 
-class Plan(NamedTuple):
-    """The inputs as they are now, and the types of the columns that are carried along."""
+class BulkPlan(NamedTuple):
+    """The inputs as they are now, and the types of the carried columns."""
 
     inputs: tuple[Rows, ...]
     carried: "Schema"
 
     def caution(self, rows: int) -> str:
-        """What makes parts of `rows` rows slow to read, and what to do; nothing if nothing does."""
+        """A warning if parts of `rows` rows are slow to read, with a remedy; otherwise ""."""
         long = [given for given in self.inputs if isinstance(given, ParquetRows) and given.longest > PARTS * rows]
         if not long:
             return ""
         worst = max(long, key=lambda given: given.longest)
-        others = f" (further files with long ones: {len(long) - 1:,})" if len(long) > 1 else ""
+        others = f" (further such files: {len(long) - 1:,})" if len(long) > 1 else ""
         return (
             f"{printable(worst.file)}: a row group has {worst.longest:,} rows{others}; every part of {rows:,} rows "
-            "reads its row group from the beginning. Where that takes long, write the file anew, as "
-            "pyarrow.parquet.write_table does with row_group_size=1000, or give more --rows-per-part"
+            "reads its row group from the beginning. If that is slow, rewrite the file with "
+            "pyarrow.parquet.write_table(..., row_group_size=1000), or increase --rows-per-part"
         )
 
     def cut(self, rows: int) -> Iterator[Part]:
-        """All parts, of `rows` rows where the input has so many left."""
+        """All parts, of `rows` rows each except the last of an input."""
         number = 0
         for given in self.inputs:
             for first in range(0, given.count, rows):
@@ -75,12 +75,12 @@ class Plan(NamedTuple):
                 number += 1
 
 
-def make_plan(files: Sequence[str], columns: Columns) -> Plan:
-    """Look at the inputs, Parquet files and line images.
+def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
+    """Inspect the inputs, Parquet files and line images.
 
     Raises:
         DataError: if a file is not what its name says, or lacks a column.
-        ConfigError: if columns of images are wanted.
+        ConfigError: if columns of images are requested.
     """
     import pyarrow
 
@@ -93,19 +93,19 @@ def make_plan(files: Sequence[str], columns: Columns) -> Plan:
         for file in group:
             rows, types = look_at(file, columns)
             if carried is not None and types != carried:
-                raise DataError(f"{file}: {', '.join(columns.carry)} are of other types than in the files before")
+                raise DataError(f"{file}: the types of {', '.join(columns.carry)} differ from those in other files")
             inputs.append(rows)
             carried = types
     if columns.carry and any(isinstance(rows, ImageRows) for rows in inputs):
-        raise ConfigError(f"images have no columns such as {columns.carry[0]!r} to carry; give Parquet files alone")
-    return Plan(tuple(inputs), pyarrow.schema([]) if carried is None else carried)
+        raise ConfigError(f"images have no columns such as {columns.carry[0]!r} to carry; give only Parquet files")
+    return BulkPlan(tuple(inputs), pyarrow.schema([]) if carried is None else carried)
 
 
 def files_of(names: Sequence[str]) -> list[str]:
-    """All files meant by paths, URLs and patterns of files or folders, in the order of the names.
+    """All files given by paths, URLs and patterns of files or folders, in order.
 
     Raises:
-        DataError: if there is nothing at a name, or nothing of a known kind, or a file is meant twice.
+        DataError: if a name matches nothing, or no supported file, or a file is given twice.
     """
     found: list[str] = []
     meant: dict[str, str] = {}
@@ -113,47 +113,47 @@ def files_of(names: Sequence[str]) -> list[str]:
         files = without_results(find_files(name))
         usable = [file for file in files if is_image(file) or ending(file) == PARQUET]
         if not usable:
-            raise DataError(f"{name}: no Parquet file and no line image ({', '.join(sorted(IMAGES))})")
+            raise DataError(f"{name}: contains no Parquet file and no line image ({', '.join(sorted(IMAGES))})")
         for file in usable:
             if (other := meant.setdefault(identity(file), name)) != name:
-                raise DataError(f"{file} is meant by {other} and by {name}; each row is read once")
+                raise DataError(f"{file} is matched by both {other} and {name}; give it only once")
         found += usable
     return list(dict.fromkeys(found))
 
 
 def without_results(files: Sequence[str]) -> list[str]:
-    """The same without what jobs have written: the output may lie below what is read, or be meant by a pattern."""
+    """The files without those written by jobs, since the output may lie below an input folder or match a pattern."""
     places = {str(PurePath(file).parent): file for file in files if WRITTEN.fullmatch(PurePath(file).name)}
     jobs = {place for place, file in places.items() if is_there(beside(file, JOB))}
     return [file for file in files if str(PurePath(file).parent) not in jobs]
 
 
 def is_there(file: str) -> bool:
-    """Whether there is a file, by path or URL.
+    """Whether a file exists, by path or URL.
 
     Raises:
-        DataError: if that cannot be seen.
+        DataError: if that cannot be determined.
     """
     system, path = locate(file)
     try:
         with reaching(file):
             return bool(system.exists(path))
     except OSError as error:
-        raise DataError(f"{file}: cannot be looked for: {first_line(error)}") from error
+        raise DataError(f"{file}: cannot be accessed: {first_line(error)}") from error
 
 
 def is_image(file: str) -> bool:
-    """Whether a file is an image, as its name says."""
+    """Whether a file has the extension of an image."""
     return ending(file) in IMAGES
 
 
 def ending(file: str) -> str:
-    """The ending of a path or URL, in small letters."""
+    """The lower-case extension of a path or URL."""
     return PurePosixPath(file).suffix.lower()
 
 
 def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
-    """The rows of a Parquet file and the types of the carried columns; only its footer is read."""
+    """The rows of a Parquet file and the types of the carried columns, from its footer."""
     import pyarrow
 
     with open_parquet(file) as opened:
@@ -167,7 +167,7 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
             present = ", ".join(schema.names)
             raise DataError(f"{file}: no column {name!r}{hint(name, schema.names)}; it has {present}")
         if schema.names.count(name) > 1:
-            raise DataError(f"{file}: several columns are called {name!r}; rename all but one of them")
+            raise DataError(f"{file}: has several columns {name!r}; rename all but one of them")
     if not may_hold_images(schema.field(image).type):
         raise DataError(f"{file}: column {image!r} is {schema.field(image).type}; expected images or their paths")
     carried = pyarrow.schema([schema.field(name) for name in columns.carry])
@@ -175,7 +175,7 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
 
 
 def may_hold_images(kind: "DataType") -> bool:
-    """Whether a column of this type can hold encoded images or paths."""
+    """Whether a column of this type can contain encoded images or paths."""
     from pyarrow import types
 
     if types.is_struct(kind):

@@ -1,22 +1,22 @@
-"""What a worker does: hold a model, read parts, write them."""
+"""A worker: it holds a model, reads parts, and writes them."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import drethtr
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.version import __version__
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
-from drethtr.bulk.rows import Row, printable
+from drethtr.bulk.rows import InputRow, printable
 from drethtr.images.line import Line, is_line_shaped, name_of, page_for_line
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 
-class Outcome(NamedTuple):
-    """What became of the part of this number: its rows, how many are bad or flagged, or why it is not there."""
+class PartOutcome(NamedTuple):
+    """The outcome of a part: its rows, how many are unreadable or flagged, or why it is missing."""
 
     number: int
     rows: int
@@ -27,9 +27,9 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """All that a worker must know; it travels to other processes and machines.
+    """All that a worker needs, sent to other processes and machines.
 
-    load            makes the recognizer anew, and can be pickled
+    load            creates the recognizer; it can be pickled
     model, version  hash of the model and version of this package that all workers must have
     """
 
@@ -42,15 +42,15 @@ class Work:
         """Load the model.
 
         Raises:
-            DrethtrError: if it cannot be loaded, or is another one than that of the job.
+            DrethtrError: if it cannot be loaded, or is not that of the job.
         """
         recognizer = self.load()
         for what, found, wanted in (
             ("model", recognizer.model.hash, self.model),
-            ("drethtr", drethtr.__version__, self.version),
+            ("drethtr", __version__, self.version),
         ):
             if found != wanted:
-                raise DrethtrError(f"a worker has {what} {found}, but the job is for {wanted}; give it the same")
+                raise DrethtrError(f"a worker has {what} {found}, but the job uses {wanted}; they must be equal")
         return PartReader(recognizer, self.output)
 
 
@@ -61,11 +61,11 @@ class PartReader:
     recognizer: Recognizer
     output: Output
 
-    def read(self, part: Part) -> Outcome:
+    def read(self, part: Part) -> PartOutcome:
         """Read a part and write it.
 
         Raises:
-            DataError: if it cannot be written. That it cannot be read is in the outcome.
+            DataError: if it cannot be written. If it cannot be read, the outcome says so.
         """
         try:
             lines = ((row._replace(image=b""), self.line_of(row.image)) for row in part.rows.read())
@@ -73,35 +73,35 @@ class PartReader:
         except (DataError, OSError) as error:
             return lost(part, str(error))
         if len(found) != part.rows.count:
-            return lost(part, f"only {len(found)} of them are there; the file has changed")
+            return lost(part, f"only {len(found)} of them exist; the file has changed")
         self.output.write_part(part.name, found)
         bad, flagged = (sum(bool(row[column]) for row in found) for column in ("error", "flags"))
-        return Outcome(part.number, len(found), bad, flagged)
+        return PartOutcome(part.number, len(found), bad, flagged)
 
     def line_of(self, image: bytes | Path | DataError) -> Line | DataError:
-        """The line of an image, or the reason why there is none; a page is none."""
+        """The line of an image, or the error if it cannot be used or is a page."""
         line = self.recognizer.line_or_error(image)
         if isinstance(image, DataError) or isinstance(line, DataError):
             return line
         height, width = line.shape
         if is_line_shaped(width, height):
             return line
-        return page_for_line(name_of(image), "drethtr transcribe reads pages")
+        return page_for_line(name_of(image), "use drethtr transcribe for pages")
 
-    def row(self, row: Row, result: Reading | DataError) -> dict[str, Any]:
+    def row(self, row: InputRow, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""
         values = refused(result) if isinstance(result, DataError) else told(result)
-        stamp = {"model": self.recognizer.model.hash, "drethtr": drethtr.__version__}
+        stamp = {"model": self.recognizer.model.hash, "drethtr": __version__}
         return {"input": row.input, "row": row.number, **values, **stamp, **row.carried}
 
 
-def lost(part: Part, reason: str) -> Outcome:
-    """The outcome of a part that is not there."""
-    return Outcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
+def lost(part: Part, reason: str) -> PartOutcome:
+    """The outcome of a part that could not be read."""
+    return PartOutcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
 
 
 def told(reading: Reading) -> dict[str, Any]:
-    """What is known of a line that was read."""
+    """The output columns of a line that was read."""
     return {
         "text": reading.text,
         "confidence": reading.confidence,
@@ -112,5 +112,5 @@ def told(reading: Reading) -> dict[str, Any]:
 
 
 def refused(error: DataError) -> dict[str, Any]:
-    """What is known of a line that could not be read."""
+    """The output columns of a line that could not be read."""
     return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": printable(str(error))}

@@ -1,4 +1,4 @@
-"""Rows of an input: where each comes from, and its image. Whole inputs and parts of them are the same kind of thing."""
+"""Rows of an input, with their origin and image; whole inputs and parts have the same type."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -18,12 +18,12 @@ FETCHED = 32
 """Rows of a Parquet file that are in memory together."""
 
 
-class Row(NamedTuple):
+class InputRow(NamedTuple):
     """One row of an input.
 
-    input    the file it is in
-    number   its place there, from 0
-    image    an encoded image, an image file, or why there is neither
+    input    its file
+    number   its position there, from 0
+    image    an encoded image, an image file, or the error
     carried  values of other columns, as Arrow arrays of one value
     """
 
@@ -34,40 +34,40 @@ class Row(NamedTuple):
 
 
 class Rows(ABC):
-    """Some rows, in the order of the input; what they are is known without reading them."""
+    """Rows in the order of the input; they are described without being read."""
 
     count: int
 
     @abstractmethod
-    def read(self) -> Iterator[Row]:
-        """Each of the rows; not all are in memory at the same time.
+    def read(self) -> Iterator[InputRow]:
+        """Yield the rows; not all of them are in memory at the same time.
 
         Raises:
-            DataError: if the input cannot be read any more. A row without a usable image is no reason.
+            DataError: if the input can no longer be read. A row without a usable image is yielded.
             OSError: if an image cannot be read now.
         """
 
     @abstractmethod
     def part(self, first: int, count: int) -> "Rows":
-        """`count` of these rows, from the one at place `first` on."""
+        """`count` of these rows, starting at position `first`."""
 
     @abstractmethod
     def describe(self) -> str:
-        """What they are, for messages."""
+        """A description for messages."""
 
     @abstractmethod
     def identity(self) -> dict[str, object]:
-        """What tells this input from others, and from itself if it was changed."""
+        """The identity of the input, which changes if the input changes."""
 
 
 @dataclass(frozen=True)
 class ParquetRows(Rows):
     """Rows of a Parquet file.
 
-    column   where the images are: binary, `struct{bytes, path}` or paths
-    carry    other columns that are wanted
+    column   the column of images: binary, `struct{bytes, path}` or paths
+    carry    columns to copy
     first    number of the first row
-    size     bytes of all its row groups, as its footer says
+    size     bytes of all its row groups, from the footer
     longest  rows of the longest of them
     """
 
@@ -79,7 +79,7 @@ class ParquetRows(Rows):
     longest: int
     first: int = 0
 
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[InputRow]:
         wanted, columns = range(self.first, self.first + self.count), [self.column, *self.carry]
         with open_parquet(self.file) as file:
             for number, group in groups(file, wanted):
@@ -91,11 +91,11 @@ class ParquetRows(Rows):
                     if number >= wanted.stop:
                         return
 
-    def row(self, number: int, cells: "RecordBatch") -> Row:
-        """The row of this number.
+    def row(self, number: int, cells: "RecordBatch") -> InputRow:
+        """The row with this number.
 
         Raises:
-            DataError: if its image cannot be had now, so that the part has to wait.
+            DataError: if its image cannot be fetched now, so that the part has to wait.
         """
         name = printable(self.file)
         key = f"{name} row {number}"
@@ -108,7 +108,7 @@ class ParquetRows(Rows):
             image = error
         except OSError as error:
             raise DataError(str(error)) from error
-        return Row(name, number, image, {column: cells[column] for column in self.carry})
+        return InputRow(name, number, image, {column: cells[column] for column in self.carry})
 
     def part(self, first: int, count: int) -> "ParquetRows":
         return replace(self, first=self.first + first, count=count)
@@ -121,18 +121,18 @@ class ParquetRows(Rows):
 
 
 def bytes_of(file: str) -> int | None:
-    """How long a file of this machine is; an address is not asked."""
+    """The size of a local file; None for a URL."""
     path = Path(file)
     return path.stat().st_size if path.is_file() else None
 
 
 def printable(name: str) -> str:
-    """A file name as text, what is no UTF-8 in it replaced."""
+    """A file name as text, with invalid UTF-8 replaced."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def groups(file: "ParquetFile", wanted: range) -> Iterator[tuple[int, int]]:
-    """The row groups that hold wanted rows, each as the number of its first row and its own."""
+    """The row groups that contain wanted rows, each with the number of its first row and its own."""
     after = 0
     for group in range(file.num_row_groups):
         first, after = after, after + file.metadata.row_group(group).num_rows
@@ -142,7 +142,7 @@ def groups(file: "ParquetFile", wanted: range) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class ImageRows(Rows):
-    """Image files, each a row of its own: row 0 of the input that it is."""
+    """Image files, each of them row 0 of its own input."""
 
     files: tuple[str, ...]
     count: int = field(init=False)
@@ -150,13 +150,13 @@ class ImageRows(Rows):
     def __post_init__(self) -> None:
         object.__setattr__(self, "count", len(self.files))
 
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[InputRow]:
         for file in self.files:
             name = printable(file)
             try:
-                yield Row(name, 0, image_at(file, name), {})
+                yield InputRow(name, 0, image_at(file, name), {})
             except DataError as error:
-                yield Row(name, 0, error, {})
+                yield InputRow(name, 0, error, {})
 
     def part(self, first: int, count: int) -> "ImageRows":
         return ImageRows(self.files[first : first + count])

@@ -1,1 +1,4 @@
-"""What a person types. Modules here import nothing heavy; a command imports what it needs when it runs."""
+"""The command line: arguments, help and printing.
+
+Modules import nothing heavy at the top; a command imports what it needs when it runs.
+"""

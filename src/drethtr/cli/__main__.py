@@ -1,4 +1,4 @@
-"""`python -m drethtr.cli`, as torchrun starts it: the same as `drethtr`."""
+"""`python -m drethtr.cli` is `drethtr`, for torchrun."""
 
 from drethtr.cli.main import main
 

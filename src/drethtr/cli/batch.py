@@ -37,7 +37,7 @@ def batch(
     model: ModelFile = None,
     column: Annotated[
         str,
-        typer.Option(metavar="COLUMN", help="Column with images or their paths; image, im, path or file if left out."),
+        typer.Option(metavar="COLUMN", help="Column with images or their paths; default: image, im, path or file."),
     ] = "",
     carry: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the results; may be repeated.")
@@ -48,7 +48,7 @@ def batch(
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Throw away the results in the folder; begin anew.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Discard the results in the folder and start over.")] = False,
 ) -> None:
     """Read any number of line images: one output row per input row, in Parquet files.
 
@@ -96,7 +96,7 @@ def engine_named(name: str, workers: int | None, device: str) -> "Engine":
 
 
 def on_this_machine(workers: int | None, device: str) -> "Engine":
-    """Processes; on a GPU one, unless more are asked for."""
+    """Processes; one by default if it is on a GPU."""
     from drethtr.base.processors import free_processors
     from drethtr.bulk.local import Local
 
@@ -105,14 +105,14 @@ def on_this_machine(workers: int | None, device: str) -> "Engine":
 
 
 def on_ray(workers: int | None, device: str) -> "Engine":
-    """Actors of Ray Data, on GPUs unless a person says otherwise."""
+    """Actors of Ray Data, on GPUs unless --device is cpu."""
     from drethtr.bulk.on_ray import Ray
 
     return Ray(workers, gpus=device != "cpu")
 
 
 def summary(job: "Job", missing: "Sequence[Part]") -> str:
-    """What is there now, in a line or two."""
+    """What the output holds now, in a few lines."""
     there, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
     lines = [f"{there:,} of {rows(job.rows)} {are(there)} in {job.output.folder}"]
     if bad:
@@ -123,10 +123,10 @@ def summary(job: "Job", missing: "Sequence[Part]") -> str:
 
 
 def rows(number: int) -> str:
-    """So many rows, in words."""
+    """A number of rows, in words."""
     return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
 def are(number: int) -> str:
-    """The verb for so many."""
+    """`is` or `are`, as fits the number."""
     return "is" if number == 1 else "are"

@@ -1,4 +1,4 @@
-"""`drethtr calibrate`: teach a model how to be read with, and when to be believed."""
+"""`drethtr calibrate`: choose the decoder of a model and calibrate its confidences."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,11 +20,11 @@ def calibrate(
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Validation lines: never trained or tested on.")],
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The model file to write; with --force, MODEL itself if left out."),
+        typer.Option(metavar="FILE", help="The model file to write; default: MODEL itself, with --force."),
     ] = None,
     decoder: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Calibrate this decoder, repeatable; the usual ones if left out."),
+        typer.Option(metavar="NAME", help="Calibrate this decoder; repeatable; default: the usual ones."),
     ] = None,
     limit: Limit = None,
     seed: Seed = 0,
@@ -73,7 +73,7 @@ def calibrate(
 
 
 def summary(fits: "Sequence[Fit]") -> str:
-    """How far the confidences of each decoder can be relied on, for people."""
+    """How reliable the confidences of each decoder are, as a table."""
     from drethtr.recognition.search.strategies import name_of
 
     names = [f"{', '.join(map(name_of, fit.calibration.strategies))} ({fit.calibration.precision})" for fit in fits]

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 SHOWN = 5  # lines named under each finding; --json has them all
 DRAWN = 40  # lines on the picture
 PICTURED = ("misaligned", "contrary duplicates", "crowded line", "roomy line", "blank image", "empty text")
-"""Findings that a person judges by looking at the line, the most telling first."""
+"""Findings that are judged by looking at the line, the most telling first."""
 
 
 def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, device: str) -> "list[Suspect]":
-    """Lines whose text the model contradicts, of so many of each set; none where it cannot write the texts."""
+    """Lines whose text the model contradicts, among `limit` of each set; none if it lacks some of their characters."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import count_unknown
@@ -49,7 +49,7 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
 
 
 def readable(sample: "Sample") -> bool:
-    """Whether a line has an image to look at."""
+    """Whether the image of a line can be opened."""
     try:
         sample.line()
     except DataError:
@@ -58,7 +58,7 @@ def readable(sample: "Sample") -> bool:
 
 
 def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
-    """What the model says, as a finding."""
+    """What the model contradicts, as a finding."""
     rows = []
     for suspect in suspects:
         detail = f"{suspect.sample.text!r} is read {suspect.reading.text!r} ({suspect.reading.confidence:.2f})"
@@ -70,7 +70,7 @@ def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
 
 
 def report_text(report: Report) -> str:
-    """The report, for people."""
+    """The report as text."""
     width = max(len(name) for name in report.sizes)
     lines = [f"{'split':{width}}  {'lines':>8}  {'pages':>6}  {'characters':>10}  {'alphabet':>8}"]
     for name, size in report.sizes.items():
@@ -99,7 +99,7 @@ def plain(finding: Finding) -> dict[str, Any]:
 
 
 def draw_suspects(report: Report, splits: Splits, suspects: "Sequence[Suspect]", path: Path) -> str:
-    """Draw the lines that a person should look at; says what was drawn."""
+    """Draw the lines that are worth a look; returns what to say about the picture."""
     from drethtr.pictures.contact_sheet import contact_sheet
 
     samples = {sample.key: sample for of_split in splits.values() for sample in of_split}

@@ -1,4 +1,4 @@
-"""What several commands let a person choose, from its name to the object."""
+"""Arguments that several commands share."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ DecoderName = Annotated[
     ),
 ]
 ModelFile = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="A model file; the one inside the package if left out.")
+    Path | None, typer.Option(metavar="MODEL", help="A model file; default: the one inside the package.")
 ]
 Limit = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="At most this many lines per set, drawn by --seed.")
@@ -62,7 +62,7 @@ def load_recognizer(
     alternatives: int = 0,
     threads: int | None = None,
 ) -> "Recognizer":
-    """A recognizer from what a person typed, in any process.
+    """A recognizer from arguments as typed, in any process.
 
     Raises:
         ConfigError: for an unknown decoder, device or precision.
@@ -76,7 +76,7 @@ def load_recognizer(
 
 
 def device_named(name: str) -> str:
-    """The device that a person means; `auto` is a GPU that CUDA can use, else the CPU."""
+    """The device of a name; `auto` is a GPU that CUDA can use, else the CPU."""
     from drethtr.recognition.backends import device_named
 
     return device_named(name)

@@ -15,6 +15,7 @@ from drethtr.cli.choices import (
     PrecisionName,
     Seed,
     Threads,
+    refuse_decoder,
 )
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import read_with_bar
@@ -23,7 +24,7 @@ from drethtr.cli.trust_table import NOT_CALIBRATED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drethtr.cli.compare_report import Side
+    from drethtr.evaluation.comparison import Side
     from drethtr.lines.sample import Sample
     from drethtr.recognition.recognizer import Recognizer
 
@@ -32,7 +33,7 @@ LINES_SHOWN = 60
 
 
 class System(NamedTuple):
-    """What reads: the name a person gave, its model file and its decoder, None for the usual."""
+    """One of the two systems: its name as typed, its model file and its decoder, None for the default."""
 
     name: str
     model: Path | None
@@ -43,7 +44,7 @@ def compare(
     a: Annotated[
         str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the model inside the package.")
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The same; runs/new.safetensors:beam:5 or :ctc.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Likewise: runs/new.safetensors:beam:5 or :ctc.")],
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, folders, patterns.")],
     limit: Limit = None,
     seed: Seed = 0,
@@ -52,7 +53,7 @@ def compare(
     ] = None,
     shown: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help=f"How many lines the report shows; {LINES_SHOWN} if left out."),
+        typer.Option(metavar="N", min=1, help=f"How many lines the report shows; default: {LINES_SHOWN}."),
     ] = None,
     json_file: JSONFile = None,
     force: ForceResults = False,
@@ -60,12 +61,13 @@ def compare(
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Say which of two reads the same lines better, where, and how sure that is."""
-    from drethtr.cli.compare_page import comparison_page
-    from drethtr.cli.compare_report import plain, summary
+    """Compare two models or decoders on the same lines: which reads better, where, and how certain that is."""
+    from drethtr.cli.compare_report import summary
     from drethtr.evaluation.compare import compare_readings
+    from drethtr.evaluation.comparison import to_json
     from drethtr.evaluation.evaluate import to_read
     from drethtr.lines.sources import open_all
+    from drethtr.pictures.comparison_page import comparison_page
     from drethtr.recognition.recognizer import Recognizer
 
     if shown is not None and html_file is None:
@@ -73,7 +75,7 @@ def compare(
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
     samples = to_read(open_all(data), limit, seed)
-    # Both are loaded before the first one reads, so that nobody waits for what cannot be.
+    # Both are loaded before the first one reads, so that a bad name is reported at once.
     readers = [
         Recognizer.load(which.model, decoder=which.decoder, device=device, precision=precision, threads=threads)
         for which in systems
@@ -86,12 +88,12 @@ def compare(
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
     if json_file is not None:
-        write_json(json_file, plain(found, *sides))
+        write_json(json_file, to_json(found, *sides))
     typer.echo(summary(found, *sides))
 
 
 def system(spec: str) -> System:
-    """What a person means by `model.safetensors:beam:5`, `model.safetensors`, `:ctc` or `:`.
+    """The system that `model.safetensors:beam:5`, `model.safetensors`, `:ctc` or `:` stands for.
 
     Raises:
         CheckpointError: if there is no such model.
@@ -99,16 +101,17 @@ def system(spec: str) -> System:
     """
     if spec and Path(spec).exists():
         return System(spec, Path(spec), None)
-    for place, character in enumerate(spec):  # a path may have a colon of its own, such as that of a drive
+    for place, character in enumerate(spec):  # a path may hold a colon itself, as after the letter of a drive
         if character == ":" and (place == 0 or Path(spec[:place]).exists()):
             model, decoder = spec[:place], spec[place + 1 :]
+            refuse_decoder(decoder or None)
             return System(spec, Path(model) if model else None, decoder or None)
     raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
 
 
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
-    """Let one of the two read."""
-    from drethtr.cli.compare_report import Side
+    """Read the lines with one of the two."""
+    from drethtr.evaluation.comparison import Side
     from drethtr.pages.provenance import provenance_of, way_of
 
     found = read_with_bar(recognizer, samples, name)

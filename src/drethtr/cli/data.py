@@ -1,4 +1,4 @@
-"""`drethtr data`: get lines from where they are, and see whether they are sound."""
+"""`drethtr data`: import lines and check them."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -50,7 +50,7 @@ def import_lines(
         bool, typer.Option("--force", help="Replace the files that exist, those of all splits included.")
     ] = False,
 ) -> None:
-    """Bring line images and texts of a known layout into Parquet files; images keep their bytes where they can."""
+    """Import line images and texts of a known layout into Parquet files; images keep their bytes where possible."""
     from drethtr.lines.importers import importer_for
     from drethtr.lines.importers.hugging_face import HuggingFace
     from drethtr.lines.importers.importer import Tally
@@ -75,14 +75,14 @@ def import_lines(
     for split in SPLITS:
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
             earlier.unlink()
-            typer.echo(f"{earlier}: removed; it was of the import that this one replaces")
+            typer.echo(f"{earlier}: removed, as it came from the import that this one replaces")
     if json_file is not None:
         report = {"layout": importer.name, "convention": importer.convention, **vars(tally)}
         write_json(json_file, report)
 
 
 def refuse_name(output: Path) -> None:
-    """Refuse a name that is not one of a Parquet file."""
+    """Refuse an output whose name does not end in .parquet."""
     if output.suffix != ".parquet":
         raise DataError(f"{output}: the name of the file to write must end in .parquet")
 
@@ -117,7 +117,7 @@ def file_of(output: Path, split: str) -> Path:
 
 
 def summary(importer: "Importer", tally: "Tally", output: Path) -> str:
-    """What was imported, for people."""
+    """What was imported, as text."""
     lines = [f"{file_of(output, split)}: {tally.lines[split]:,} lines" for split in SPLITS if split in tally.lines]
     sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
     if importer.known and not tally.lines.keys() - set(SPLITS[:3]):
@@ -127,7 +127,7 @@ def summary(importer: "Importer", tally: "Tally", output: Path) -> str:
 
 
 def reasons(tally: "Tally") -> str:
-    """What was left out and why."""
+    """What was left out, and why."""
     lines = [
         f"{len(keys):,} left out, {reason}: {', '.join(keys[:SHOWN])}{', ...' if len(keys) > SHOWN else ''}"
         for reason, keys in tally.left_out.items()
@@ -144,7 +144,7 @@ def check(
         int, typer.Option(min=0, metavar="N", help="Read this many lines per set to find misaligned ones; 0: none.")
     ] = 200,
     model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="The model that reads them, else the one in the package.")
+        Path | None, typer.Option(metavar="MODEL", help="The model that reads them; default: the one in the package.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines to read.")] = 0,
     picture: Annotated[
@@ -156,9 +156,9 @@ def check(
     force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> None:
-    """Look for what spoils training or figures; exit code 1 if there are errors. Nothing is changed or dropped.
+    """Check lines for problems that spoil training or evaluation; exit code 1 if there are errors. Nothing is changed.
 
-    Files named for train, val or test are those splits; all others are one more.
+    Files with train, val or test in their names are those splits; all others form one more.
     """
     from drethtr.cli.check_report import draw_suspects, findings_of, read_suspects, report_json, report_text
     from drethtr.lines import checks
@@ -183,12 +183,12 @@ def gaps(
     files: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines to train on: Parquet, folders, patterns.")],
     output: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, FILE.parquet.")],
     model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="The model that finds them, else the one in the package.")
+        Path | None, typer.Option(metavar="MODEL", help="The model that finds them; default: the one in the package.")
     ] = None,
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
-    """Find the gaps between words, so that training can put lines together anew of words of their pages."""
+    """Find the gaps between words, so that training can recombine the words of a page into new lines."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import to_read

@@ -1,4 +1,4 @@
-"""`drethtr evaluate`: how well a model reads lines whose text is known."""
+"""`drethtr evaluate`: error rates of a model on lines with known text."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,14 +19,19 @@ from drethtr.cli.choices import (
     Threads,
     load_recognizer,
 )
-from drethtr.cli.evaluate_pages import open_references, page_table, read_and_compare
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.tables import table_of
+from drethtr.cli.progress import lines_unread, say
+from drethtr.cli.tables import interval, table_of
 from drethtr.cli.trust_table import trust_table
 
 if TYPE_CHECKING:
+    from drethtr.documents.page import Page
     from drethtr.evaluation.evaluate import Scores
+    from drethtr.pages.source import Original
     from drethtr.recognition.recognizer import Recognizer
+
+TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
+"""Columns for whole pages."""
 
 
 def evaluate(
@@ -39,7 +44,7 @@ def evaluate(
     limit: Limit = None,
     seed: Seed = 0,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Also show how far confidences and flags can be relied on.")
+        bool, typer.Option("--confidence", help="Also show how reliable confidences and flags are.")
     ] = False,
     json_file: JSONFile = None,
     force: ForceResults = False,
@@ -48,7 +53,7 @@ def evaluate(
     ] = False,
     lines: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For --end-to-end, as in transcribe; the default, auto, finds them anew."),
+        typer.Option(metavar="NAME", help="For --end-to-end: as in transcribe, but auto ignores given lines."),
     ] = None,
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -58,6 +63,7 @@ def evaluate(
 
     from drethtr.evaluation import evaluate as measure
     from drethtr.evaluation.end_to_end import to_json
+    from drethtr.evaluation.whole_pages import open_references, read_and_compare
     from drethtr.lines.sources import open_all
     from drethtr.pages.segmentation import segmentation_named
 
@@ -70,7 +76,14 @@ def evaluate(
         segmentation = segmentation_named(lines or "auto")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
         pages = open_references(data)
-        found = to_json(read_and_compare(recognizer, pages, segmentation))
+        with tqdm(total=len(pages), unit="page", disable=None) as bar:
+
+            def report(original: "Original", page: "Page") -> None:
+                bar.update()
+                if unread := lines_unread(original, page):
+                    say(unread)
+
+            found = to_json(read_and_compare(recognizer, pages, segmentation, report))
         deliver(f"{page_table(found)}\n{read_by(recognizer)}", found, recognizer, json_file)
         return
     if lines is not None:
@@ -87,7 +100,7 @@ def evaluate(
 
 
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
-    """Write figures for programs, with what read, if that is wanted, and show them to people."""
+    """Print figures, and write them with the reader to a file if one is named."""
     from drethtr.pages.provenance import provenance_of, way_of
 
     if json_file is not None:
@@ -96,7 +109,7 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
 
 
 def read_by(recognizer: "Recognizer") -> str:
-    """What read, for people."""
+    """What read the lines, as text."""
     from drethtr.pages.provenance import provenance_of
     from drethtr.recognition.search.strategies import name_of
 
@@ -105,7 +118,7 @@ def read_by(recognizer: "Recognizer") -> str:
 
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:
-    """What was measured, for people."""
+    """What was measured, as text."""
     found = scores.to_json()
     parts = [table_of(found), "", found["convention"], found["customs_convention"], read_by(recognizer)]
     if scores.left_out:
@@ -113,8 +126,23 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")
     if scores.empty:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
-        parts.append(f"Without text, so that all that is read there is wrong: {sets}.")
+        parts.append(f"Without text, so that anything read there counts as wrong: {sets}.")
     if scores.unknown:
         shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")
     return "\n".join(parts)
+
+
+def page_table(scores: Mapping[str, Any]) -> str:
+    """Error rates in percent, a row for each page; `scores` as `end_to_end.to_json` gives them."""
+    rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
+    rows.append({"name": "all", **scores["overall"]})
+    width = max(len(row["name"]) for row in rows)
+    titles = "".join(f"  {f'CER % {title}':>20}" for title in TITLES.values())
+    table = [f"{'page':{width}}  {'lines':>6}  {'found':>6}  {'characters':>10}{titles}"]
+    for row in rows:
+        rates = "".join(f"  {interval(row, name):>20}" for name in TITLES)
+        table.append(
+            f"{row['name']:{width}}  {row['lines']:>6,}  {row['lines_read']:>6,}  {row['characters']:>10,}{rates}"
+        )
+    return "\n".join([*table, "", scores["convention"]])

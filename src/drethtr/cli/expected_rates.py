@@ -1,4 +1,4 @@
-"""Expected character error rates as `drethtr predict-cer` tells them: of pages, and of sets beside the truth."""
+"""Expected character error rates, as `drethtr predict-cer` prints them: of pages, and of sets beside the true ones."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, Expected
 
 Report: TypeAlias = tuple[str, dict[str, Any]]
-"""What was found, for people and for programs."""
+"""The result as text and in plain values."""
 
 SHOWN = 30  # pages in the table; --json has them all
-PAGE = 100  # characters of a page whose error rate says something
+PAGE = 100  # fewer characters make the error rate of a page meaningless
 
 
 def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report:
-    """Each page and all lines together; so many more `failed` to be read."""
+    """Expected rates of each page and of all lines; `failed` more could not be read."""
     from drethtr.evaluation.predict import grouped
     from drethtr.lines.sample import page_of
     from drethtr.recognition.confidence.error_rate import doubt_of
@@ -93,7 +93,7 @@ def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
 
 
 def errors(told: "Sequence[Told]") -> str:
-    """How far off the expected rates are, for people."""
+    """How far off the expected rates are, as text."""
     found = agreement(told)
     return (
         f"mean absolute error {100 * found['mean_absolute_error']:.1f} points, "

@@ -1,4 +1,4 @@
-"""`drethtr explain`: one picture of a line, its reading, all doubts, and where the decoder looked."""
+"""`drethtr explain`: a picture of a line, its reading, its doubts, and where the decoder looked."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,8 +22,8 @@ def explain(
 ) -> None:
     """Draw how a line was read: characters under their places, doubts in color, where the decoder looked.
 
-    Below the reading is a row for each character, dark where the decoder looked for it, and for each layer how far back
-    it remembered what it had written.
+    Below the reading, each character has a row that is dark where the decoder looked, and each layer shows how far back
+    it remembers the text.
     """
     from drethtr.documents.writers.text import marked
     from drethtr.images.line import load_line

@@ -1,11 +1,11 @@
-"""`drethtr finetune`: a model learns a person's own lines."""
+"""`drethtr finetune`: adapt a model to your own lines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, require
 from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_places
 
@@ -26,35 +26,42 @@ def finetune(
     ] = None,
     validation: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILES", help="Lines to choose the best weights by, repeatable; else a part of DATA."),
+        typer.Option(metavar="FILES", help="Lines to choose the best weights by; repeatable; default: a part of DATA."),
     ] = None,
     old_data: Annotated[
-        list[str] | None, typer.Option(metavar="FILES", help="Lines not to be forgotten, mixed in; repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="FILES", help="Lines of earlier training to mix in, so that they are not forgotten; repeatable."
+        ),
     ] = None,
     adapter: Annotated[
-        bool, typer.Option("--adapter", help="Learn small additions, a file of at most 1 MB beside the model.")
+        bool, typer.Option("--adapter", help="Train an adapter (LoRA), a file of at most 1 MB beside the model.")
     ] = False,
     learning_curve: Annotated[
-        bool, typer.Option("--learning-curve", help="Also train on a quarter and a half, to see what more would bring.")
+        bool,
+        typer.Option(
+            "--learning-curve", help="Also train on a quarter and a half, to estimate the gain of more lines."
+        ),
     ] = False,
     samples: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Lines seen in training, repeats included; default: as many as suit."),
+        typer.Option(metavar="N", min=1, help="Lines seen in training, repeats included; default: depends on DATA."),
     ] = None,
     minimum_count: Annotated[
         int, typer.Option(metavar="N", min=1, help="How often a new character must occur to be added to the alphabet.")
     ] = 2,
     drop_unused: Annotated[
-        bool, typer.Option("--drop-unused", help="Take characters out of the alphabet that no line has.")
+        bool, typer.Option("--drop-unused", help="Remove characters from the alphabet that no line has.")
     ] = False,
-    check: Annotated[bool, typer.Option("--check", help="Only say what would be done.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only print what would be done.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and a run left beside it.")] = False,
     seed: Seed = 0,
     workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
     """Fine-tune a model on your lines: 50 are enough to start, thousands are fine."""
+    require("torch", "train")
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.training import finetuning
 
@@ -83,7 +90,7 @@ def finetune(
 
 
 def refuse(output: Path, model: Path | None, *, force: bool) -> None:
-    """Refuse a place for the result that cannot be right, before anything is done."""
+    """Refuse a place for the result that cannot be right, before any work is done."""
     from drethtr.training.finetuning.finetune import folder_of
 
     if output.suffix != ".safetensors":
@@ -95,7 +102,7 @@ def refuse(output: Path, model: Path | None, *, force: bool) -> None:
 
 
 def found(material: "Material") -> str:
-    """What there is to learn from, for people, before it begins."""
+    """What there is to learn from, as text, before training."""
     parts, alphabet = material.parts, material.alphabet
     how = "other pages" if parts.by_page else "lines drawn by chance, as pages are too few or unknown"
     if material.plan.validation:
@@ -124,7 +131,7 @@ def begins_as(character: str | None) -> str:
 
 
 def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
-    """What came of it, for people."""
+    """The result, as text."""
     from drethtr.training.finetuning.finetune import folder_of
 
     change = outcome.change
@@ -148,15 +155,15 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
 
 
 def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:
-    """What to go on with where nothing was learned, and what the result lacks."""
+    """What to use where nothing was gained, and what the result lacks."""
     start, before, after = material.plan.model, material.start.trust, outcome.model.trust
     loses = before.calibrations and not after.calibrations
-    lost = f", and has not the calibrated confidences of {start}" if loses else ""
-    return f"Nothing better was found: go on using {start}; {output} is no better{lost}. More lines may help."
+    lost = f", and lacks the calibrated confidences of {start}" if loses else ""
+    return f"Nothing better was found: keep using {start}; {output} is no better{lost}. More lines may help."
 
 
 def trust_of(material: "Material", model: "Model") -> list[str]:
-    """What the result knows of its own reading, and what it lacks."""
+    """What is calibrated in the result, and what is not."""
     from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
@@ -169,18 +176,18 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
     if model.trust.unlike_training is None:
         told.append(f"No line is flagged as unlike training: learning that takes {TO_KNOW_WRITING} lines{later}.")
     if material.start.trust.error_rates and not material.plan.adapter:
-        told.append("Error rates to expect are to be learned anew: see drethtr predict-cer --learn.")
+        told.append("Expected error rates must be learned again: see drethtr predict-cer --learn.")
     return told
 
 
 def percent(rates: "Rates") -> str:
-    """A character error rate and its interval, if pages are not too few."""
+    """A character error rate, with its interval unless there are too few pages."""
     interval = f" [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]" if rates.sure else ""
     return f"{100 * rates.cer:.2f} %{interval}"
 
 
 def curve_table(curve: "LearningCurve") -> list[str]:
-    """Error rates by number of lines, and what is expected of twice as many."""
+    """Error rates by number of lines, and what to expect of twice as many."""
     rows = [f"{lines:>9,}  {100 * cer:>6.2f}" for lines, cer in zip(curve.lines, curve.cers, strict=True)]
     return [
         f"{'lines':>9}  {'CER %':>6}",
@@ -190,7 +197,7 @@ def curve_table(curve: "LearningCurve") -> list[str]:
 
 
 def prospect(curve: "LearningCurve") -> str:
-    """What is to be expected of more lines."""
+    """What to expect of more lines."""
     if curve.gain <= 0:
         return "As far as these numbers of lines tell, more lines would not lower the CER."
     return (

@@ -1,4 +1,4 @@
-"""`drethtr info`: what a model is, what it was trained on, how well it reads, and what its card does not tell."""
+"""`drethtr info`: what a model is, what it was trained on, how well it reads, and what its card lacks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 VALIDATION = "validation_cer"
 LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
-"""What people call entries that training writes; others are called by their names."""
+"""Labels of entries that training writes; others have their names."""
 
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
-"""What a terminal would obey, as text: the card of a stranger may hold anything."""
+"""Control characters as text: the card of an unknown model may hold anything."""
 
 
 def info(
@@ -26,15 +26,13 @@ def info(
         Path | None,
         typer.Argument(metavar="MODEL", help="A model or adapter; the model inside the package if left out."),
     ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only say what its card lacks before it should be shared.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only print what its card lacks for sharing.")] = False,
     add: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Put entries of a TOML file, or figures of evaluate --json, on the card."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="With --add, replace figures by such on fewer lines, too.")
+        bool, typer.Option("--force", help="With --add, also replace figures by some measured on fewer lines.")
     ] = False,
 ) -> None:
     """Describe a model: its size, alphabet, training data, measured error rates and license.
@@ -60,9 +58,9 @@ def info(
 
 
 def extend_card(model: "Model", path: Path, files: Sequence[Path], *, force: bool) -> "Model":
-    """Add the entries of some files to the card of the model in `path`, of figures only those that it made itself.
+    """Add the entries of some files to the card of the model in `path`; figures only if this model was measured.
 
-    Figures on fewer lines than those that they replace have to be forced.
+    Figures on fewer lines than those they replace need `force`.
     """
     from drethtr.recognition.model_file import save_card
     from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
@@ -79,7 +77,7 @@ def extend_card(model: "Model", path: Path, files: Sequence[Path], *, force: boo
 
 
 def report_gaps(model: "Model", path: Path) -> None:
-    """Say what a card lacks, and how to add it; the exit code is 1 if it lacks something."""
+    """Print what a card lacks, and how to add it; the exit code is 1 if it lacks something."""
     from drethtr.sharing.card import gaps
 
     found = gaps(model)
@@ -124,20 +122,20 @@ def description(model: "Model", path: Path) -> list[str]:
 
 
 def measured(evaluation: Mapping[str, Any]) -> str:
-    """What figures rest on, as far as they say; whether the model learned from these lines, they do not."""
+    """What figures were measured on, as far as they say; they do not say whether the model was trained on it."""
     way = "".join(f", {key} {evaluation[key]}" for key in ("decoder", "precision") if key in evaluation)
     return f"measured on {evaluation['overall']['lines']:,} lines{way}:"
 
 
 def percentages(value: Any) -> dict[str, str]:
-    """Fractions by name in percent; nothing, if these are not all such, as a card may say anything."""
+    """Fractions by name in percent; empty unless all are fractions, as a card may hold anything."""
     if not isinstance(value, Mapping) or not all(isinstance(rate, float) for rate in value.values()):
         return {}
     return {name: f"{100 * rate:.1f} %" for name, rate in value.items()}
 
 
 def validation(rates: Mapping[str, str], *, alone: bool) -> list[str]:
-    """How weights were chosen, of each set only where no better figures follow."""
+    """The validation results that chose the weights; those of each set only if no better figures follow."""
     overall = f" CER {rates['all']}" if "all" in rates else ""
     sets = [f"  {name}: {rate}" for name, rate in rates.items() if name != "all"]
     return [f"validation, to choose weights by:{overall}", *(sets if alone or not overall else [])]
@@ -154,7 +152,7 @@ def entry(name: str, value: Any) -> list[str]:
 
 
 def words(value: Any) -> str:
-    """A value of a table for people: a rate in percent, several things with commas; nothing, if it is empty."""
+    """A value of a table as text: a rate in percent, a list with commas; empty if there is none."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -165,7 +163,7 @@ def words(value: Any) -> str:
 
 
 def rate(value: Mapping[str, Any]) -> str:
-    """A character error rate, with its interval if it has one, and the lines it rests on; nothing, if it is none."""
+    """A character error rate with its interval, if there is one, and its number of lines; empty if it is no rate."""
     from drethtr.sharing.card import RATE, has_rate
 
     lines = value.get("lines")

@@ -1,4 +1,4 @@
-"""`drethtr language`: teach a model which texts are likely."""
+"""`drethtr language`: give a model a language model of character n-grams."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,17 +21,17 @@ ORDER = 6
 
 def language(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text: those that it was trained on.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text: those it was trained on.")],
     texts: Annotated[
         list[Path] | None,
         typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
     ] = None,
     share: Annotated[
-        float, typer.Option(metavar="S", min=0, max=1, help="How much the texts count; the lines count for the rest.")
+        float, typer.Option(metavar="S", min=0, max=1, help="Weight of the texts; the lines have the rest.")
     ] = 0.4,
     lines: Annotated[int, typer.Option(metavar="N", min=1, help="Lines drawn from the texts.")] = 800_000,
     keep: Annotated[
-        float, typer.Option(metavar="S", min=0, max=1, help="How much the n-grams count that the model has already.")
+        float, typer.Option(metavar="S", min=0, max=1, help="Weight of the n-grams that the model already has.")
     ] = 0.5,
     order: Annotated[
         int | None,
@@ -39,20 +39,18 @@ def language(
     ] = None,
     size: Annotated[
         int,
-        typer.Option(
-            metavar="N", min=1, help="N-grams to keep, beside those that they go on from; about 4 bytes each."
-        ),
+        typer.Option(metavar="N", min=1, help="N-grams to keep, not counting their prefixes; about 4 bytes each."),
     ] = 700_000,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The model file to write; with --force, MODEL itself if left out."),
+        typer.Option(metavar="FILE", help="The model file to write; default: MODEL itself, with --force."),
     ] = None,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
 ) -> None:
-    """Count which characters follow which, so that the CTC head finds texts that are likely; calibrate it afterwards.
+    """Learn character n-grams from texts, which guide the CTC search to likely texts; calibrate the model afterwards.
 
-    Use training lines and other texts, never those that the model is measured on.
+    Use training lines and other texts, never those that the model is evaluated on.
     """
     import numpy as np
 
@@ -66,7 +64,7 @@ def language(
     refuse_existing(target, force=force)
     loaded = load_model(model)
     if loaded.network.ctc is None:
-        raise ConfigError(f"{model}: has no CTC head, whose search n-grams guide; train one with a head")
+        raise ConfigError(f"{model}: has no CTC head, whose search the n-grams would guide; train a model with one")
     tokenizer = loaded.tokenizer
     known = [sample.text for sample in open_all(data)]
     sources: list[Iterable[str] | NGrams] = [known]
@@ -79,7 +77,7 @@ def language(
     if loaded.ngrams is not None and keep:
         sources.append(loaded.ngrams)
         parts = [*((1 - keep) * part for part in parts), keep]
-        names.append("those that it had")
+        names.append("the n-grams that it had")
         order = order or loaded.ngrams.order
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_ngrams(model, ngrams, target)
@@ -88,5 +86,5 @@ def language(
 
 
 def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:
-    """Lines of texts."""
+    """Lines drawn from texts."""
     return (corpus.draw(rng).text for _ in range(number))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-import drethtr
 from drethtr.base.errors import DrethtrError
+from drethtr.base.version import __version__
 from drethtr.cli.batch import batch
 from drethtr.cli.calibrate import calibrate
 from drethtr.cli.compare import compare
@@ -18,16 +18,14 @@ from drethtr.cli.explain import explain
 from drethtr.cli.finetune import finetune
 from drethtr.cli.info import info
 from drethtr.cli.language import language
+from drethtr.cli.plugged import Commands
 from drethtr.cli.predict_cer import predict_cer
 from drethtr.cli.serve import serve
 from drethtr.cli.synth import synth
 from drethtr.cli.train import train
 from drethtr.cli.transcribe import transcribe
-from drethtr.research.commands.bench import app as bench
-from drethtr.research.commands.convert import convert
-from drethtr.research.commands.reproduce import reproduce
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (
     transcribe,
     batch,
@@ -41,19 +39,16 @@ for command in (
     train,
     finetune,
     language,
-    convert,
     synth,
-    reproduce,
 ):
     app.command()(command)
-app.add_typer(bench, name="bench")
 app.add_typer(data, name="data")
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if wanted:
-        typer.echo(drethtr.__version__)
+        typer.echo(__version__)
         raise typer.Exit
 
 
@@ -67,7 +62,7 @@ def common(
 
 
 def write_utf8() -> None:
-    """Let files and pipes have every character: Windows would end a command at the first that its code page lacks."""
+    """Write UTF-8 to files and pipes: the code page of Windows lacks characters, which would end the command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and not stream.isatty():
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""`drethtr predict-cer`: how well unlabelled lines will be read, before anybody transcribes them."""
+"""`drethtr predict-cer`: the error rate to expect on untranscribed lines."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -53,8 +53,8 @@ def predict_cer(
 ) -> None:
     """Predict the character error rate of untranscribed lines, with a 95 % interval.
 
-    An image that cannot be used is named and skipped, and the exit code is 1, as it is if nothing was read on any line;
-    it is 2 if no image could be used.
+    An image that cannot be used is named and skipped, and the exit code is 1. It is also 1 if no text was found on any
+    line, and 2 if no image could be used.
     """
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
@@ -106,7 +106,7 @@ def report_left_out(line: "LeftOut") -> None:
 
 
 def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
-    """Refuse to replace a model by another one, even if it may be replaced: only what it knows of itself should change.
+    """Refuse to replace a model by one with other weights, even by --force: only what it knows of itself may change.
 
     Raises:
         ConfigError: saying how to teach that model.
@@ -121,12 +121,12 @@ def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
 
 
 def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
-    """The lines with what is read on them."""
+    """The lines with their readings."""
     return list(zip(samples, read_with_bar(recognizer, samples), strict=True))
 
 
 def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
-    """The same of those lines whose images can be used; says why others cannot."""
+    """The lines whose images can be used, with their readings; reports why others cannot."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_each
@@ -142,10 +142,10 @@ def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[
 
 
 def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
-    """What the model learned about its own error rate with a decoder, called so by the person who asks.
+    """What the model has learned about its error rate with a decoder, which was typed as `decoder`.
 
     Raises:
-        ConfigError: if it did not.
+        ConfigError: if it has learned nothing.
     """
     from drethtr.recognition.search.strategies import name_of
 
@@ -161,7 +161,7 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
 
 
 def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> Report:
-    """Learn from the sets, show how well each is told by the others, and write the model."""
+    """Learn from the sets, show how well each is predicted from the others, and write the model."""
     from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
     from drethtr.recognition.model_file import save_trust
 

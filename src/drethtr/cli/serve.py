@@ -10,12 +10,12 @@ from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
 
 BACKLOG = 2048
-"""So many connections may wait to be taken up, as uvicorn has it."""
+"""How many connections may wait to be accepted, as in uvicorn."""
 
 
 def serve(
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Who may ask: 127.0.0.1, this machine; 0.0.0.0, everybody.")
+        str, typer.Option(metavar="ADDRESS", help="Who may connect: 127.0.0.1, this machine; 0.0.0.0, everybody.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
     model: ModelFile = None,
@@ -27,12 +27,12 @@ def serve(
         int, typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line.")
     ] = 0,
     lines: Annotated[
-        str, typer.Option(metavar="NAME", help="Where lines of pages come from, as for drethtr transcribe.")
+        str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
 ) -> None:
-    """Answer over HTTP: POST the image of a line to /line, of a page to /page?format=alto.
+    """Serve readings over HTTP: POST the image of a line to /line, of a page to /page?format=alto.
 
-    There are no passwords and no encryption: beyond your own machine, put it behind a server that has them.
+    It has no passwords and no encryption; beyond your own machine, run it behind a server that has them.
     """
     try:
         import uvicorn
@@ -52,10 +52,10 @@ def serve(
 
 
 def listener(host: str, port: int) -> socket:
-    """Where requests come in; they wait there until they are answered.
+    """A socket that takes connections.
 
     Raises:
-        ConfigError: if that cannot be, as another program listens there.
+        ConfigError: if it cannot be opened, for example because another program listens there.
     """
     try:
         return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=BACKLOG)

@@ -20,7 +20,7 @@ def synth(
     count: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines.")] = 1000,
     height: Annotated[int, typer.Option(metavar="N", help="Height of the lines in pixels.")] = 64,
     alphabet: Annotated[
-        str, typer.Option(metavar="TEXT", help="The only characters to write; any that the fonts draw if empty.")
+        str, typer.Option(metavar="TEXT", help="The only characters to write; default: all that the fonts have.")
     ] = "",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same lines.")] = 0,
     sheet: Annotated[
@@ -40,7 +40,7 @@ def synth(
 
     as_parquet = output.suffix == ".parquet"
     if output.suffix and not (as_parquet or output.is_dir()):
-        raise DataError(f"{output}: must end in .parquet, or be a folder, whose name has no ending")
+        raise DataError(f"{output}: must end in .parquet, or be a folder without an ending in its name")
     refuse_places(sheet, output if as_parquet else None)
     refuse_ending(sheet, ".png")
     refuse_existing(output, sheet, force=force)

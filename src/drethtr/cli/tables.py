@@ -1,25 +1,26 @@
-"""Measured figures as a table for people."""
+"""Measured figures as a table."""
 
 from collections.abc import Mapping
 from typing import Any
 
 COUNTS = {"lines": 6, "drawn": 6, "characters": 10}
-"""What rates rest on, and how wide that is: older scores lack how many pages, or lines of unknown page, are drawn."""
+"""What rates are based on, and the widths of the columns; older scores lack `drawn`, the pages that were resampled."""
 
-OTHER_CUSTOMS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
-"""Titles of the word error rates in other customs, and their names in JSON."""
+OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
+"""Titles of word error rates by other conventions, and their names in JSON."""
 
 
 def table_of(scores: Mapping[str, Any]) -> str:
     """Error rates in percent, a row for each set; `scores` as `Scores.to_json` gives them, now or before.
 
-    CER and WER come with their intervals, unless pages are too few; older scores lack WER in other customs than between
-    white space.
+    CER and WER have their intervals, unless there are too few pages; older scores have WER by one convention only.
     """
     rows = [*scores["sets"], {"name": "all", **scores["overall"]}]
     width = max(len(row["name"]) for row in rows)
     known = [name for name in COUNTS if all(is_number(row.get(name)) for row in rows)]
-    others = {title: name for title, name in OTHER_CUSTOMS.items() if all(is_rate(row.get(name, "")) for row in rows)}
+    others = {
+        title: name for title, name in OTHER_CONVENTIONS.items() if all(is_rate(row.get(name, "")) for row in rows)
+    }
     counts = "".join(f"  {name:>{COUNTS[name]}}" for name in known)
     titles = "".join(f"  {title:>13}" for title in others)
     lines = [f"{'set':{width}}{counts}  {'CER %':>20}  {'WER %':>20}{titles}"]
@@ -32,17 +33,17 @@ def table_of(scores: Mapping[str, Any]) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether there is a figure to show."""
+    """Whether a value is a number."""
     return isinstance(value, int | float)
 
 
 def is_rate(value: Any) -> bool:
-    """Whether there is a rate to show, or none because there was no text."""
+    """Whether a value is a rate, or None because there was no text."""
     return value is None or is_number(value)
 
 
 def figure(value: float | None, digits: int = 2, times: int = 100) -> str:
-    """A figure, usually a rate in percent, or that there is none."""
+    """A figure, usually a rate in percent; a dash if there is none."""
     return "–" if value is None else f"{times * value:.{digits}f}"
 
 

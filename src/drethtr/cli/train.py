@@ -1,11 +1,11 @@
-"""`drethtr train`: from a run file to a model."""
+"""`drethtr train`: train a model from a run file."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, require
 from drethtr.base.outputs import make_folder
 from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
 
@@ -14,14 +14,15 @@ def train(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A TOML file: what to train, on what, how long.")],
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for models, snapshots and figures.")],
     settings: Settings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run in the folder stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder.")] = False,
     minutes: Annotated[
-        float | None, typer.Option(metavar="N", min=0, help="Stop, ready to resume, after so long.")
+        float | None, typer.Option(metavar="N", min=0, help="Stop after this time, ready to resume.")
     ] = None,
     workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
     """Train a model."""
+    require("torch", "train")
     from drethtr.base import config
     from drethtr.training import loop
     from drethtr.training.run import RunConfig
@@ -34,7 +35,7 @@ def train(
     wanted = config.load(RunConfig, run, settings or ())
     make_folder(output)
     if resume and not (output / loop.SNAPSHOT).exists():
-        typer.echo(f"drethtr: nothing to resume in {output}: the run begins anew", err=True)
+        typer.echo(f"drethtr: nothing to resume in {output}; the run starts from the beginning", err=True)
     best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
     if best.exists():
         typer.echo(

@@ -1,4 +1,4 @@
-"""How far a model's word about itself can be relied on, as tables for people."""
+"""How reliable confidences and flags are, as tables."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ def trust_table(trust: Mapping[str, Any]) -> str:
 
 
 def overview(trust: Mapping[str, Any]) -> Iterator[str]:
-    """Errors of calibration, and of the surest."""
+    """Calibration errors, and error rates of the most confident part."""
     coverages = list(trust["words"]["coverage"])
     surest = "".join(f"  {f'surest {float(share):.0%}':>11}" for share in coverages[1:])
     yield f"{'confidence of':13}  {'number':>9}  {'right %':>7}  {'ECE %':>6}  {'AUROC':>6}  {'wrong %':>11}{surest}"
@@ -30,7 +30,7 @@ def overview(trust: Mapping[str, Any]) -> Iterator[str]:
 
 
 def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
-    """Confidence against truth, a row for each group of like confidence."""
+    """Confidence against accuracy, in groups of similar confidence."""
     yield "confidence % → right % (number)"
     for level in ("characters", "words"):
         groups = (
@@ -41,7 +41,7 @@ def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
 
 
 def flags(trust: Mapping[str, Any]) -> Iterator[str]:
-    """How many lines are flagged, and whether rightly."""
+    """How many lines are flagged, and how their error rate differs."""
     yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
     flagged, others = (figure(trust[name]) for name in ("cer_flagged", "cer_unflagged"))
     yield f"CER %: {flagged} of flagged lines, {others} of the others"

@@ -1,9 +1,9 @@
-"""Pages of documents: read from PAGE XML, ALTO and JSON, written in these and as hOCR, CSV, text, HTML and PDF.
+"""Read pages from PAGE XML, ALTO and JSON, and write them in these formats and as hOCR, CSV, text, HTML and PDF.
 
     from drethtr.documents import read_page
     texts = {line.id: line.text for line in read_page("0001.xml").lines}
 
-`FORMATS` has the writers; `drethtr.documents.update` writes into a file and leaves the rest of it alone.
+`FORMATS` lists the writers; `drethtr.documents.update` adds text to a file and leaves the rest of it unchanged.
 """
 
 from drethtr.documents.beside import image_beside

@@ -1,4 +1,4 @@
-"""What a page is called, and where its image is: known from the names of files."""
+"""Derive names of pages, and locate their images, from file names."""
 
 import re
 from pathlib import Path
@@ -7,25 +7,25 @@ from drethtr.base.errors import DataError
 from drethtr.images.page import PageSource, open_pages
 
 DESCRIPTION = ".xml"
-"""Ending of PAGE and ALTO files."""
+"""Extension of PAGE and ALTO files."""
 
 KINDS = (".alto", ".page")
-"""What files that describe pages may have before their ending."""
+"""Suffixes before the extension of PAGE and ALTO files."""
 
 IMAGES = (
     *(".jpg", ".jpeg", ".jfif", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif"),
     *(".j2k", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm"),
 )
-"""Endings of image files; where several lie beside a page, the first counts."""
+"""Extensions of image files; if several images lie beside a page, the first in this order is used."""
 
 IMAGE_FOLDERS = ("Images", "images", "img")
-"""Folders with the images of pages that are described beside or below them."""
+"""Folders for the images of pages that are described beside or below them."""
 
 NUMBER = re.compile(r"_\d{4,}$")
 
 
 def is_hidden(file: Path) -> bool:
-    """Whether a file is hidden, as `._a.png` is, which macOS puts beside `a.png` on foreign disks."""
+    """Whether a file is hidden, such as the `._a.png` files that macOS puts on foreign disks."""
     return file.name.startswith(".")
 
 
@@ -36,7 +36,7 @@ def visible_below(folder: Path) -> list[Path]:
 
 
 def page_stem(path: Path) -> str:
-    """The name of the page in a file: `0001` in `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
+    """The page name in a file name: `0001` for `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
     stem = path.stem
     if path.suffix.lower() == DESCRIPTION:
         for kind in KINDS:
@@ -45,21 +45,21 @@ def page_stem(path: Path) -> str:
 
 
 def numbered(stem: str, number: int) -> str:
-    """The name of a page of a file that holds several: `book_0012`."""
+    """The name of a page of a multi-page file: `book_0012`."""
     return f"{stem}_{number:04}"
 
 
 def without_number(stem: str) -> str:
-    """The name of the file that such a page is in."""
+    """The name of the file that a numbered page belongs to."""
     return NUMBER.sub("", stem)
 
 
 def image_beside(path: Path, image: str) -> Path:
     """The image of the page in the file `path`, which calls it `image`.
 
-    It is looked for by that name beside the file and one folder above, as Transkribus keeps pages in a folder `page`,
-    then in `IMAGE_FOLDERS` there and one level higher; finally beside and above the file by the file's own name with
-    the ending of an image, first by the whole name, then by less and less of it.
+    It is looked up by that name beside the file and, because Transkribus keeps pages in a folder `page`, one folder
+    above, then in `IMAGE_FOLDERS` there and one level higher. Otherwise it is looked up beside and above the file by
+    the file's own name with the extension of an image, first the whole name, then ever shorter parts of it.
 
     Raises:
         DataError: if there is none.
@@ -78,10 +78,12 @@ def image_beside(path: Path, image: str) -> Path:
 
 
 def image_of(path: Path, image: str) -> PageSource:
-    """The image of the page in the file `path`, which calls it `image`; its own number tells which of several pages.
+    """The image of the page in the file `path`, which calls it `image`.
+
+    In a multi-page file, the name of `path` selects the page.
 
     Raises:
-        DataError: if there is none, it is damaged, or nothing tells which of several it is.
+        DataError: if there is none, it is damaged, or the page is ambiguous.
     """
     found = image_beside(path, image)
     sources = open_pages(found)
@@ -91,13 +93,13 @@ def image_of(path: Path, image: str) -> PageSource:
     if page_stem(path) not in names:
         raise DataError(
             f"{path}: describes one page, but {found} has {len(sources)}; "
-            f"to tell which, call it {names[0]}{path.suffix} or so"
+            f"add the number of the page to its name, such as {names[0]}{path.suffix}"
         )
     return sources[names.index(page_stem(path))]
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; a name that is too long for a file has none."""
+    """Whether a file exists; False if its name is too long for the file system."""
     try:
         return path.is_file()
     except OSError:

@@ -1,4 +1,4 @@
-"""What writers are given: pages with their scans, and who read them."""
+"""The input of writers: pages with their scans and provenance."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,13 +8,13 @@ from typing import Self
 
 from PIL import Image
 
-import drethtr
+from drethtr.base.version import __version__
 from drethtr.documents.page import Page
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who made a document: drethtr of a version, with a model, named by its `Model.identity`, at a time."""
+    """The origin of a document: a version of drethtr, a model, given by its `Model.identity`, and a time."""
 
     version: str
     model: str
@@ -22,28 +22,29 @@ class Provenance:
 
     @classmethod
     def now(cls, model: str) -> Self:
-        """What this version makes now, with the model of this identity."""
-        return cls(drethtr.__version__, model, datetime.now(UTC))
+        """The provenance of what this version makes now with the given model."""
+        return cls(__version__, model, datetime.now(UTC))
 
     def __str__(self) -> str:
         return f"drethtr {self.version}, model {self.model}"
 
     def to_json(self) -> dict[str, str]:
-        """The same in plain values."""
+        """The provenance as plain values."""
         return {"drethtr": self.version, "model": self.model, "created": self.timestamp}
 
     @property
     def timestamp(self) -> str:
-        """The time in UTC, as XML writes it."""
+        """The time in UTC, in XML format."""
         return self.created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True)
 class Scan:
-    """The image of a page: `load` gives its pixels upright, as the page's coordinates mean them, in mode 1, L or RGB.
+    """The image of a page; `load` returns it upright, matching the page's coordinates, in mode 1, L or RGB.
 
-    file  the image file, if it holds this image alone and is turned no further than its EXIF says; a JPEG goes into a
-          PDF as it is
+    file  the image file, if it contains only this image, rotated by nothing but its EXIF orientation; a JPEG is
+          embedded in
+          a PDF unchanged
     """
 
     load: Callable[[], Image.Image]
@@ -52,7 +53,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page and its scan; `number` counts the pages of the file they come from, from 1, if that is known."""
+    """A page with its scan; `number` is the number of the page in its source file, from 1, if known."""
 
     page: Page
     scan: Scan
@@ -61,7 +62,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Document:
-    """One page or more that belong together; `pdf` is the PDF file whose pages they all are, if they come from one."""
+    """One or more pages that belong together; `pdf` is the PDF file they come from, if any."""
 
     sheets: tuple[Sheet, ...]
     provenance: Provenance
@@ -74,9 +75,9 @@ class Document:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the pages in their file; their places in the document where those are not known."""
+        """The numbers of the pages in their file, or their positions in the document if unknown."""
         return tuple(sheet.number or place for place, sheet in enumerate(self.sheets, 1))
 
     def apart(self) -> "tuple[Document, ...]":
-        """Each page as a document of its own."""
+        """A separate document for each page."""
         return tuple(replace(self, sheets=(sheet,), pdf=None) for sheet in self.sheets)

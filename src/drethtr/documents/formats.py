@@ -1,10 +1,8 @@
-"""`FORMATS` and `LINE_FORMATS`: one entry for each format that pages, or images of single lines, are written in."""
+"""`FORMATS` and `LINE_FORMATS`: the formats in which pages, or images of single lines, can be written."""
 
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from typing import NamedTuple
 
-from drethtr.base.errors import MissingExtraError
 from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
 from drethtr.documents.writers.hocr import write_hocr
@@ -28,30 +26,19 @@ from drethtr.documents.writers.view import write_view
 
 
 class Format(NamedTuple):
-    """How pages are written.
+    """A format in which pages can be written.
 
-    ending    of its files
-    media     media type, as mail and browsers use it
-    write     the content of a file
-    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, which
-              `Document.apart` makes
-    package   what must be installed for it, of the extra `page`
+    ending    file extension
+    media     MIME type
+    write     makes the content of a file
+    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, as made by
+              `Document.apart`
     """
 
     ending: str
     media: str
     write: Callable[[Document], bytes]
     together: bool
-    package: str = ""
-
-    def refuse_missing(self) -> None:
-        """Refuse the format if its package is missing, before anything is read for it.
-
-        Raises:
-            MissingExtraError: if the package is not installed.
-        """
-        if self.package and find_spec(self.package) is None:
-            raise MissingExtraError(self.package, "page")
 
 
 FORMATS: Mapping[str, Format] = {
@@ -62,7 +49,7 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(".json", "application/json", write_json, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
     "html": Format(".html", "text/html", write_view, together=False),
-    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, package="pikepdf"),
+    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True),
 }
 
 TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts)

@@ -1,4 +1,4 @@
-"""Names of elements that are unique in their file."""
+"""Unique names of elements in a file."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,23 +11,23 @@ NO_START = re.compile(f"^(?=[^{STARTS}])|^$")
 
 
 class Identifiers:
-    """Hands out ids that XML allows, each once; `taken` are in use already."""
+    """Assigns ids that are valid in XML, each once; `taken` are already in use."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = set(taken)
         self.tried: dict[str, Iterator[str]] = {}
 
     def claim(self, wanted: str) -> str:
-        """The id, if it is free and XML allows it, else one much like it."""
+        """The wanted id, or a similar one if it is taken or invalid."""
         valid = NO_START.sub("_", NO_PART.sub("_", wanted))
-        names = self.tried.setdefault(valid, numbered(valid))  # goes on behind those that were taken before
+        names = self.tried.setdefault(valid, numbered(valid))  # continues after the numbers taken before
         free = next(name for name in names if name not in self.taken)
         self.taken.add(free)
         return free
 
 
 def ids_of(elements: Sequence[Element], attribute: str, kind: str) -> list[str]:
-    """The id of each element; one that has none, or one that was used before, is numbered, the same way every time."""
+    """The id of each element; missing and duplicate ids are numbered, reproducibly."""
     taken = {element.attributes.get(attribute, "") for element in elements} | {""}
     seen, ids = set(), []
     for number, element in enumerate(elements, 1):

@@ -1,8 +1,8 @@
-"""XML as a tree that remembers where in the file every element stands, read without trusting the file.
+"""Parse XML safely into a tree that remembers the position of every element in the file.
 
-A document type declaration is refused as soon as it begins: entities, external files and expansion bombs all need one.
-The file is worked on as UTF-8, whatever its encoding; `Markup.encode` returns to the encoding and byte order mark of
-the original, bit for bit.
+A document type declaration is refused as soon as it begins, because entities, external files and expansion bombs all
+need one. The file is processed as UTF-8, whatever its encoding; `Markup.encode` restores the encoding and byte order
+mark of the original exactly.
 """
 
 import codecs
@@ -33,10 +33,10 @@ FORBIDDEN = re.compile("[^\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(slots=True)
 class Element:
-    """An element and its place: byte offsets in the UTF-8 form of the file.
+    """An element and its position: byte offsets in the UTF-8 form of the file.
 
-    start, inside, inside_end, end   where the start tag begins and ends, where the end tag begins and ends; of a
-                                     self-closing tag the last three are the same
+    start, inside, inside_end, end   where the start tag begins and ends, where the end tag begins and ends; for a
+                                     self-closing tag the last three are equal
     """
 
     name: str
@@ -51,25 +51,25 @@ class Element:
     children: list["Element"] = field(default_factory=list)
 
     def all(self, *names: str) -> list["Element"]:
-        """The children of these names."""
+        """The children with these names."""
         return [child for child in self.children if child.name in names]
 
     def first(self, *path: str) -> "Element | None":
-        """The first descendant by a path of names, each a child of the one before; None if there is none."""
+        """The first descendant along a path of names, each a child of the previous one; None if there is none."""
         here: Element | None = self
         for name in path:
             here = next((child for child in here.children if child.name == name), None) if here else None
         return here
 
     def walk(self) -> Iterator["Element"]:
-        """The element and all below it in the order of the file."""
+        """The element and all its descendants in document order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 class Markup(NamedTuple):
-    """A file: its root element, its bytes as UTF-8 without byte order mark, and what they were encoded in."""
+    """A file: its root element, its bytes as UTF-8 without byte order mark, and its original encoding."""
 
     root: Element
     utf8: bytes
@@ -77,12 +77,12 @@ class Markup(NamedTuple):
     mark: bytes
 
     def encode(self, utf8: bytes) -> bytes:
-        """Changed bytes in the encoding of the file; characters that it lacks become character references."""
+        """Changed bytes in the original encoding; unsupported characters become character references."""
         return self.mark + utf8.decode().encode(self.encoding, "xmlcharrefreplace")
 
 
 def parse(data: bytes, name: str) -> Markup:
-    """Read an XML file; `name` is what error messages call it.
+    """Parse an XML file; `name` is used in error messages.
 
     Raises:
         DataError: if it is too large, in an unknown encoding, not well-formed, or declares a document type.
@@ -91,10 +91,10 @@ def parse(data: bytes, name: str) -> Markup:
     mark, encoding = encoding_of(data, name)
     try:
         utf8 = data[len(mark) :].decode(encoding).encode()
-    except LookupError as error:  # there is no ISO-8859-12, and no windows-1259
+    except LookupError as error:  # the pattern allows ISO-8859-12 and windows-1259, which do not exist
         raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8") from error
     except UnicodeError as error:
-        raise DataError(f"{name}: not {encoding}, as it claims: {error}") from error
+        raise DataError(f"{name}: declared as {encoding} but encoded otherwise: {error}") from error
     builder = TreeBuilder(utf8, name)
     parser = expat.ParserCreate("utf-8", " ")
     parser.namespace_prefixes = True
@@ -112,13 +112,13 @@ def parse(data: bytes, name: str) -> Markup:
 
 
 def refuse_large(data: bytes, name: str) -> None:
-    """Refuse more than the file of a page may have, whatever it is written in."""
+    """Refuse a page file that exceeds the size limit, in any format."""
     if len(data) > MAX_BYTES:
-        raise DataError(f"{name}: has more than the {MAX_BYTES:,} bytes that the file of a page may have")
+        raise DataError(f"{name}: exceeds the limit of {MAX_BYTES:,} bytes for page files")
 
 
 def encoding_of(data: bytes, name: str) -> tuple[bytes, str]:
-    """The byte order mark of a file and the encoding it or the XML declaration names."""
+    """The byte order mark of a file, and its encoding from that or from the XML declaration."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return mark, encoding
@@ -127,14 +127,14 @@ def encoding_of(data: bytes, name: str) -> tuple[bytes, str]:
     declared = DECLARATION.match(data)
     encoding = declared[1].decode().lower() if declared else "utf-8"
     if encoding.startswith("utf-16") or encoding == "utf16":
-        return b"", "utf-8"  # a declaration that can be read as ASCII is not in UTF-16, whatever it says
+        return b"", "utf-8"  # a declaration that is readable as ASCII is not UTF-16, even if it says so
     if not ENCODINGS.fullmatch(encoding):
         raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8")
     return b"", encoding
 
 
 class TreeBuilder:
-    """Collects what the parser meets into elements."""
+    """Builds elements from the events of the parser."""
 
     def __init__(self, utf8: bytes, name: str) -> None:
         self.utf8 = utf8
@@ -145,14 +145,14 @@ class TreeBuilder:
         self.elements = 0
 
     def refuse_doctype(self, *_: object) -> NoReturn:
-        """Stop before anything that a document type could do."""
-        raise DataError(f"{self.name}: refused: it declares a document type (DTD), which may define entities")
+        """Stop before a document type can have any effect."""
+        raise DataError(f"{self.name}: refused because it declares a document type (DTD), which may define entities")
 
     def open(self, tag: str, attributes: dict[str, str], start: int) -> None:
-        """Begin an element; attributes of other namespaces are left out."""
+        """Begin an element; attributes in other namespaces are ignored."""
         self.elements += 1
         if self.elements > MAX_ELEMENTS or len(self.opened) >= MAX_DEPTH:
-            raise DataError(f"{self.name}: refused: more than {MAX_ELEMENTS:,} elements, or {MAX_DEPTH} within another")
+            raise DataError(f"{self.name}: refused because it exceeds {MAX_ELEMENTS:,} elements or {MAX_DEPTH} levels")
         matched = TAG.match(self.utf8, start)
         assert matched is not None
         namespace, local, prefix = split_name(tag)
@@ -179,7 +179,7 @@ class TreeBuilder:
 
 
 def split_name(tag: str) -> tuple[str, str, str]:
-    """Namespace, name and prefix of what expat calls a tag."""
+    """The namespace, local name and prefix of a name from expat."""
     match tag.split(" "):
         case [namespace, local, prefix]:
             return namespace, local, prefix
@@ -190,19 +190,19 @@ def split_name(tag: str) -> tuple[str, str, str]:
 
 
 def clean(text: str) -> str:
-    """The text in one row: tabs and line breaks as spaces, characters that XML cannot hold as U+FFFD."""
+    """The text on one line: tabs and line breaks become spaces, characters that XML forbids become U+FFFD."""
     return FORBIDDEN.sub("\ufffd", CONTROL_SPACE.sub(" ", text))
 
 
 def serialize(root: ET.Element) -> bytes:
-    """A file of elements, indented."""
+    """An indented XML file from a tree of elements."""
     ET.indent(root, " ")
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return written + b"\n"
 
 
 class Edit(NamedTuple):
-    """Bytes to put between two offsets of a file."""
+    """A replacement of the bytes between two offsets of a file."""
 
     start: int
     end: int
@@ -210,7 +210,7 @@ class Edit(NamedTuple):
 
 
 def apply(utf8: bytes, edits: Iterable[Edit]) -> bytes:
-    """The bytes with all edits made; edits must not overlap."""
+    """The bytes after all edits, which must not overlap."""
     parts, done = [], 0
     for start, end, new in sorted(edits):
         assert start >= done

@@ -1,6 +1,6 @@
-"""A page of a document: where its lines stand, in reading order, and what is written on them.
+"""A page of a document: its lines in reading order, with their positions and texts.
 
-Coordinates are whole pixels of the page's image as a person sees it (upright), x from its left, y from its top edge.
+Coordinates are integer pixels of the upright page image, x from the left, y from the top.
 """
 
 from collections import Counter
@@ -16,11 +16,11 @@ Points: TypeAlias = tuple[Point, ...]
 """A polygon, closed without repeating its first point, or a baseline in writing direction."""
 
 SAME_SHAPE = 0.01
-"""By how much width over height of two sizes of an image may differ."""
+"""Tolerance of the aspect ratio when an image has another size than described."""
 
 
 class Box(NamedTuple):
-    """An upright rectangle; `right` and `bottom` are where it ends."""
+    """An upright rectangle; `right` and `bottom` are exclusive."""
 
     left: int
     top: int
@@ -29,22 +29,22 @@ class Box(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How many pixels wide."""
+        """Width in pixels."""
         return self.right - self.left
 
     @property
     def height(self) -> int:
-        """How many pixels high."""
+        """Height in pixels."""
         return self.bottom - self.top
 
     def polygon(self) -> Points:
-        """The corners, clockwise from the left top one."""
+        """The corners, clockwise from the top left one."""
         left, top, right, bottom = self
         return (left, top), (right, top), (right, bottom), (left, bottom)
 
 
 def box_around(points: Iterable[Point]) -> Box | None:
-    """The smallest box that holds all points; None if there are none."""
+    """The smallest box that contains all points; None if there are none."""
     xs, ys = [], []
     for x, y in points:
         xs.append(x)
@@ -54,7 +54,7 @@ def box_around(points: Iterable[Point]) -> Box | None:
 
 @dataclass(frozen=True)
 class PageWord:
-    """A word on a line: `polygon` if its place is known, `confidence` from 0 to 1 if somebody gave one."""
+    """A word on a line: `polygon` if its position is known, `confidence` from 0 to 1 if available."""
 
     text: str
     confidence: float | None = None
@@ -63,7 +63,7 @@ class PageWord:
 
     @property
     def box(self) -> Box | None:
-        """The box around the word's polygon."""
+        """The bounding box of the word's polygon."""
         return box_around(self.polygon or ())
 
 
@@ -90,12 +90,12 @@ class PageFlag:
 
 @dataclass(frozen=True)
 class Transcription:
-    """The text of a line. Its words make up the whole text; there are none if they are not known one by one.
+    """The text of a line; `words` covers all of it, or is empty if they are unknown.
 
-    Words that a file gives are dropped if they cover only a part of the text, or belong to another reading.
+    Words from a file are dropped if they cover only part of the text, or belong to another reading.
 
-    flags       doubts about the line as a whole
-    calibrated  whether confidences are probabilities, or only the decoder's own opinion; None if the file does not say
+    flags       warnings about the line as a whole
+    calibrated  whether confidences are calibrated probabilities; None if unknown
     """
 
     text: str
@@ -111,9 +111,9 @@ class Transcription:
 
 @dataclass(frozen=True)
 class TextLine:
-    """A line: where it is, as far as known, and what is written on it (`transcription` is None before it is read).
+    """A line with its position, as far as known, and its text (`transcription` is None before it is read).
 
-    id        names the line on its page
+    id        unique name of the line on its page
     polygon   around the ink
     baseline  under the letters, from the first to the last
     """
@@ -125,27 +125,27 @@ class TextLine:
 
     @property
     def text(self) -> str:
-        """The text; empty if there is none."""
+        """The text, or "" if there is none."""
         return self.transcription.text if self.transcription else ""
 
     @property
     def confidence(self) -> float | None:
-        """The confidence of the text, if there is one."""
+        """The confidence of the text, if available."""
         return self.transcription.confidence if self.transcription else None
 
     @property
     def words(self) -> tuple[PageWord, ...]:
-        """The words, if they are known apart."""
+        """The words, if they are known."""
         return self.transcription.words if self.transcription else ()
 
     @property
     def flags(self) -> tuple[PageFlag, ...]:
-        """Doubts about the line as a whole."""
+        """Warnings about the line as a whole."""
         return self.transcription.flags if self.transcription else ()
 
     @property
     def box(self) -> Box | None:
-        """The box around the polygon, else around the words, else around the baseline."""
+        """The bounding box of the polygon, else of the words, else of the baseline."""
         of_words = (point for word in self.words for point in word.polygon or ())
         return box_around(self.polygon or ()) or box_around(of_words) or box_around(self.baseline or ())
 
@@ -160,7 +160,7 @@ class Region:
 
     @property
     def box(self) -> Box | None:
-        """The box around the polygon, else around the lines."""
+        """The bounding box of the polygon, else of the lines."""
         return box_around(self.polygon or ()) or box_around(
             corner for line in self.lines if (box := line.box) for corner in box.polygon()
         )
@@ -171,7 +171,7 @@ class Page:
     """A page with its regions in reading order.
 
     image          file name of the scan, without folders
-    width, height  of the scan in pixels; 0 if the page was read from a file that does not tell
+    width, height  of the scan in pixels; 0 if unknown
 
     Raises:
         DataError: if two lines, or two regions, share an id.
@@ -195,30 +195,30 @@ class Page:
 
     @property
     def text(self) -> str:
-        """The texts of all lines that were read, a row each."""
+        """The texts of all transcribed lines, one per row."""
         return "".join(f"{line.text}\n" for line in self.lines if line.transcription is not None)
 
     def with_lines(self, change: Callable[[TextLine], TextLine]) -> Self:
-        """The page with each of its lines changed."""
+        """The page with a function applied to each of its lines."""
         regions = (replace(region, lines=tuple(map(change, region.lines))) for region in self.regions)
         return replace(self, regions=tuple(regions))
 
     def on_image(self, image: Path, width: int, height: int) -> Self:
-        """The page in pixels of its image, of this size; one that was scaled since it was described is named then.
+        """The page scaled to the size of its image; if that changes its size, it takes the name of the image.
 
         Raises:
-            DataError: if the image has another shape, and so cannot be the one that was described.
+            DataError: if the image has another aspect ratio, and so cannot be the one described.
         """
         if self.width and self.height and abs(self.width * height / (self.height * width) - 1) > SAME_SHAPE:
             raise DataError(
                 f"describes an image of {self.width} x {self.height} pixels, but {image} has {width} x {height} "
-                f"when it is held upright; put the image that was described beside it"
+                f"when upright; put the right image beside it"
             )
         page = self.resized(width, height)
         return page if page is self else replace(page, image=image.name)
 
     def resized(self, width: int, height: int) -> Self:
-        """The page on an image of another size; one whose size was unknown keeps what of its coordinates is on it."""
+        """The page scaled to another image size; if its size was unknown, coordinates are only clipped."""
         if (width, height) == (self.width, self.height):
             return self
         x, y = (new / old if old else 1.0 for new, old in ((width, self.width), (height, self.height)))
@@ -232,7 +232,7 @@ class Page:
 
 
 def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:
-    """A line with all its points elsewhere."""
+    """A line with all its points moved."""
     text = line.transcription
     if text is not None:
         words = (replace(word, polygon=all_moved(word.polygon, move)) for word in text.words)
@@ -242,5 +242,5 @@ def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:
 
 
 def all_moved(points: Points | None, move: Callable[[Point], Point]) -> Points | None:
-    """Each of some points elsewhere."""
+    """Points, each of them moved."""
     return points and tuple(map(move, points))

@@ -1,4 +1,4 @@
-"""Points as files write them, and what is left of them on the page."""
+"""Parse the coordinates of page files, and restrict them to the page."""
 
 import math
 import re
@@ -12,25 +12,25 @@ LARGEST = 1_000_000
 
 
 class Canvas(NamedTuple):
-    """How large a page is in pixels (0 if unknown), and how many pixels a unit of the file is."""
+    """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file."""
 
     width: int
     height: int
     scale: float = 1.0
 
     def points(self, text: str, name: str) -> Points:
-        """The points of "x,y x,y" or "x y x y", scaled to pixels, those beyond the page moved onto its edge.
+        """The points in "x,y x,y" or "x y x y", scaled to pixels; those outside the page are moved to its edge.
 
         Raises:
-            DataError: if the numbers are no pairs of coordinates; `name` says whose they are.
+            DataError: naming `name`, if the text is not a list of coordinate pairs.
         """
         numbers = [number(part, name) for part in SEPARATORS.split(text.strip()) if part]
         if len(numbers) % 2:
-            raise DataError(f"{name}: {text[:60]!r} are no pairs of coordinates; expected x,y x,y …")
+            raise DataError(f"{name}: {text[:60]!r} is not a list of coordinate pairs; expected x,y x,y …")
         return tuple(self.inside(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
 
     def inside(self, x: float, y: float) -> tuple[int, int]:
-        """A point in pixels, on the page."""
+        """A point in pixels, moved onto the page."""
         right, bottom = self.width or LARGEST, self.height or LARGEST
         return min(max(round(x * self.scale), 0), right), min(max(round(y * self.scale), 0), bottom)
 
@@ -39,44 +39,44 @@ def number(text: str, name: str) -> float:
     """A coordinate, a length or a confidence.
 
     Raises:
-        DataError: if it is none.
+        DataError: if it is not a number.
     """
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not abs(value) <= LARGEST:
-        raise DataError(f"{name}: {text[:60]!r} is no number from -{LARGEST:,} to {LARGEST:,}")
+        raise DataError(f"{name}: {text[:60]!r} is not a number from -{LARGEST:,} to {LARGEST:,}")
     return value
 
 
 def polygon_or_none(points: Points) -> Points | None:
-    """The points if they enclose anything: an empty, flat or wholly outlying polygon says nothing about a place."""
+    """The polygon, or None if it is degenerate: empty, flat or entirely outside the page."""
     return points if twice_area(points) else None
 
 
 def baseline_or_none(points: Points) -> Points | None:
-    """The points if they lead anywhere."""
+    """The baseline, or None if it has no length."""
     return points if len(set(points)) > 1 else None
 
 
 def twice_area(points: Points) -> int:
-    """Twice the sum of what a polygon encloses clockwise, less what it encloses counterclockwise; absolute."""
+    """Twice the absolute signed area of a polygon."""
     return abs(sum(x * v - u * y for (x, y), (u, v) in zip(points, (*points[1:], *points[:1]), strict=True)))
 
 
 def written(points: Points) -> str:
-    """Points as PAGE, ALTO 4 and SVG take them."""
+    """Points in the syntax of PAGE, ALTO 4 and SVG."""
     return " ".join(f"{x},{y}" for x, y in points)
 
 
 def flat_polygon(baseline: Points | None) -> Points:
-    """A polygon for a format that wants one where none is known: there and back, so that it encloses nothing."""
+    """A degenerate polygon along the baseline, for formats that require one when none is known."""
     there = baseline or ((0, 0), (0, 0))
     return (*there, *there[-2::-1]) if len(there) > 1 else there * 2
 
 
 def is_box(polygon: Points) -> bool:
-    """Whether a polygon is its own bounding box, written as `Box.polygon` writes it."""
+    """Whether a polygon equals its bounding box, as written by `Box.polygon`."""
     box = box_around(polygon)
     return box is not None and polygon == box.polygon()

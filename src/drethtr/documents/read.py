@@ -1,4 +1,4 @@
-"""`read_page`: a page from PAGE XML, ALTO, JSON or an image."""
+"""`read_page`: read a page from PAGE XML, ALTO, JSON or an image."""
 
 import codecs
 import re
@@ -20,14 +20,14 @@ from drethtr.images.file import DECODING_ERRORS, upright_size
 SPACE = b" \t\r\n"
 
 HEAD = 4096
-"""So many bytes at the beginning of a file tell what it is, and of PAGE and ALTO who made them."""
+"""Number of bytes at the start of a file that identify its format, and the program that made a PAGE or ALTO file."""
 
 MADE_HERE = re.compile(rb"<Creator>drethtr |<softwareName>drethtr</")
-"""What our writers put there."""
+"""The signature of our writers."""
 
 
 class Dialect(NamedTuple):
-    """A kind of XML: its root element, the namespaces that are understood, and its reader."""
+    """An XML format: its root element, supported namespaces, and reader."""
 
     name: str
     root: str
@@ -41,10 +41,11 @@ DIALECTS = (PAGE_XML, ALTO)
 
 
 def read_page(path: str | Path) -> Page:
-    """The page in a PAGE XML, ALTO or JSON file; of an image file, a page without lines.
+    """The page in a PAGE XML, ALTO or JSON file; for an image file, a page without lines.
 
-    Coordinates are in pixels of the image the file names; ALTO in other units is converted with the image's size if
-    the image is beside the file. Nothing but the file and the size of that image is read.
+    Coordinates are in pixels of the image that the file names; ALTO in other units is converted with the image's size
+    if
+    the image is beside the file. Only the file and the size of that image are read.
 
     Raises:
         DataError: naming the file and what is wrong with it.
@@ -63,7 +64,7 @@ def read_page(path: str | Path) -> Page:
 
 
 def first_bytes(path: Path, limit: int = HEAD) -> bytes:
-    """The first bytes of a file, enough to tell what it is unless another limit is given."""
+    """The first bytes of a file, by default enough to identify its format."""
     try:
         with path.open("rb") as file:
             return file.read(limit)
@@ -72,7 +73,7 @@ def first_bytes(path: Path, limit: int = HEAD) -> bytes:
 
 
 def made_here(path: Path) -> bool:
-    """Whether drethtr read what a PAGE or ALTO file says, as that itself tells; one that it updated is a person's."""
+    """Whether a PAGE or ALTO file was written by drethtr; files that drethtr only updated do not count."""
     try:
         return MADE_HERE.search(first_bytes(path)) is not None
     except DataError:
@@ -80,7 +81,7 @@ def made_here(path: Path) -> bool:
 
 
 def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect, Parsed]:
-    """The page in the bytes of a PAGE or ALTO file, and what is needed to write into these.
+    """Parse the bytes of a PAGE or ALTO file into a page, keeping what is needed to write into the file.
 
     Raises:
         DataError: if it is not XML that can be read safely, neither PAGE nor ALTO, or of an unknown version.
@@ -92,12 +93,12 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
         raise DataError(f"{name}: neither PAGE XML nor ALTO: the root element is {root.name!r}")
     if root.namespace not in dialect.namespaces:
         known = ", ".join(dialect.namespaces)
-        raise DataError(f"{name}: {dialect.name} of unknown namespace {root.namespace!r}; known: {known}")
+        raise DataError(f"{name}: {dialect.name} with unknown namespace {root.namespace!r}; known: {known}")
     return markup, dialect, dialect.read(root, name, size_of)
 
 
 def size_beside(path: Path, image: str) -> tuple[int, int] | None:
-    """Width and height of the image of a page file, if it is there and no PDF."""
+    """Width and height of the image of a page file, if it exists and is not a PDF."""
     try:
         return image_size(image_beside(path, image))
     except DataError:
@@ -105,15 +106,15 @@ def size_beside(path: Path, image: str) -> tuple[int, int] | None:
 
 
 def image_size(path: Path) -> tuple[int, int]:
-    """Width and height of an image file as its metadata turn it.
+    """Width and height of an image file after EXIF rotation.
 
     Raises:
-        DataError: if it is no image.
+        DataError: if it is not an image.
     """
     try:
         with Image.open(path) as image:
             return upright_size(image)
     except UnidentifiedImageError as error:
-        raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image of a known format") from error
+        raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image in a supported format") from error
     except DECODING_ERRORS as error:
         raise DataError(f"{path}: cannot be read as an image: {error}") from error

@@ -1,4 +1,4 @@
-"""New elements between the bytes of a file, indented as their neighbors."""
+"""Insert elements into the bytes of a file, indented like their neighbors."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from drethtr.documents.markup import Edit, Element, Markup, clean
 
 
 class Splicer(NamedTuple):
-    """A file, whether its elements stand in rows of their own, and the spaces or tabs by which a level is indented."""
+    """A file, whether its elements are on separate lines, and the spaces or tabs per level of indentation."""
 
     markup: Markup
     in_rows: bool
@@ -17,18 +17,18 @@ class Splicer(NamedTuple):
 
     @classmethod
     def of(cls, markup: Markup) -> "Splicer":
-        """Indentation is what stands before the first element in the root."""
+        """Detect the indentation from the white space before the first element in the root."""
         root = markup.root
         gap = markup.utf8[root.inside : root.children[0].start].decode() if root.children else ""
         in_rows = not gap.strip() and "\n" in gap
         return cls(markup, in_rows, gap.rpartition("\n")[2] if in_rows else "")
 
     def remove(self, element: Element) -> Edit:
-        """Take out an element and the white space before it."""
+        """Remove an element and the white space before it."""
         return Edit(element.start - len(self.lead(element).encode()), element.end, b"")
 
     def insert(self, parent: Element, after: Element | None, new: Sequence[ET.Element]) -> Edit:
-        """Put elements after a child of `parent`, or before all that is in it; a tag that closes itself is opened."""
+        """Insert elements after a child of `parent`, or before its content; a self-closing tag is opened."""
         lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
         content = "".join(self.written(element, lead if self.in_rows else "") for element in new)
         if self.in_rows and not parent.children and not parent.text:
@@ -40,7 +40,7 @@ class Splicer(NamedTuple):
         return Edit(place, place, content.encode())
 
     def comment(self, text: str) -> Edit:
-        """A comment as the last thing in the root."""
+        """Insert a comment at the end of the root."""
         last = self.markup.root.children[-1]
         safe = re.sub("-(?=-)", "- ", clean(text))
         return Edit(last.end, last.end, f"{self.lead(last)}<!-- {safe} -->".encode())
@@ -54,7 +54,7 @@ class Splicer(NamedTuple):
         return utf8[begin : element.start].decode()
 
     def written(self, element: ET.Element, lead: str) -> str:
-        """An element and the white space before it; texts have no line breaks of their own."""
+        """An element with the white space before it; texts contain no line breaks."""
         if self.in_rows:
             ET.indent(element, self.unit)
         text: str = ET.tostring(element, encoding="unicode")

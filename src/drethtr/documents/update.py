@@ -1,8 +1,8 @@
-"""Writes text into a PAGE or ALTO file and changes nothing else in it.
+"""Write text into a PAGE or ALTO file without changing anything else in it.
 
-All bytes of the file stay what they are, in their encoding, with their line ends; the new elements stand between them,
-indented as their neighbors. A line that has text keeps it unless it is to be replaced; empty text elements, which some
-programs write for lines that nobody has read, make way. A comment at the end of the file says who added the text.
+All bytes of the file are preserved, in their encoding, with their line endings; new elements are inserted between them,
+indented like their neighbors. A line with text keeps it unless it is to be replaced; empty text elements, which some
+programs write for untranscribed lines, are replaced. A comment at the end of the file says who added the text.
 """
 
 import re
@@ -21,29 +21,29 @@ from drethtr.documents.splice import Splicer
 from drethtr.documents.writers import alto, page_xml
 
 Editor: TypeAlias = Callable[[Splicer, Element, TextLine, Transcription, Identifiers], Iterator[Edit]]
-"""Puts a transcription of a line into its element."""
+"""Writes the transcription of a line into its element."""
 
 ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 OFFSET = re.compile(rb"[{;]\s*offset\s*:")
-"""What an entry of `custom` has that tells of a place in the text: `unclear {offset:0; length:3;}`."""
+"""The part of a `custom` entry that refers to a position in the text: `unclear {offset:0; length:3;}`."""
 
 
 def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = False, name: str = "page") -> bytes:
-    """The file `data` with the transcriptions of `page` in its lines.
+    """Return the file `data` with the transcriptions of `page` in its lines.
 
     Args:
         data: A PAGE or ALTO file.
-        page: As read from it, with text; its image may be of another size than the file says.
-        replace: Whether lines that have text get the new one in its place, words and all; else they stay as they are.
-        name: What error messages call the file.
+        page: The page as read from it, with text; its image may have another size than the file says.
+        replace: Whether to replace existing texts, together with their words.
+        name: The name of the file in error messages.
 
     Raises:
-        DataError: if the file cannot be read, or has no line that `page` has a text for.
+        DataError: if the file cannot be read, or lacks a line that `page` has a text for.
     """
     markup, dialect, parsed = parse_page(data, name, lambda _: (page.width, page.height))
     before = {line.id: line for line in parsed.page.lines}
     if missing := [line.id for line in page.lines if line.transcription is not None and line.id not in before]:
-        raise DataError(f"{name}: has no line {missing[0]!r} to write text into")
+        raise DataError(f"{name}: contains no line {missing[0]!r} to write text into")
     splicer = Splicer.of(markup)
     ids = Identifiers(element.attributes.get(key, "") for element in markup.root.walk() for key in ("id", "ID"))
     edits = [
@@ -60,9 +60,9 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
 def edit_page_xml(
     splicer: Splicer, element: Element, line: TextLine, transcription: Transcription, ids: Identifiers
 ) -> Iterator[Edit]:
-    """Words and text after the Baseline; words without text that somebody marked out stay, and get none beside them.
+    """Insert words and text after the Baseline; existing words without text stay, and no others are added.
 
-    What `custom` tells of places in the text goes with the text that was there.
+    Entries of `custom` with positions are removed together with a replaced text.
     """
     words = element.all("Word")
     marked_out = bool(words) and not any(read_text(word, "")[0] for word in words)
@@ -75,7 +75,7 @@ def edit_page_xml(
 
 
 def forget_places(utf8: bytes, element: Element) -> Iterator[Edit]:
-    """Take the entries with an `offset` out of the attribute `custom`."""
+    """Remove the entries with an `offset` from the attribute `custom`."""
     for attribute in ATTRIBUTE.finditer(utf8, element.start, element.inside):
         if attribute[1] == b"custom":
             start, end = max(attribute.span(2), attribute.span(3))
@@ -86,7 +86,7 @@ def forget_places(utf8: bytes, element: Element) -> Iterator[Edit]:
 def edit_alto(
     splicer: Splicer, element: Element, line: TextLine, transcription: Transcription, ids: Identifiers
 ) -> Iterator[Edit]:
-    """Strings after the Shape; they have polygons of their own since ALTO 4 (3.1, but no file tells that from 3.0)."""
+    """Insert Strings after the Shape, with polygons from ALTO 4 on (3.1 cannot be told from 3.0)."""
     yield from map(splicer.remove, element.all("String", "SP", "HYP"))
     prefix = f"{element.prefix}:" if element.prefix else ""
     style = alto.Style(prefix, shapes=element.namespace == ALTO_NAMESPACES[-1])
@@ -95,4 +95,4 @@ def edit_alto(
 
 
 EDITORS: Mapping[str, Editor] = {PAGE_XML.root: edit_page_xml, ALTO.root: edit_alto}
-"""By the root element of the file."""
+"""Editors by the root element of the file."""

@@ -1,1 +1,1 @@
-"""Images of handwritten lines: loading, preparing, augmenting."""
+"""Images of handwritten lines and pages: loading, preprocessing, cropping."""

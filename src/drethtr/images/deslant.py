@@ -1,7 +1,7 @@
-"""Deslanting: shear a line so that its strokes stand upright (paper, Sec. 5.3).
+"""Deslanting: shear a line so that its strokes are vertical (paper, Sec. 5.3).
 
-The result agrees with the published preprocessing within one grey level. Slants are horizontal pixels per pixel of
-height; positive shears the foot of the line to the right.
+The result agrees with the published preprocessing within one gray level. Slants are horizontal pixels per pixel of
+height; positive values shear the bottom of the line to the right.
 Source: Vinciarelli and Luettin, Pattern Recognition Letters 22 (2001).
 """
 
@@ -17,17 +17,17 @@ from drethtr.images.line import Line
 SLANTS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 EPSILON = 2.0**-23
-"""Of float32; `numpy.finfo` would warn, in NumPy 1, where numbers next to 0 are flushed to it, as they are here."""
+"""Of float32; `numpy.finfo` would warn in NumPy 1, because denormal numbers are flushed to zero here."""
 
 
 def deslant(line: Line) -> Line:
-    """The line with its strokes upright, squeezed back to its own size.
+    """The line with vertical strokes, scaled back to its original size.
 
     Raises:
         DataError: if the line has no pixels.
     """
     upright = rounded(shear(line, estimate_slant(line), paper=255))
-    # Only the width has changed. Bilinear in steps of 1/2048, without antialiasing: what the paper's library does.
+    # Only the width has changed. Bilinear in steps of 1/2048, without antialiasing, like the paper's library.
     width, last = line.shape[1], upright.shape[1] - 1
     places = np.clip((np.arange(width) + 0.5) * (upright.shape[1] / width) - 0.5, 0, last)
     left = np.floor(places).astype(int)
@@ -36,7 +36,7 @@ def deslant(line: Line) -> Line:
 
 
 def estimate_slant(line: Line) -> float:
-    """The shear that makes the strokes of a line upright, one of `SLANTS`; the smallest of equally good ones.
+    """The shear that makes the strokes of a line vertical, one of `SLANTS`; ties go to the smallest.
 
     Raises:
         DataError: if the line has no pixels.
@@ -48,20 +48,20 @@ def estimate_slant(line: Line) -> float:
 
 
 def uprightness(paper: NDArray[np.bool_]) -> int:
-    """Sum of squared lengths of those columns whose paper is one unbroken run."""
+    """Sum of squared lengths of the columns whose paper is one unbroken run."""
     starts = paper[0].astype(int) + (paper[1:] & ~paper[:-1]).sum(axis=0)
     lengths = paper.sum(axis=0)
     return int(np.square(lengths[starts == 1]).sum())
 
 
 def shear(image: NDArray[Any], slant: float, *, paper: float) -> NDArray[np.float32]:
-    """Move row y right by slant * y, on a canvas wide enough for all rows; bilinear, empty places get `paper`."""
+    """Move row y right by slant * y, on a canvas wide enough for all rows; bilinear, with `paper` in empty places."""
     height, width = image.shape
     canvas = width + ceil(abs(slant) * height)
     shifts = slant * np.arange(height) + max(-slant * height, 0.0)
     whole = np.floor(shifts).astype(int)
     share = (shifts - whole).astype(np.float32)
-    # Two sheared copies of the line, the second one pixel further, are mixed by the fraction of the shift.
+    # Interpolate between two sheared copies of the line, one pixel apart, by the fraction of the shift.
     sheared = np.full((2, height, canvas + 2), paper, dtype=np.float32)
     columns = whole[:, None] + np.arange(width)
     rows = np.arange(height)[:, None]
@@ -72,20 +72,20 @@ def shear(image: NDArray[Any], slant: float, *, paper: float) -> NDArray[np.floa
 
 
 def rounded(greys: NDArray[np.floating[Any]]) -> Line:
-    """Whole grey levels, halves upwards."""
+    """Round to whole gray levels, halves upwards."""
     line: Line = np.floor(greys + 0.5).astype(np.uint8)
     return line
 
 
 def binarize(line: Line) -> Line:
-    """Ink 0 and paper 255: by Otsu's threshold where that is dark, else by a local one."""
+    """Binarize to ink 0 and paper 255, with Otsu's threshold if that is dark, else with a local one."""
     threshold = otsu_threshold(line)
     is_paper = line > threshold if threshold < 127 else line >= local_threshold(line)
     return np.where(is_paper, np.uint8(255), np.uint8(0))
 
 
 def otsu_threshold(line: Line) -> int:
-    """The grey level that best parts the line in two classes: up to it, and above it."""
+    """The gray level that best separates the line into two classes: up to it, and above it."""
     counts = np.bincount(line.ravel(), minlength=256) / line.size
     below = counts.cumsum()
     mass = (counts * np.arange(256)).cumsum()
@@ -98,7 +98,7 @@ def otsu_threshold(line: Line) -> int:
 def local_threshold(line: Line) -> NDArray[np.float64]:
     """A variant of Sauvola's threshold in windows half as high as the line.
 
-    The deviation is divided once more by the number of pixels than Sauvola does; the published code does so.
+    Unlike Sauvola, it divides the deviation once more by the number of pixels, as the published code does.
     """
     size = max(1, line.shape[0] // 2)
     pixels = size**2

@@ -1,4 +1,4 @@
-"""How an image file is opened: what goes wrong then, how its picture is held, and its size when held so."""
+"""Open image files: decoding errors, orientation, and the size after rotation."""
 
 import struct
 import zlib
@@ -7,7 +7,7 @@ from itertools import count
 
 from PIL import Image
 
-# Whatever a decoder may raise on a damaged file. Pillow's bomb warning is here for those who turn warnings into errors.
+# All that decoders may raise on a damaged file. Pillow's bomb warning matters if warnings are turned into errors.
 DECODING_ERRORS = (
     OSError,
     SyntaxError,
@@ -16,8 +16,8 @@ DECODING_ERRORS = (
     LookupError,
     ArithmeticError,
     EOFError,
-    NotImplementedError,  # a kind of DDS that Pillow cannot read
-    MemoryError,  # what a JPEG 2000 claims to hold
+    NotImplementedError,  # an unsupported kind of DDS
+    MemoryError,  # the size that a JPEG 2000 claims
     struct.error,
     zlib.error,
     Image.DecompressionBombError,
@@ -25,23 +25,23 @@ DECODING_ERRORS = (
 )
 
 SUBFILE_TYPE, THUMBNAIL = 254, 1
-"""The TIFF tag that says what a frame is, and its bit for a smaller copy of another frame."""
+"""The TIFF tag for the type of a frame, and its bit for a reduced copy of another frame."""
 
 COPIES = 8
-"""Frames of a TIFF that are looked through for each page, as many are smaller copies."""
+"""Maximum number of TIFF frames to look at per page, since many may be reduced copies."""
 
 ORIENTATION = 0x0112
-"""The EXIF tag that says how the picture is held."""
+"""The EXIF tag for the orientation."""
 
 QUARTER_TURNS = range(5, 9)
 """Its values that exchange width and height."""
 
 TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
-"""Where Pillow keeps metadata in which the tag may stand."""
+"""Metadata in which Pillow may keep the tag."""
 
 
 def frames(image: Image.Image) -> Iterator[tuple[int, bool]]:
-    """The frames of an image file, each opened in turn, and whether it is a smaller copy of another one."""
+    """The frames of an image file, each opened in turn, and whether it is a reduced copy of another one."""
     for frame in count():
         try:
             image.seek(frame)
@@ -51,7 +51,7 @@ def frames(image: Image.Image) -> Iterator[tuple[int, bool]]:
 
 
 def upright_size(image: Image.Image) -> tuple[int, int]:
-    """Width and height of an opened image as its metadata turn it, from its header; Pillow turns TIFFs by itself."""
-    # Without the first question, Pillow decodes a PNG in search of EXIF data behind its pixels.
+    """Width and height of an opened image after EXIF rotation, from its header; Pillow rotates TIFFs by itself."""
+    # Without the first check, Pillow decodes a PNG to look for EXIF data after its pixels.
     turned = not TURNING.isdisjoint(image.info) and image.getexif().get(ORIENTATION) in QUARTER_TURNS
     return (image.height, image.width) if turned else image.size

@@ -1,9 +1,9 @@
-"""Pages of image files and PDFs: how many there are, and the pixels of each when somebody wants them.
+"""The pages of image files and PDFs: their number, and the pixels of each on demand.
 
     for source in open_pages("book.pdf"):
         page = source.grey()
 
-Nothing is decoded before it is asked for and nothing is kept, so a book needs the memory of one page.
+Nothing is decoded in advance and nothing is cached, so a book needs the memory of one page.
 """
 
 import math
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, ImageOps
 
-from drethtr.base.errors import DataError, MissingExtraError
+from drethtr.base.errors import DataError
 from drethtr.images.file import COPIES, frames, upright_size
 from drethtr.images.line import (
     MAX_PIXELS,
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
 
 MOST_PAGES = 10_000
-"""Files with more are refused: a few bytes can claim any number of pages."""
+"""Files with more pages are refused, because a few bytes can claim any number of pages."""
 
 PDF_DPI = 300
-"""Pixels per inch at which pages of a PDF are drawn, if that is not too many."""
+"""Resolution in which pages of a PDF are rendered, unless that gives too many pixels."""
 
 
 @dataclass(frozen=True)
 class PageSource:
-    """One page of a file, number 1 to `pages`; `frame` is where the file keeps it, from 0."""
+    """One page of a file, number 1 to `pages`; `frame` is its position in the file, from 0."""
 
     path: Path
     frame: int = 0
@@ -49,11 +49,11 @@ class PageSource:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name of the page in messages."""
         return str(self.path) if self.pages == 1 else f"{self.path} page {self.number}"
 
     def size(self) -> tuple[int, int]:
-        """Width and height of the page upright, without decoding it.
+        """Width and height of the upright page, without decoding it.
 
         Raises:
             DataError: naming the page, if it is damaged.
@@ -65,7 +65,7 @@ class PageSource:
             return upright_size(image)
 
     def grey(self) -> Line:
-        """The page upright in grey, uint8 (height, width), as dark or light as it is.
+        """The upright page in gray, uint8 (height, width), with its original brightness.
 
         Raises:
             DataError: naming the page, if it is damaged, empty or larger than `MAX_PIXELS`.
@@ -73,11 +73,11 @@ class PageSource:
         if is_pdf(self.path):
             return np.array(draw(self, grey=True))
         with opened(self) as image:
-            image.draft("L", None)  # a JPEG need not be decoded in color
+            image.draft("L", None)  # a JPEG can be decoded without color
             return grey_from_image(image, self.name)
 
     def image(self) -> Image.Image:
-        """The page upright for people: in color, grey (L) or black and white (1), without transparency.
+        """The upright page for people: in color, gray (L) or bilevel (1), without transparency.
 
         Raises:
             DataError: as `grey` does.
@@ -92,7 +92,7 @@ class PageSource:
             return shown
 
     def shown(self, image: Image.Image) -> Image.Image:
-        """An opened image as `image` gives it, perhaps without its resolution."""
+        """An opened image in the form that `image` returns, possibly without its resolution."""
         if image.mode in ("1", "L") and not image.has_transparency_data:
             return ImageOps.exif_transpose(image)
         if image.mode == "F" or image.mode.startswith("I"):
@@ -101,25 +101,24 @@ class PageSource:
 
 
 def open_pages(path: str | Path, most: int = MOST_PAGES) -> tuple[PageSource, ...]:
-    """The pages of an image file, one for each frame of a TIFF that is no thumbnail, or of a PDF.
+    """The pages of an image file (one per TIFF frame that is not a thumbnail) or of a PDF.
 
     Raises:
-        DataError: if the file is missing, no image and no PDF, damaged, encrypted, or has more than `most` pages.
-        MissingExtraError: if it is a PDF and pypdfium2 is not installed.
+        DataError: if the file is missing, not an image or PDF, damaged, encrypted, or has more than `most` pages.
     """
     path = Path(path)
     if not path.is_file():
         raise DataError("is a folder" if path.is_dir() else "no such file", path)
     in_pdf = is_pdf(path)
     if path.suffix.lower() == ".pdf" and not in_pdf:
-        raise DataError("named .pdf, but no PDF", path)
+        raise DataError("named .pdf, but not a PDF", path)
     found = pdf_frames(path, most) if in_pdf else image_frames(path, most)
     return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))
 
 
 @contextmanager
 def opened(source: PageSource) -> Iterator[Image.Image]:
-    """The image of a page, its pixels not yet decoded."""
+    """The image of a page, with its pixels not yet decoded."""
     with decoding(source.name), opened_image(source.path) as image:
         if source.frame:
             image.seek(source.frame)
@@ -127,7 +126,7 @@ def opened(source: PageSource) -> Iterator[Image.Image]:
 
 
 def image_frames(path: Path, most: int) -> list[int]:
-    """Where an image file keeps its pages: the first frame of most kinds of file, all of a TIFF."""
+    """The frames that are pages: all of a TIFF, the first of other files."""
     with opened(PageSource(path)) as image:
         if image.format != "TIFF":
             return [0]
@@ -140,13 +139,13 @@ def image_frames(path: Path, most: int) -> list[int]:
 
 
 def refuse_more(path: Path, pages: int, most: int) -> None:
-    """Refuse a file of more than `most` pages."""
+    """Refuse a file with more than `most` pages."""
     if pages > most:
         raise DataError(f"has more than {most:,} pages; split it", path)
 
 
 def is_pdf(path: Path) -> bool:
-    """Whether the file begins as a PDF does; some have a line of something else before it."""
+    """Whether a file starts like a PDF; some have another line before that."""
     with decoding(str(path)), path.open("rb") as file:
         return b"%PDF-" in file.read(1024)
 
@@ -161,37 +160,34 @@ def pdf_frames(path: Path, most: int) -> list[int]:
 
 
 def open_pdf(path: Path) -> "PdfDocument":
-    """A PDF file.
+    """Open a PDF file.
 
     Raises:
-        DataError: if it is damaged, or needs a password.
-        MissingExtraError: if pypdfium2 is not installed.
+        DataError: if it is damaged, or requires a password.
     """
-    try:
-        from pypdfium2 import PdfDocument, PdfiumError
-    except ImportError as error:
-        raise MissingExtraError("pypdfium2", "page") from error
+    from pypdfium2 import PdfDocument, PdfiumError
+
     try:
         return PdfDocument(path)
     except PdfiumError as error:
         if "password" in str(error).lower():
-            raise DataError("the PDF is encrypted; save it without its password first", path) from error
-        raise DataError("cannot be read as a PDF; it is damaged", path) from error
+            raise DataError("the PDF is encrypted; save it without a password first", path) from error
+        raise DataError("cannot be read; the PDF is damaged", path) from error
 
 
 def made_here(path: Path) -> bool:
-    """Whether drethtr wrote a PDF, as that itself says; what cannot be opened to see was made by others."""
+    """Whether a PDF was written by drethtr, according to its metadata; False if it cannot be opened."""
     try:
         with closing(open_pdf(path)) as pdf:
             producer: str = pdf.get_metadata_value("Producer")
-    except (DataError, MissingExtraError):
+    except DataError:
         return False
     return producer.startswith("drethtr ")
 
 
 @contextmanager
 def pdf_page(source: PageSource) -> "Iterator[tuple[PdfPage, float]]":
-    """A page of a PDF, and the scale that draws it at `PDF_DPI`, or with `MAX_PIXELS` if it is very large."""
+    """A page of a PDF, and the scale that renders it at `PDF_DPI`, or with `MAX_PIXELS` if it is very large."""
     from pypdfium2 import PdfiumError
 
     try:
@@ -200,11 +196,11 @@ def pdf_page(source: PageSource) -> "Iterator[tuple[PdfPage, float]]":
             width, height = page.get_size()
             yield page, min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
     except PdfiumError as error:
-        raise DataError("cannot be drawn; the PDF is damaged", source.name) from error
+        raise DataError("cannot be rendered; the PDF is damaged", source.name) from error
 
 
 def draw(source: PageSource, *, grey: bool) -> Image.Image:
-    """A page of a PDF as an image."""
+    """Render a page of a PDF."""
     with pdf_page(source) as (page, scale):
         drawn: Image.Image = page.render(scale=scale, grayscale=grey).to_pil()
         return drawn.convert("L" if grey else "RGB")

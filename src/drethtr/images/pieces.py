@@ -1,4 +1,4 @@
-"""A line longer than a model can take, as overlapping pieces."""
+"""Cut a line that is too long for a model into overlapping pieces."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -8,11 +8,11 @@ import numpy as np
 from drethtr.images.line import Line
 
 OVERLAP = 4.0
-"""Width of what two neighboring pieces share, in line heights: room for a long word."""
+"""Overlap of neighboring pieces in line heights: room for a long word."""
 
 
 class Piece(NamedTuple):
-    """Pixel columns `left` to `right` of a line; what stands in its share, `begin` to `end`, is read from it."""
+    """Pixel columns `left` to `right` of a line; characters in its share, `begin` to `end`, are read from it."""
 
     left: int
     right: int
@@ -20,12 +20,12 @@ class Piece(NamedTuple):
     end: float
 
     def shares(self, left: float, right: float) -> bool:
-        """Whether what stands between two columns stands in its share."""
+        """Whether the middle of two columns is in its share."""
         return self.begin <= (left + right) / 2 < self.end
 
 
 def cut(line: Line, longest: int) -> list[Piece]:
-    """Pieces of at most `longest` columns, as few as possible; the shares meet where the overlap has least ink."""
+    """As few pieces as possible of at most `longest` columns; their shares meet where the overlap has least ink."""
     height, width = line.shape
     if width <= longest:
         return [Piece(0, width, -np.inf, np.inf)]
@@ -40,7 +40,7 @@ def cut(line: Line, longest: int) -> list[Piece]:
 
 
 def quietest(line: Line, left: int, right: int) -> float:
-    """The column from `left` to `right` around which a fifth of the height holds least ink, the middle one of many."""
+    """The column from `left` to `right` with the least ink around it; the middle one of ties."""
     window = max(1, line.shape[0] // 5)
     begin = max(left - window, 0)
     ink = (255 - line[:, begin : right + window].astype(np.float64)).sum(0)

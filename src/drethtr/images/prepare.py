@@ -1,4 +1,4 @@
-"""From a line image to what the network sees: a fixed height, ink +1 and paper -1.
+"""Preprocess a line image for the network: fixed height, ink +1 and paper -1.
 
 Prepared lines are float32 (height, columns) in [-1, 1].
 """
@@ -17,26 +17,26 @@ from drethtr.images.line import Line
 Prepared: TypeAlias = NDArray[np.float32]
 
 MAX_COLUMNS = 65536
-"""No line of writing is a thousand times as long as high; a mistaken image could be, and would fill the memory."""
+"""Maximum width: no line of writing is a thousand times wider than tall, but a mistaken image could be."""
 
 MAX_HEIGHT = 1024
-"""Of a prepared line."""
+"""Maximum height of a prepared line."""
 
 MAX_ROWS = 4096
-"""Of a line that is deslanted: that takes time and memory with the square of its height."""
+"""Maximum height of a line to deslant, which takes time and memory quadratic in the height."""
 
 BLANK_CONTRAST = 16
-"""A line whose greys differ less than this is blank: stretching it would turn paper grain into writing."""
+"""A line with a smaller range of grays is blank: stretching its contrast would turn paper grain into writing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
-    """What is always done to a line before the network reads it; the defaults are the paper's, deslanting apart.
+    """The preprocessing of lines before the network; the defaults are the paper's, except for deslanting.
 
     height              rows of the prepared line
-    stretch             columns for one column at the true aspect ratio; above 1 gives narrow writing more room
-    deslant             shear the strokes upright first
-    normalize_contrast  spread the greys so that ink is black and paper white first
+    stretch             horizontal scale relative to the true aspect ratio; above 1 gives narrow writing more room
+    deslant             first shear the strokes to be vertical
+    normalize_contrast  first spread the grays so that ink is black and paper white
     """
 
     height: int = 64
@@ -54,7 +54,7 @@ class Preparation:
         """Scale bilinearly with antialiasing, keeping the aspect ratio times `stretch`.
 
         Raises:
-            DataError: if the line is empty, no (height, width) of uint8, too high, or too long for its height.
+            DataError: if the line is empty, not a (height, width) array of uint8, too tall, or too long for its height.
         """
         if line.ndim != 2 or line.dtype != np.uint8:
             raise DataError(f"expected a line image of uint8 (height, width), got {line.dtype} {line.shape}")
@@ -67,7 +67,7 @@ class Preparation:
         return 1 - np.asarray(scaled, dtype=np.float32) / np.float32(127.5)
 
     def at_width(self, width: float) -> "Preparation":
-        """The same for lines that are to become so many times as wide.
+        """The preprocessing for lines scaled to `width` times their usual width.
 
         Raises:
             ConfigError: if they would be stretched too far.
@@ -75,15 +75,15 @@ class Preparation:
         return self if width == 1 else replace(self, stretch=self.stretch * width)
 
     def columns(self, width: int, height: int) -> int:
-        """How many columns a line of width x height pixels gets, at least 1.
+        """The number of columns of a prepared line of width x height pixels, at least 1.
 
         Raises:
-            DataError: if the line is empty, too high, or too long for its height.
+            DataError: if the line is empty, too tall, or too long for its height.
         """
         if width < 1 or height < 1:
             raise DataError(f"cannot prepare an empty line image of {width} x {height} pixels")
         if self.deslant and height > MAX_ROWS:
-            raise DataError(f"a line image of {width} x {height} pixels is higher than {MAX_ROWS:,}; scale it down")
+            raise DataError(f"a line image of {width} x {height} pixels is taller than {MAX_ROWS:,}; scale it down")
         columns = max(1, int(width * self.height * self.stretch / height))
         if columns > MAX_COLUMNS:
             raise DataError(f"a line image of {width} x {height} pixels is too long for its height; is it one line?")

@@ -1,7 +1,7 @@
-"""A line of a page, however it runs, as an image of its own: straight, and nothing of its neighbors.
+"""Cut a line out of a page and straighten it, without its neighbors.
 
-The line is followed along its baseline, a polygon says what belongs to it, and the rest is filled with the tone of
-its paper. Places on a page are (x, y) in pixels from its top left corner.
+The strip follows the baseline, the polygon masks the line, and the rest is filled with the tone of the paper. Positions
+on a page are (x, y) in pixels from its top left corner.
 """
 
 from collections.abc import Sequence
@@ -12,33 +12,33 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from drethtr.base.errors import DataError
+from drethtr.images.fields import sample
 from drethtr.images.line import Line
-from drethtr.synthesis.fields import sample
 
 Floats: TypeAlias = NDArray[np.float64]
 
 REACH = 0.97
-"""The share of columns whose writing fits the height of the strip; one long stroke does not make a line high."""
+"""The share of columns whose writing must fit the height of the strip, so that one long stroke does not enlarge it."""
 
 MARGIN = 0.12
-"""Paper left and right of the writing, as a share of the height."""
+"""Paper left and right of the writing, relative to the height."""
 
 LONGEST = 60_000
-"""Columns of a strip; no page is wider."""
+"""Maximum columns of a strip; no page is wider."""
 
 LARGEST = 25_000_000
-"""Columns times rows of a strip; no line takes more of a page."""
+"""Maximum pixels of a strip; no line takes more of a page."""
 
 CORNERS = 1000
-"""Of a polygon that are looked at to see how far it reaches."""
+"""Maximum corners of a polygon used to find its extent."""
 
 
 class Strip(NamedTuple):
-    """A straightened line, and where on the page it was.
+    """A straightened line, and its position on the page.
 
     line     uint8 (height, width)
     places   (width, 2), the point of the baseline below each column
-    downs    (width, 2), unit vectors from the baseline into the writing below it
+    downs    (width, 2), unit vectors pointing down from the baseline
     above    rows above the baseline
     ends     the columns between which the line lies; the rest is a margin
     """
@@ -50,7 +50,7 @@ class Strip(NamedTuple):
     ends: tuple[int, int]
 
     def outline(self, left: float, right: float) -> list[tuple[float, float]]:
-        """The polygon on the page that the columns from `left` to `right` were taken from, clockwise, margins apart."""
+        """The polygon on the page of the columns from `left` to `right`, clockwise, without margins."""
         columns = np.unique(np.clip([left, *np.arange(np.ceil(left), right, 32), right], *self.ends))
         at = np.arange(len(self.places))
         places = np.stack([np.interp(columns, at, self.places[:, axis]) for axis in (0, 1)], axis=1)
@@ -60,21 +60,21 @@ class Strip(NamedTuple):
 
 
 def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
-    """The line along `baseline`, from its first point to its last, inside `polygon`.
+    """Straighten the line along `baseline`, from its first point to its last, inside `polygon`.
 
     Args:
         page: uint8 (height, width).
         baseline: At least two points (x, y) in reading direction; upright writing lies to the left of that direction
-            on the paper, so a line that runs downward or backward is turned.
-        polygon: At least three points (x, y) around all ink of the line. Both may leave the page.
+            on the paper, so a line that runs downward or backward is rotated.
+        polygon: At least three points (x, y) around all ink of the line. Both may extend beyond the page.
 
     Raises:
-        DataError: if baseline or polygon have no length or area, do not touch the page, or take more than any line.
+        DataError: if the baseline has no length, the polygon no area, or they lie outside the page or are too large.
     """
     outline = np.asarray(polygon, dtype=np.float64).reshape(-1, 2)
     path = np.asarray(baseline, dtype=np.float64).reshape(-1, 2)
     if len(outline) < 3 or len(path) < 2 or not (np.isfinite(outline).all() and np.isfinite(path).all()):
-        raise DataError("a line needs a baseline of two points and a polygon of three")
+        raise DataError("a line needs a baseline of at least two points and a polygon of at least three")
     places, downs = follow(path, outline)
     above, below = extent(outline, places, downs)
     if len(places) * (above + below) > LARGEST:
@@ -86,7 +86,7 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
         raise DataError("the line lies outside the page, or its polygon is empty")
     top, bottom, left, right = bounds(mask)
     window = slice(top, bottom), slice(left, right)
-    # Places count from the edge of the page, samples from the middle of its first pixel.
+    # Positions are relative to the edge of the page, samples to the center of its first pixel.
     greys = sample(page, x[window].astype(np.float32) - 0.5, y[window].astype(np.float32) - 0.5)
     line = fill(greys, mask[window])
     inner = np.flatnonzero(mask[window].any(0))
@@ -94,7 +94,7 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
 
 
 def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
-    """The baseline point by point, a pixel apart, as far as the outline goes, with the direction down at each."""
+    """Sample the baseline at intervals of one pixel, within the outline, with the direction down at each point."""
     steps = np.hypot(*np.diff(path, axis=0).T)
     path = path[np.concatenate(([True], steps > 0))]
     if len(path) < 2:
@@ -119,7 +119,7 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
 
 
 def typical_height(path: Floats, outline: Floats) -> float:
-    """Area over length: how high the line is, roughly."""
+    """The approximate height of a line: area over length."""
     x, y = outline.T
     area = abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
     length = max(float(np.hypot(*np.diff(path, axis=0).T).sum()), float(np.ptp(outline, axis=0).max()), 1.0)
@@ -129,7 +129,7 @@ def typical_height(path: Floats, outline: Floats) -> float:
 
 
 def smooth(values: Floats, window: float) -> Floats:
-    """A moving average; beyond its ends the curve goes on as it ran there."""
+    """A moving average that extrapolates the curve beyond its ends."""
     half = min(round(window / 2), (len(values) - 1) // 2)
     if half < 1:
         return values
@@ -140,7 +140,7 @@ def smooth(values: Floats, window: float) -> Floats:
 
 
 def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
-    """Rows above and below the baseline that the outline takes at most."""
+    """Maximum rows of the outline above and below the baseline."""
     outline = outline[:: len(outline) // CORNERS + 1]
     some = np.arange(0, len(places), 4)
     away = outline[:, None] - places[some]
@@ -153,7 +153,7 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
 
 
 def inside(outline: Floats, x: Floats, y: Floats, shape: Sequence[int]) -> NDArray[np.bool_]:
-    """Which places lie in the outline and on the page."""
+    """Which positions are inside the outline and on the page."""
     left, top = (max(0, int(np.floor(least))) for least in outline.min(0))
     right, bottom = (min(int(np.ceil(most)), size) for most, size in zip(outline.max(0), shape[::-1], strict=True))
     if right <= left or bottom <= top:
@@ -170,7 +170,7 @@ def inside(outline: Floats, x: Floats, y: Floats, shape: Sequence[int]) -> NDArr
 
 
 def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
-    """Top, bottom, left and right of what is kept: nearly all of the mask, and some paper at both ends."""
+    """Top, bottom, left and right of the result: nearly all of the mask, with some paper at both ends."""
     columns = np.flatnonzero(mask.any(0))
     heads = mask.argmax(0)[columns]
     feet = mask.shape[0] - mask[::-1].argmax(0)[columns]
@@ -180,7 +180,7 @@ def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
 
 
 def fill(greys: Line, mask: NDArray[np.bool_]) -> Line:
-    """The greys inside the mask, and outside it the tone of the paper nearby, which may change along the line."""
+    """The grays inside the mask; outside, the tone of the paper nearby, which may vary along the line."""
     height, width = greys.shape
     parts = np.array_split(np.arange(width), max(1, width // (2 * height)))
     middles = [float(part.mean()) for part in parts]

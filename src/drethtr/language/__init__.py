@@ -1,1 +1,1 @@
-"""What is likely to be written: counts of characters after others, from texts."""
+"""The n-gram language model."""

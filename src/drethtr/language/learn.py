@@ -1,7 +1,7 @@
-"""N-grams from texts and from other n-grams: counted, smoothed, mixed and pruned.
+"""Estimate an n-gram language model from texts and other models: count, smooth, interpolate, prune.
 
-Source: interpolated absolute discounting, Ney, Essen and Kneser, Computer Speech and Language 1994, the discount of
-each length n1 / (n1 + 2 n2); mixture and pruning by what an n-gram changes, after Stolcke, arXiv cs/0006025.
+Source: interpolated absolute discounting, Ney, Essen and Kneser, Computer Speech and Language 1994, with the discount
+n1 / (n1 + 2 n2) for each order; entropy-based pruning after Stolcke, arXiv cs/0006025.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,22 +19,22 @@ from drethtr.text.tokenizer import BOS, EOS, Tokenizer
 
 
 class Source(Protocol):
-    """What is known of n-grams of one length."""
+    """Statistics of the n-grams of one order."""
 
     @property
     def keys(self) -> Keys:
-        """Those that are known, sorted."""
+        """The known n-grams, sorted."""
 
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
-        """How likely the last tokens are, from how likely they are after one token less."""
+        """Probabilities of the last tokens, given those of the next lower order."""
 
     def often(self, keys: Keys) -> Shares:
-        """How often n-grams occur, as shares of all."""
+        """Relative frequencies of the n-grams."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """N-grams of one length and how often they occur, in texts of V tokens."""
+    """Counts of the n-grams of one order, in texts of V tokens."""
 
     size: int
     keys: Keys
@@ -42,18 +42,18 @@ class Counted:
 
     @cached_property
     def discount(self) -> float:
-        """What is taken from every count for what was not seen."""
+        """The discount subtracted from every count, for unseen n-grams."""
         once, twice = (int((self.counts == number).sum()) for number in (1, 2))
         return once / (once + 2 * twice) if once else 0.5
 
     @cached_property
     def contexts(self) -> tuple[Keys, NDArray[np.int64], NDArray[np.int64]]:
-        """What the n-grams go on from, how often that occurs, and how many different tokens follow."""
+        """Contexts of the n-grams, their counts, and the number of different tokens that follow each."""
         contexts, firsts, kinds = np.unique(self.keys // self.size, return_index=True, return_counts=True)
         return contexts, np.add.reduceat(self.counts, firsts), kinds
 
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
-        """Probabilities of the last tokens, from those after one token less."""
+        """Probabilities of the last tokens, given those of the next lower order."""
         contexts, totals, kinds = self.contexts
         place, known = found(contexts, keys // self.size)
         own, seen = found(self.keys, keys)
@@ -62,7 +62,7 @@ class Counted:
         return shares
 
     def often(self, keys: Keys) -> Shares:
-        """How often they occur, as shares of all."""
+        """Relative frequencies of the n-grams."""
         places, seen = found(self.keys, keys)
         shares: Shares = np.where(seen, self.counts[places], 0) / self.counts.sum()
         return shares
@@ -70,7 +70,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Known:
-    """N-grams of one length as other n-grams have them, and how often each must occur, if those are right."""
+    """The n-grams of one order in another model, and their relative frequencies according to that model."""
 
     levels: Levels
     length: int
@@ -78,22 +78,22 @@ class Known:
 
     @property
     def keys(self) -> Keys:
-        """Those that are known, sorted."""
+        """The known n-grams, sorted."""
         return self.levels.contexts(self.length)
 
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
-        """Probabilities of the last tokens, from those after one token less."""
+        """Probabilities of the last tokens, given those of the next lower order."""
         return self.levels.given(keys, shorter, self.length)
 
     def often(self, keys: Keys) -> Shares:
-        """How often they occur, as shares of all."""
+        """Relative frequencies of the n-grams."""
         places, seen = found(self.keys, keys)
         shares: Shares = np.where(seen, self.occur[places], 0)
         return shares
 
 
 def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted]:
-    """N-grams of 1 to `order` tokens of some lines of V tokens, with the beginnings and ends of the lines."""
+    """Count the n-grams of orders 1 to `order`, with `BOS` and `EOS` around each line; `size` is the vocabulary's."""
     tokens = np.fromiter((token for line in lines for token in (BOS, *line, EOS)), dtype=np.int64)
     keys, in_line, counted = tokens, np.ones(len(tokens), dtype=bool), []
     for length in range(1, order + 1):
@@ -109,12 +109,12 @@ def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted
 
 
 def known_by(ngrams: NGrams) -> list[Known]:
-    """The n-grams of each length."""
+    """The n-grams of a model by order, with frequencies from the chain rule."""
     levels, known = Levels.of(ngrams), list[Known]()
     for length in range(1, ngrams.order + 1):
         occur = levels.shares(length)
         if length == 1:
-            occur[BOS] = occur[EOS]  # a line begins as often as it ends, though no line goes on with its beginning
+            occur[BOS] = occur[EOS]  # lines begin as often as they end, though `BOS` never follows anything
         else:
             before, _ = found(levels.contexts(length - 1), levels.contexts(length) // levels.size)
             occur = known[-1].occur[before] * occur
@@ -123,11 +123,10 @@ def known_by(ngrams: NGrams) -> list[Known]:
 
 
 class Mixed(NamedTuple):
-    """N-grams of one length, of all sources.
+    """Interpolated n-grams of one order, from all sources.
 
-    shares   of their last tokens after the others
-    weights  how much is lost without them: how often they occur, times the nats by which they are likelier than without
-             their first token
+    shares   probabilities of their last tokens given the others
+    weights  the loss from pruning each: its relative frequency times its log-probability ratio to the next lower order
     """
 
     keys: Keys
@@ -136,7 +135,7 @@ class Mixed(NamedTuple):
 
 
 def mixed(sources: Sequence[Sequence[Source]], parts: Sequence[float], size: int) -> list[Mixed]:
-    """The n-grams of some sources, each of which counts for a part of 1; those of one token are all there are."""
+    """Interpolate sources with weights `parts`, which sum to 1; the unigrams are the whole vocabulary."""
     keys, each = np.arange(size), [np.full(size, 1 / size)] * len(sources)
     found_so_far: list[Mixed] = []
     for length, of_length in enumerate(zip(*sources, strict=True), start=1):
@@ -152,13 +151,13 @@ def mixed(sources: Sequence[Sequence[Source]], parts: Sequence[float], size: int
 
 
 def sum_of(each: Sequence[Shares], parts: Sequence[float]) -> Shares:
-    """All of them together, by their parts."""
+    """The weighted sum."""
     total: Shares = np.einsum("i,ij->j", np.array(parts), np.stack(each))
     return total
 
 
 def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
-    """The `most` n-grams of two and more tokens that would be missed most, and those that they go on from."""
+    """The `most` n-grams of order 2 and higher whose pruning would lose most, and their contexts."""
     weights = np.concatenate([some.weights for some in mixture[1:]] or [np.zeros(0)])
     least = -np.partition(-weights, most)[most] if most < len(weights) else -np.inf
     kept: list[Mixed] = []
@@ -174,10 +173,10 @@ def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
 def learn(
     sources: Sequence[Iterable[str] | NGrams], parts: Sequence[float], tokenizer: Tokenizer, *, order: int, most: int
 ) -> NGrams:
-    """What is likely in lines of text and by n-grams, each of which counts for a part of 1; at most about so many.
+    """Estimate a model of about `most` n-grams from texts and other models, weighted by `parts`, which sum to 1.
 
     Raises:
-        ConfigError: if n-grams of this order cannot be counted for so many tokens, or a source has others.
+        ConfigError: if the order is too high for the vocabulary, or a source has another order or vocabulary.
         DataError: if there is too little text.
     """
     size = tokenizer.size

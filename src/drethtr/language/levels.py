@@ -1,7 +1,7 @@
-"""N-grams as numbers: looked up and put in order, before they are a tree and after.
+"""N-grams as sorted integer keys, to build and convert models.
 
-An n-gram is a number here, its tokens the digits to the base V: the n-gram without its last token is a division away,
-that without its first a remainder, and sorted numbers are n-grams in the order in which `NGrams` keeps them.
+The key of an n-gram has its tokens as digits to the base V: division by V drops the last token, a remainder drops the
+first, and sorted keys are in the order in which `NGrams` stores n-grams.
 """
 
 from collections.abc import Sequence
@@ -19,23 +19,23 @@ Steps = NDArray[np.float64]
 
 
 def found(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
-    """Where some keys are among sorted ones, and whether they are."""
+    """The places of keys among sorted keys, and whether each is among them."""
     places = np.searchsorted(sorted_keys, keys).clip(max=len(sorted_keys) - 1)
     return places, sorted_keys[places] == keys
 
 
 def check_order(order: int, size: int) -> None:
-    """Refuse n-grams whose numbers would be too large, or whose tokens.
+    """Check that the keys of such n-grams fit into 64 bits, and the tokens into 16.
 
     Raises:
-        ConfigError: saying so.
+        ConfigError: if they do not.
     """
     if not 1 <= order <= LONGEST or size > np.iinfo(np.int16).max or size**order >= 2**63:
         raise ConfigError(f"n-grams of {order} tokens of {size} cannot be counted; take shorter ones")
 
 
 class Levels(NamedTuple):
-    """N-grams by their lengths, from 1 on, and what they lose; by lengths from 0 on, how they back off; in steps."""
+    """The keys and losses of each order, from 1 on, and the backoffs of each context length, from 0 on."""
 
     size: int
     keys: list[Keys]
@@ -44,7 +44,7 @@ class Levels(NamedTuple):
 
     @classmethod
     def of(cls, ngrams: NGrams) -> Self:
-        """Those of a tree."""
+        """The levels of a model."""
         levels, keys, begin, end = cls(ngrams.size, [], [], []), np.zeros(1, dtype=np.int64), 0, 1
         for _ in range(ngrams.order):
             levels.backoffs.append(ngrams.backoffs[begin:end].astype(np.float64))
@@ -56,7 +56,7 @@ class Levels(NamedTuple):
         return levels
 
     def tree(self) -> NGrams:
-        """All of them."""
+        """The model of these levels."""
         arrays = {
             "tokens": np.concatenate([[0], *(keys % self.size for keys in self.keys)]),
             "losses": np.concatenate([[0], *self.losses]),
@@ -67,27 +67,27 @@ class Levels(NamedTuple):
         return NGrams(self.size, len(self.keys), **kept)
 
     def contexts(self, length: int) -> Keys:
-        """The n-grams of this length, the root for 0."""
+        """The n-grams of this length; for 0, the root."""
         return self.keys[length - 1] if length else np.zeros(1, dtype=np.int64)
 
     def children(self, length: int) -> NDArray[np.int64]:
-        """How many n-grams go on from each of this length."""
+        """The number of n-grams one token longer, for each of this length."""
         places, _ = found(self.contexts(length), self.keys[length] // self.size)
         return np.bincount(places, minlength=len(self.contexts(length)))
 
     def shares(self, length: int) -> Shares:
-        """How likely the last tokens of the n-grams of this length are after the others."""
+        """Probabilities of the last tokens of the n-grams of this length, given the others."""
         shares: Shares = np.exp(-STEP * self.losses[length - 1])
         return shares
 
     def backed_off(self, keys: Keys, length: int) -> Shares:
-        """The same for any n-grams of this length."""
+        """Probabilities of the last tokens of any n-grams of this length, with backoff."""
         if not length:
             return np.zeros(len(keys))
         return self.given(keys, self.backed_off(keys % self.size ** (length - 1), length - 1), length)
 
     def given(self, keys: Keys, shorter: Shares, length: int) -> Shares:
-        """The same, from how likely their last tokens are after one token less."""
+        """`backed_off`, given the probabilities of the next lower order."""
         places, kept = found(self.contexts(length), keys)
         context, known = found(self.contexts(length - 1), keys // self.size)
         lost = np.where(known, self.backoffs[length - 1][context], 0)
@@ -95,7 +95,7 @@ class Levels(NamedTuple):
         return shares
 
     def back_off(self) -> None:
-        """Add how those of the next length back off: by what they leave of 1, beside what one token less leaves."""
+        """Append the backoffs of the next length: the ratio of the probability mass left to that of the lower order."""
         length = len(self.backoffs)
         longer, contexts = self.keys[length], self.contexts(length)
         places, _ = found(contexts, longer // self.size)
@@ -108,14 +108,14 @@ class Levels(NamedTuple):
 
 
 def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
-    """The same for other tokens: new ones are by themselves as likely as by chance, and follow nothing.
+    """The model for another vocabulary; new tokens get a uniform unigram probability and no longer n-grams.
 
     Args:
-        names: What each token is called there, -1 if there is no such token.
-        size: How many tokens there are there.
+        names: The new id of each token, -1 for tokens that are dropped.
+        size: Size of the new vocabulary.
 
     Raises:
-        ConfigError: if n-grams of so many tokens cannot be numbered.
+        ConfigError: if the order is too high for the new vocabulary.
     """
     check_order(ngrams.order, size)
     old, called = Levels.of(ngrams), np.array(names)

@@ -167,7 +167,7 @@ class NGrams:
         nodes, contexts = len(self.tokens), len(self.children)
         fits = len(self.losses) == nodes and len(self.backoffs) == contexts and 1 <= contexts <= nodes
         if not fits or (self.children < 0).any() or int(self.children.sum(dtype=np.int64)) != nodes - 1:
-            raise CheckpointError("its n-grams are no tree")
+            raise CheckpointError("its n-grams are not a tree")
         if (self.tokens < 0).any() or (self.tokens >= self.size).any():
             raise CheckpointError("its n-grams are not of its tokens")
         level = [0, 1]

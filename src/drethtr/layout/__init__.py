@@ -1,4 +1,4 @@
-"""Where the lines of a page are, and in which order they are read."""
+"""Line segmentation: the positions of the lines on a page, and their reading order."""
 
 from drethtr.layout.finder import Finder, FoundLine
 

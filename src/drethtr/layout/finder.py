@@ -1,8 +1,8 @@
-"""Finding the lines of a page: what a finder takes, and what it returns.
+"""The interface of line segmentation.
 
     [first, *others] = RapidDetector().find(page)
 
-Which there are, and how others plug in, is in `finders.py`.
+`finders.py` lists the implementations and loads plugins.
 """
 
 from typing import ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -24,13 +24,13 @@ class FoundLine(NamedTuple):
 
 @runtime_checkable
 class Finder(Protocol):
-    """Finds lines; a frozen dataclass of its settings, cheap to build, that inherits from this.
+    """A line segmentation: subclass it as a frozen dataclass of settings that is cheap to construct.
 
-    whole  whether every image is one line, and read as it is: neither straightened nor cut
+    whole  whether every image is one line, to be read without straightening or cropping
     """
 
     whole: ClassVar[bool] = False
 
     def find(self, page: Line) -> list[FoundLine]:
-        """The lines of a grey page, uint8 (height, width), in any order; none if there is no writing."""
+        """The lines of a gray page, uint8 (height, width), in any order; empty if there is no writing."""
         ...

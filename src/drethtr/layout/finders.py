@@ -1,4 +1,4 @@
-"""The finders that a person can name; others plug in by entry points."""
+"""Line segmentations by name, including plugins."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import entry_points
@@ -12,7 +12,7 @@ from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
 
 ENTRY_POINTS = "drethtr.finders"
-"""Group in which a package offers a finder: its name, and a class or function that builds it without arguments."""
+"""Entry point group for plugins: a name, and a class or function that constructs the segmentation without arguments."""
 
 FINDERS: Mapping[str, Callable[[], Finder]] = {
     "rapid": RapidDetector,
@@ -23,18 +23,18 @@ FINDERS: Mapping[str, Callable[[], Finder]] = {
 
 
 def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
-    """The finder of this name, with its usual settings; `others` are names that would be understood, too.
+    """The line segmentation with this name and default settings; `others` are further valid names for error messages.
 
     Raises:
-        ConfigError: if there is none, or what is plugged in under this name is none.
+        ConfigError: if there is no such name, or the plugin with this name is not a `Finder`.
     """
     if name in FINDERS:
         return FINDERS[name]()
     plugged = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if name not in plugged:
         known = [*others, *FINDERS, *plugged]
-        raise ConfigError(f"unknown finder of lines {name!r}{hint(name, known)}; known: {', '.join(known)}")
+        raise ConfigError(f"unknown line segmentation {name!r}{hint(name, known)}; known: {', '.join(known)}")
     finder = plugged[name].load()()
     if not isinstance(finder, Finder):
-        raise ConfigError(f"{plugged[name].value} is plugged in as {name!r} but is no drethtr.layout.Finder")
+        raise ConfigError(f"the plugin {name!r}, {plugged[name].value}, is not a drethtr.layout.Finder")
     return finder

@@ -1,4 +1,4 @@
-"""Lines that somebody else marked out, where only part of their place was given."""
+"""Complete lines from PAGE or ALTO that have only a baseline or only a polygon."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,24 +14,24 @@ from drethtr.layout.ridge import Ridge
 from drethtr.layout.turn import quarters_of, turn_line, turn_points
 
 FOOT = 0.7
-"""Where between the top and the bottom of its polygon a line stands, if nobody says."""
+"""Position of a missing baseline between the top and the bottom of the polygon."""
 
 CORE_OF_PITCH = 0.33
-"""Height of the low letters, as a share of the way from one baseline to the next."""
+"""The x-height, relative to the distance between baselines."""
 
 LARGEST_CORE = 1 / 40
-"""The same as a share of the page's height, where a line stands alone."""
+"""The x-height of a single line, relative to the height of the page."""
 
 
 class GivenLine(NamedTuple):
-    """What is known of a line: (n, 2) points (x, y) of baseline and polygon, at least one of them."""
+    """A line with at least one of baseline and polygon, as (n, 2) points (x, y)."""
 
     baseline: Floats | None
     polygon: Floats | None
 
     @classmethod
     def of(cls, line: TextLine) -> "GivenLine":
-        """What a description says of the place of a line."""
+        """The baseline and polygon of a line from a file."""
         return cls(floats(line.baseline), floats(line.polygon))
 
 
@@ -41,7 +41,7 @@ def floats(points: Points | None) -> Floats | None:
 
 
 def complete(page: Line, lines: Sequence[GivenLine]) -> list[FoundLine]:
-    """The lines with what they lack: a baseline through the foot of the polygon, a polygon around the ink."""
+    """Add what lines lack: a baseline along the foot of the polygon, or a polygon around the ink."""
     found = [FoundLine(known_baseline(line), np.empty((0, 2))) for line in lines]
     quarters = [quarters_of(line.baseline) for line in found]
     for turn in {quarters[number] for number, line in enumerate(lines) if line.polygon is None}:
@@ -62,7 +62,7 @@ def known_baseline(line: GivenLine) -> Floats:
     width, height = np.ptp(line.polygon, axis=0)
     if height <= 2 * width:
         return foot(line.polygon)
-    # Upward, as notes in a margin mostly run.
+    # Upward, like most marginal notes.
     corner = (int(np.ceil(line.polygon[:, 0].max())), int(np.ceil(line.polygon[:, 1].max())))
     return turn_points(foot(turn_points(line.polygon, -1, *corner)), 1, *reversed(corner))
 
@@ -85,7 +85,7 @@ def foot(polygon: Floats) -> Floats:
 
 
 def outlined(page: Line, lines: Sequence[FoundLine], quarters: int) -> list[FoundLine]:
-    """Lines that run the same way, with polygons; the page must be turned by so many quarters to read them."""
+    """Add polygons to lines of one direction; the page is rotated by `quarters` to make them horizontal."""
     height, width = page.shape
     turned = np.rot90(page, quarters)
     baselines = [turn_points(line.baseline, quarters, width, height) for line in lines]
@@ -104,7 +104,7 @@ def ridge_above(baseline: Floats, core: float) -> Ridge:
 
 
 def core_height(page: Line, baselines: Sequence[Floats]) -> float:
-    """How high the low letters are: from the way between lines, else from the ink above the only line."""
+    """The x-height, from the distance between lines, or for a single line from the ink above it."""
     places = sorted((float(line[:, 1].mean()), float(line[:, 0].min()), float(line[:, 0].max())) for line in baselines)
     ways = []
     for number, (row, left, right) in enumerate(places):

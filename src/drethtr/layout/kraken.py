@@ -1,4 +1,4 @@
-"""Lines from kraken's baseline segmentation, where kraken is installed: slower, and good with bent lines."""
+"""Line segmentation with kraken, if it is installed: slower, and good for curved lines."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from drethtr.layout.finder import Finder, FoundLine
 
 @dataclass(frozen=True, kw_only=True)
 class Kraken(Finder):
-    """The segmentation model inside kraken, on the device of this name."""
+    """kraken's default segmentation model, on the given device."""
 
     device: str = "cpu"
 
@@ -20,11 +20,11 @@ class Kraken(Finder):
         """The baselines and polygons that kraken finds.
 
         Raises:
-            ConfigError: if kraken is not installed, or not so that it can be used.
+            ConfigError: if kraken is not installed, or its installation is broken.
         """
         try:
             from kraken import blla
-        except (ImportError, RuntimeError) as error:  # the second comes from a torchvision that does not fit torch
+        except (ImportError, RuntimeError) as error:  # the second is raised by a torchvision that does not match torch
             raise ConfigError(f"kraken cannot be used ({error}); run: pip install kraken") from error
         found = blla.segment(Image.fromarray(page).convert("RGB"), device=self.device)
         lines = [(line.baseline, line.boundary) for line in found.lines]

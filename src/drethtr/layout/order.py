@@ -1,6 +1,6 @@
-"""The order in which lines are read, and the blocks they form: columns, headings across them, notes in the margin.
+"""Reading order: group lines into columns, headings across them, and marginal notes.
 
-Lines are compared as they lie once the page is turned so that its writing runs level, in pixels of the page.
+Lines are compared after rotating the page so that its writing is horizontal, in pixels of the page.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from drethtr.layout.finder import FoundLine
 from drethtr.layout.turn import quarters_of
 
 ACROSS = 0.12
-"""The largest share of lines that may cross the white between two columns: headings."""
+"""Maximum share of lines that may cross the gutter between two columns: headings."""
 
 NOTE = 0.45
-"""A side narrower than this share of the other's lines, and with fewer of them, is notes: read after it."""
+"""A side with fewer lines that are narrower than this share of the other's is a margin: its notes are read after it."""
 
 SIDE_BY_SIDE = 3
-"""So many lines of a column stand beside others before the white between them parts columns."""
+"""Minimum number of lines of a column beside lines of the other for the gap between them to be a gutter."""
 
 
 class Place(NamedTuple):
-    """Where a line lies, and its number among all."""
+    """The position of a line, and its index."""
 
     number: int
     left: float
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 def arrange(lines: Sequence[FoundLine]) -> list[list[int]]:
-    """Numbers of the lines in blocks, all in reading order; writing that runs another way than most comes last."""
+    """Indices of the lines in blocks, in reading order; writing in another direction than most comes last."""
     blocks = []
     for group in by_direction(lines):
         angle = typical_angle([lines[number] for number in group])
@@ -42,7 +42,7 @@ def arrange(lines: Sequence[FoundLine]) -> list[list[int]]:
 
 
 def by_direction(lines: Sequence[FoundLine]) -> list[list[int]]:
-    """Numbers of the lines that run across, up, backward and down the page, the most writing first."""
+    """Indices of the lines that run right, up, left and down the page, the most frequent direction first."""
     quarters: dict[int, list[int]] = {}
     for number, line in enumerate(lines):
         quarters.setdefault(quarters_of(line.baseline), []).append(number)
@@ -50,18 +50,18 @@ def by_direction(lines: Sequence[FoundLine]) -> list[list[int]]:
 
 
 def length_of(line: FoundLine) -> float:
-    """From its first to its last point."""
+    """The distance between its first and last point."""
     return float(np.hypot(*(line.baseline[-1] - line.baseline[0])))
 
 
 def typical_angle(lines: Sequence[FoundLine]) -> float:
-    """The direction of most of the writing; long lines count for more."""
+    """The direction of most of the writing, weighted by length."""
     vectors = np.array([line.baseline[-1] - line.baseline[0] for line in lines])
     return float(np.arctan2(*vectors.sum(0)[::-1]))
 
 
 def level(number: int, line: FoundLine, angle: float) -> Place:
-    """Where a line lies when the page is turned back by an angle."""
+    """The position of a line after rotating the page by `-angle`."""
     columns = line.polygon @ (np.cos(angle), np.sin(angle))
     down = (-np.sin(angle), np.cos(angle))
     height = float(np.ptp(line.polygon @ down))
@@ -89,7 +89,7 @@ def read(places: list[Place]) -> list[list[Place]]:
 
 
 def between(left: list[Place], right: list[Place], start: float, end: float) -> list[list[Place]]:
-    """Blocks of both sides of a gutter between two rows, the left ones first."""
+    """Blocks of both sides of a gutter within a range of rows, the left side first."""
     sides = ([place for place in side if start < place.row <= end] for side in (left, right))
     return [block for side in sides for block in read(side)]
 
@@ -102,9 +102,10 @@ def is_note(side: list[Place], other: list[Place]) -> bool:
 
 
 def gutter(places: Sequence[Place]) -> float | None:
-    """The middle of the white strip that parts lines standing side by side; None if there is none.
+    """The center of the gutter between lines that are side by side; None if there is none.
 
-    Of several, that which the fewest lines cross, then the widest: where a column is ragged, a wider one begins at the
+    The gutter with the fewest crossing lines is chosen, then the widest: next to a ragged column, a wider one begins at
+    the
     end of its shorter lines.
     """
     best, rank = None, (-len(places), 0.0)
@@ -124,21 +125,21 @@ def gutter(places: Sequence[Place]) -> float | None:
 
 
 def are_side_by_side(left: Sequence[Place], right: Sequence[Place]) -> bool:
-    """Whether the rows of both sides overlap: both among each other, or a note beside a column."""
+    """Whether two sides overlap vertically: as columns, or as a note beside a column."""
     few, many = sorted((left, right), key=len)
     beside, others = count_beside(few, many), count_beside(many, few)
     return len(many) >= SIDE_BY_SIDE and beside >= len(few) / 2 and others >= min(len(few), SIDE_BY_SIDE)
 
 
 def count_beside(places: Sequence[Place], others: Sequence[Place]) -> int:
-    """How many lines stand no higher and no lower than some others."""
+    """Number of lines that are within the vertical range of some others."""
     rows = [other.row for other in others]
     top, bottom = min(rows), max(rows)
     return sum(top - place.height / 2 <= place.row <= bottom + place.height / 2 for place in places)
 
 
 def rows(places: Sequence[Place]) -> list[Place]:
-    """From top to bottom; what stands on one row from left to right."""
+    """From top to bottom, and from left to right within a row."""
     ordered: list[list[Place]] = []
     for place in sorted(places, key=lambda place: place.row):
         if ordered and all(is_beside(place, other) for other in ordered[-1]):
@@ -149,6 +150,6 @@ def rows(places: Sequence[Place]) -> list[Place]:
 
 
 def is_beside(place: Place, other: Place) -> bool:
-    """Whether two lines stand on the same row, one after the other."""
+    """Whether two lines are in the same row, one after the other."""
     near = abs(place.row - other.row) < 0.4 * min(place.height, other.height)
     return near and (place.left >= other.right or other.left >= place.right)

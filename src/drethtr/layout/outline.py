@@ -1,8 +1,8 @@
-"""How far a line reaches up, down and sideways: between its ink and that of its neighbors.
+"""Compute the outline of a line: between its ink and that of its neighbors.
 
-The border between two lines follows the white between them, around the strokes that reach across (a seam: the path of
-least ink from one end of the line to the other). Everything happens on a picture small enough that the low letters
-are `CORE` pixels high: strokes are whole there and paths short.
+The border between two lines follows the white space between them, around strokes that reach across (a seam: the path of
+least ink from one end of the line to the other). This is done on a reduced image in which the x-height is `CORE`
+pixels: strokes are whole there and paths short.
 """
 
 from collections.abc import Sequence
@@ -12,38 +12,38 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from drethtr.images.fields import sample
 from drethtr.images.line import Line
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.ridge import Ridge
-from drethtr.synthesis.fields import sample
 
 Floats: TypeAlias = NDArray[np.float64]
 
 CORE = 8.0
-"""Height of the low letters on the small picture, in pixels."""
+"""The x-height on the reduced image, in pixels."""
 
 ABOVE, BELOW = 2.3, 1.9
-"""How far a line can reach from its middle, in thicknesses."""
+"""Maximum extent of a line above and below its middle, in thicknesses."""
 
 USUAL_ABOVE, USUAL_BELOW = 1.7, 1.4
-"""How far it reaches where nothing is in the way."""
+"""Extent of a line where nothing limits it, in thicknesses."""
 
 REACH = 2.5
-"""How far beyond the end of a ridge its line may go on, in thicknesses."""
+"""Maximum extension of a line beyond the ends of its ridge, in thicknesses."""
 
 PULL = 4.0
-"""What it costs a border to lie a whole thickness off its usual place, in grey levels of ink."""
+"""Cost of moving a border one thickness from its usual position, in gray levels of ink."""
 
 BLOCK = 16
-"""Pixels of the small picture over which the tone of the paper is taken."""
+"""Window for the background tone, in pixels of the reduced image."""
 
 
 class Around(NamedTuple):
-    """The surroundings of a line, straightened: rows from `ABOVE` to `BELOW`, columns `REACH` beyond both ends.
+    """The straightened surroundings of a line: rows from `ABOVE` to `BELOW`, columns `REACH` beyond both ends.
 
-    ink      (rows, columns), how dark
-    blocked  (rows, columns), what belongs to other lines
-    x, y     (columns,), the middle of the line on the small picture
+    ink      (rows, columns), darkness
+    blocked  (rows, columns), pixels of other lines
+    x, y     (columns,), the middle of the line on the reduced image
     middle   the row of the middle
     ends     first column of the ridge, and the one after its last
     """
@@ -61,7 +61,7 @@ def outline(page: Line, ridges: Sequence[Ridge], scale: float) -> list[FoundLine
 
     Args:
         page: uint8 (height, width).
-        ridges: On a picture that is `scale` times as large as the page.
+        ridges: In pixels of an image that is `scale` times as large as the page.
     """
     if not ridges:
         return []
@@ -75,7 +75,7 @@ def outline(page: Line, ridges: Sequence[Ridge], scale: float) -> list[FoundLine
 
 
 def ink_of(picture: Line) -> Line:
-    """How far every pixel differs from the paper around it, whether darker or lighter."""
+    """The absolute difference of every pixel from the background around it."""
     height, width = picture.shape
     rows, columns = -(-height // BLOCK), -(-width // BLOCK)
     padded = np.pad(picture, ((0, rows * BLOCK - height), (0, columns * BLOCK - width)), mode="edge")
@@ -87,7 +87,7 @@ def ink_of(picture: Line) -> Line:
 
 
 def rescale(ridge: Ridge, factor: float) -> Ridge:
-    """The same ridge on a picture that is `factor` times as large."""
+    """A ridge scaled to an image that is `factor` times as large."""
     left = round(ridge.left * factor)
     columns = np.arange(max(2, round(len(ridge.middle) * factor)))
     rows = np.interp(columns, np.arange(len(ridge.middle)) * factor, ridge.middle * factor)
@@ -95,7 +95,7 @@ def rescale(ridge: Ridge, factor: float) -> Ridge:
 
 
 def territories(ridges: Sequence[Ridge], shape: Sequence[int]) -> NDArray[np.int32]:
-    """Which line the core of each pixel belongs to, by number from 1; 0 where none does."""
+    """The number of the line whose core contains each pixel, from 1; 0 for none."""
     owners = np.zeros(shape, dtype=np.int32)
     for number, ridge in enumerate(ridges, start=1):
         columns = np.arange(ridge.left, ridge.right)
@@ -107,7 +107,7 @@ def territories(ridges: Sequence[Ridge], shape: Sequence[int]) -> NDArray[np.int
 
 
 def surround(ridge: Ridge, number: int, ink: Line, owners: NDArray[np.int32]) -> Around:
-    """What stands around a ridge."""
+    """The surroundings of a ridge."""
     more = round(REACH * ridge.thickness)
     slope = ridge.slope()
     first, last = np.arange(-more, 0), np.arange(1, more + 1)
@@ -115,7 +115,7 @@ def surround(ridge: Ridge, number: int, ink: Line, owners: NDArray[np.int32]) ->
     x = np.arange(ridge.left - more, ridge.right + more, dtype=np.float64)
     up, down = round(ABOVE * ridge.thickness), round(BELOW * ridge.thickness)
     rows = np.arange(-up, down + 1)[:, None]
-    # Across the line, not up the page: at ten degrees the two differ by a sixth.
+    # Perpendicular to the line, not vertical: at ten degrees the two differ by a sixth.
     across = rows * np.ones_like(x)
     columns, places = x - slope * across, y + across
     height, width = ink.shape
@@ -145,12 +145,12 @@ def line_of(around: Around, ridge: Ridge, factor: float) -> FoundLine:
     top = np.stack((x + slope * above, y - above), axis=1)[some]
     bottom = np.stack((x - slope * below, y + below), axis=1)[some]
     base = np.stack((x - slope * foot, y + foot), axis=1)[np.unique(np.append(some[::4], some[-1]))]
-    half = 0.5  # a pixel of the small picture stands for a square of the page
+    half = 0.5  # a pixel of the reduced image covers a square of the page
     return FoundLine((base + half) / factor, (np.concatenate((top, bottom[::-1])) + half) / factor)
 
 
 def sides(around: Around, thickness: float) -> tuple[int, int]:
-    """The columns between which the line stands: its ridge, and ink that goes on from there."""
+    """The columns of the line: its ridge, and ink that continues from it."""
     core = slice(max(0, around.middle - round(thickness)), around.middle + round(0.6 * thickness) + 1)
     ink = around.ink[core].max(0)
     first, last = around.ends
@@ -165,7 +165,7 @@ def sides(around: Around, thickness: float) -> tuple[int, int]:
 
 
 def reach(inked: NDArray[np.bool_], free: NDArray[np.bool_], patience: int) -> int:
-    """How many columns the ink goes on: until white for longer than `patience`, or until another line begins."""
+    """Number of columns over which the ink continues, until a gap longer than `patience` or another line."""
     end = int(np.argmin(free)) if not free.all() else len(free)
     found = 0
     for column in np.flatnonzero(inked[:end]):
@@ -176,10 +176,11 @@ def reach(inked: NDArray[np.bool_], free: NDArray[np.bool_], patience: int) -> i
 
 
 def border(ink: Floats, blocked: NDArray[np.bool_], thickness: float, usual: float) -> Floats:
-    """For each column the row, counted from the middle, where the line ends: a seam through the least ink.
+    """For each column, the row, relative to the middle, at which the line ends: a seam through the least ink.
 
-    `ink` and `blocked` begin at the middle of the line and lead away from it. The border lies before whatever
-    belongs to another line, and where nothing does at about `usual` thicknesses.
+    `ink` and `blocked` start at the middle of the line and lead outward. The border stays in front of other lines;
+    without
+    any, it is at about `usual` thicknesses.
     """
     rows = np.arange(ink.shape[0])[:, None]
     beyond = np.maximum.accumulate(blocked, axis=0)
@@ -192,12 +193,12 @@ def border(ink: Floats, blocked: NDArray[np.bool_], thickness: float, usual: flo
 
 
 def strength(ink: Floats) -> float:
-    """How dark a pixel must be to count as ink."""
+    """The minimum darkness of ink."""
     return max(16.0, 0.4 * float(np.quantile(ink.max(0), 0.75)))
 
 
 def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> Floats:
-    """The border no further out than nearly all ink within it needs."""
+    """The border moved inward as far as nearly all ink within it allows."""
     rows = np.arange(ink.shape[0])[:, None]
     inked = (ink >= strong) & (rows < border)
     reached = np.where(inked.any(0), ink.shape[0] - inked[::-1].argmax(0), 0)
@@ -208,7 +209,7 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
 
 
 def seam(cost: Floats) -> NDArray[np.intp]:
-    """The row in each column of the cheapest path from the first to the last column; a step changes the row by one."""
+    """The cheapest path from the first to the last column, as a row per column; steps are at most one row."""
     height, width = cost.shape
     total = cost[:, 0].copy()
     came = np.zeros((height, width), dtype=np.int8)
@@ -226,7 +227,7 @@ def seam(cost: Floats) -> NDArray[np.intp]:
 
 
 def baseline_row(ink: Floats, middle: int, thickness: float) -> float:
-    """The row on which the letters stand: where the ink ends most suddenly below the middle."""
+    """The row of the baseline: where the ink decreases most sharply below the middle."""
     profile = ink.mean(1)
     low = middle + round(0.1 * thickness)
     high = min(len(profile) - 1, middle + round(0.9 * thickness))

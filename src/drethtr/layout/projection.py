@@ -1,6 +1,6 @@
-"""Lines from the rows and columns in which a page is dark: needs nothing but numpy, and writing that runs straight.
+"""Line segmentation by projection profiles, for straight lines; requires only numpy.
 
-The page is turned level, cut at columns without ink, and every column is cut into rows where its ink is densest.
+The page is deskewed and cut at columns without ink, and each column is cut into rows at the peaks of its ink density.
 """
 
 from collections.abc import Iterator
@@ -20,26 +20,26 @@ from drethtr.layout.ridge import Ridge
 Floats: TypeAlias = NDArray[np.float64]
 
 STEEPEST = 10.0
-"""Degrees by which a page may be turned."""
+"""Maximum skew of a page in degrees."""
 
 DARK, DARK_SHARE = 28, 0.4
-"""Grey levels between paper and what counts as ink, and the same as a share of the darkest: ruled lines are fainter."""
+"""Minimum contrast of ink in gray levels, and relative to the darkest ink, since ruled lines are fainter."""
 
 
 SPARSE = 0.25
-"""A column of pixels belongs to the white if it holds less ink than this share of what text holds."""
+"""A pixel column counts as white below this share of the ink of text."""
 
 
 NARROWEST = 0.03
-"""Share of the page that a column of text takes at least."""
+"""Minimum width of a text column, relative to the page."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Projection(Finder):
-    """How pages are looked at.
+    """Settings of the projection.
 
-    side    longer side of the picture, in pixels
-    gutter  least width of the white between two columns, as a share of the page's; nor is it less than a line's height
+    side    longer side of the reduced page, in pixels
+    gutter  minimum width of a gutter relative to the page width; also at least the height of a line
     """
 
     side: int = 1000
@@ -50,7 +50,7 @@ class Projection(Finder):
             raise ConfigError(f"side must be at least 100 and gutter between 0 and 1, not {self.side}, {self.gutter}")
 
     def find(self, page: Line) -> list[FoundLine]:
-        """The lines that run across the page."""
+        """The lines that run horizontally."""
         scale = min(1.0, self.side / max(page.shape))
         size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
         ink = ink_of(np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BOX)))
@@ -69,7 +69,7 @@ class Projection(Finder):
 
 
 def shear(dark: NDArray[np.bool_], slope: float) -> NDArray[np.bool_]:
-    """The picture with every column moved up by `slope` for each step from the middle."""
+    """The image with every column shifted up by `slope` per column from the middle."""
     rows = np.arange(dark.shape[0])[:, None] + np.rint(slope * (np.arange(dark.shape[1]) - dark.shape[1] / 2)).astype(
         int
     )
@@ -79,7 +79,7 @@ def shear(dark: NDArray[np.bool_], slope: float) -> NDArray[np.bool_]:
 
 
 def find_slope(dark: NDArray[np.bool_]) -> float:
-    """The slope at which the rows differ most in ink, rows per column."""
+    """The slope that maximizes the variation of ink between rows, in rows per column."""
     small = dark[:, :: max(1, dark.shape[1] // 250)]
     step = dark.shape[1] / max(1, small.shape[1])
 
@@ -93,7 +93,7 @@ def find_slope(dark: NDArray[np.bool_]) -> float:
 
 
 def columns_of(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
-    """First and last column of every column of text; between two of them, so many columns are white."""
+    """First and last pixel column of every text column; the gaps between them are at least `gap` wide."""
     window = max(1, gap // 2)
     density = smoothed(dark.mean(0), np.full(window, 1 / window))
     filled = density > max(0.004, SPARSE * float(np.quantile(density, 0.75)))
@@ -101,14 +101,14 @@ def columns_of(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
 
 
 def smoothed(values: Floats, window: Floats) -> Floats:
-    """The values averaged in a window that may be longer than they are; beyond their ends there is nothing."""
+    """A moving average, with zeros beyond the ends; the window may be longer than the values."""
     before = (len(window) - 1) // 2
     averaged: Floats = np.convolve(values, window)[before : before + len(values)]
     return averaged
 
 
 def runs(filled: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
-    """Start and end of stretches; gaps up to `gap` do not interrupt one."""
+    """Start and end of runs; gaps up to `gap` do not interrupt a run."""
     places = np.flatnonzero(filled)
     if not len(places):
         return []
@@ -141,14 +141,14 @@ def lines_of(dark: NDArray[np.bool_], first: int, last: int) -> Iterator[tuple[i
 
 
 def find_pitch(profile: Floats) -> float:
-    """Rows from line to line: where the profile is most like itself."""
+    """The distance between lines in rows, from the autocorrelation of the profile."""
     centered = profile - profile.mean()
     limit = max(1, min(len(profile) // 2, 200))
     likeness = np.array([(centered[lag:] * centered[: len(centered) - lag]).sum() for lag in range(limit)])
     peaks = np.flatnonzero((likeness[1:-1] > likeness[:-2]) & (likeness[1:-1] >= likeness[2:])) + 1
     core = float(np.median([end - start for start, end in runs(profile > 0.5 * profile.max(), 0)]))
     peaks = peaks[(peaks >= max(6, 1.5 * core)) & (likeness[peaks] > 0.1 * likeness[0])]
-    if not len(peaks):  # a line alone
+    if not len(peaks):  # a single line
         return max(6.0, 3 * core)
-    # Two and three lines further the page is like itself again, and at times more so.
+    # Multiples of the distance correlate too, sometimes more strongly.
     return float(peaks[likeness[peaks] > 0.6 * likeness[peaks].max()][0])

@@ -1,22 +1,25 @@
-"""Lines from the text detector that ships inside the package rapidocr, run with onnxruntime.
+"""Line segmentation with the text detector of PP-OCRv6 (small), which the package contains with weights in 8 bits.
 
-The detector (PP-OCRv6) paints the core of every line: a map of how surely a pixel lies in the middle of writing. The
-ridges of that map are the lines, whichever way they bend.
+The detector returns a heat map: the probability that a pixel is in the core of a line. The ridges of that map are the
+lines, including curved ones.
 """
 
+import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.base.rapidocr import network_in_rapidocr
+from drethtr.base.errors import ConfigError
+from drethtr.base.processors import free_processors
 from drethtr.images.line import Line
+from drethtr.layout.components import components
 from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import outline
 from drethtr.layout.ridge import Ridge, join, ridge_of, weighted_median
@@ -24,54 +27,49 @@ from drethtr.layout.turn import turn_line
 
 Map: TypeAlias = NDArray[np.float32]
 
-EXTRA = "page"
-MODEL = "PP-OCRv6_det_small.onnx"
+DETECTOR = Path(__file__).parent / "models" / "ppocrv6_det_small.onnx.xz"
+"""Made by `recipes/detector.py`; Apache-2.0, PaddleOCR."""
 
 MULTIPLE = 32
-"""The network takes pictures whose sides are multiples of this."""
+"""The sides of the network's input must be multiples of this."""
 
 MEANS = np.array((0.485, 0.456, 0.406), dtype=np.float32)[:, None, None]
 SPREADS = np.array((0.229, 0.224, 0.225), dtype=np.float32)[:, None, None]
-"""Of the channels, from 0 to 1, that the detector was trained on."""
+"""Mean and standard deviation of the channels in the detector's training data, from 0 to 1."""
 
 LEVELS = (0.3, 0.5, 0.7, 0.85)
-"""What counts as a core, and at which levels cores of two lines that touch are taken apart."""
+"""The threshold of a core, and higher levels at which touching cores are separated."""
 
 SURE = 0.5
-"""The least mean of a core: fainter ones are stains."""
+"""Minimum mean probability of a core; fainter ones are stains."""
 
 THINNEST = 0.35
-"""Of the usual thickness; thinner cores are dust."""
+"""Minimum thickness of a core relative to the usual; thinner ones are dust."""
 
 FAINTEST = 12.0
-"""Grey levels between ink and paper; on an empty page the network dreams."""
+"""Minimum contrast between ink and paper in gray levels; on empty pages the network hallucinates."""
 
 FINE = 6.0
-"""Where cores are thinner than this many pixels, a larger picture shows more."""
+"""If cores are thinner than this many pixels, or none are found, a larger image is used."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RapidDetector(Finder):
-    """The longer side of the picture that is looked at, in pixels, and of the one for small writing."""
+    """The longer side of the network's input in pixels, usually and for small writing."""
 
     side: int = 1280
     fine_side: int = 1920
 
     def __post_init__(self) -> None:
         if not MULTIPLE <= self.side <= self.fine_side:
-            raise ConfigError(f"sides must rise from {MULTIPLE}, not {self.side}, {self.fine_side}")
+            raise ConfigError(f"{MULTIPLE} <= side <= fine_side must hold, not {self.side} and {self.fine_side}")
 
     def find(self, page: Line) -> list[FoundLine]:
-        """The lines that run across the page, and those that run up it.
-
-        Raises:
-            MissingExtraError: if rapidocr or onnxruntime is not installed.
-            CheckpointError: if the installed rapidocr has another detector.
-        """
+        """The lines that run across the page, and those that run up or down."""
         scale = min(2.0, self.side / max(page.shape))
         cores = look(page, scale)
         finer = min(1.0, self.fine_side / max(page.shape))
-        if cores and scale < finer and usual_thickness(cores) < FINE:
+        if scale < finer and (not cores or usual_thickness(cores) < FINE):
             scale = finer
             cores = look(page, scale)
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
@@ -83,9 +81,9 @@ class RapidDetector(Finder):
 
 
 class Core(NamedTuple):
-    """A patch of the map that belongs to one line.
+    """A patch of the heat map that belongs to one line.
 
-    ridge, turned     as it stands, and on the map turned clockwise by a quarter
+    ridge, turned     in the original map, and in the map rotated clockwise by 90 degrees
     width, height     of the patch
     """
 
@@ -102,17 +100,17 @@ class Core(NamedTuple):
 
     @property
     def is_short(self) -> bool:
-        """Whether its direction cannot be told."""
+        """Whether it is too short to determine its direction."""
         return self.height <= 2 * self.width and self.width <= 2 * self.height
 
     @property
     def thickness(self) -> float:
-        """Of the line, whichever way it runs."""
+        """The thickness of the line, in its own direction."""
         return min(self.ridge.thickness, self.turned.thickness)
 
 
 def look(page: Line, scale: float) -> list[Core]:
-    """The cores on a picture `scale` times as large as the page; no dust, and nothing where there is no ink."""
+    """The cores at `scale` times the size of the page, without dust and without cores that have no ink."""
     size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
     picture = np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
     cores = list(find_cores(heat_map(picture), picture))
@@ -121,31 +119,30 @@ def look(page: Line, scale: float) -> list[Core]:
 
 
 def heat_map(picture: Line) -> Map:
-    """How surely each pixel of a picture lies in the core of a line."""
+    """The probability that each pixel is in the core of a line."""
     height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
     greys = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
-    network = load_network(network_in_rapidocr(MODEL, EXTRA))
+    network = load_network()
     [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((greys - MEANS) / SPREADS)[None]})
     found: Map = heat[:height, :width]
     return found
 
 
 @cache
-def load_network(path: Path) -> Any:
+def load_network() -> onnxruntime.InferenceSession:
     """The detector, loaded once per process."""
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise MissingExtraError("onnxruntime", EXTRA) from error
     options = onnxruntime.SessionOptions()
-    options.enable_cpu_mem_arena = False  # what one page needed is given back before the next
+    options.intra_op_num_threads = free_processors()
+    options.enable_cpu_mem_arena = False  # free the memory of a page before the next
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        lzma.decompress(DETECTOR.read_bytes()), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def find_cores(heat: Map, picture: Line) -> Iterator[Core]:
-    """The cores on the map of a picture, each of one line."""
+    """The cores in the heat map of an image, one per line."""
     for left, top, patch in patches(heat, LEVELS):
         height, width = patch.shape
         ridge, turned = (
@@ -159,28 +156,21 @@ def find_cores(heat: Map, picture: Line) -> Iterator[Core]:
 
 
 def contrast(greys: Line) -> float:
-    """How far the darkest or the lightest of some greys are from most of them."""
+    """The difference between the median and the darkest or lightest of some grays."""
     dark, paper, light = np.quantile(greys, (0.02, 0.5, 0.98))
     return float(max(paper - dark, light - paper))
 
 
 def turned_corner(heat: Map, patch: Map, left: int, top: int) -> tuple[int, int]:
-    """Left and top of a patch after map and patch were turned clockwise by a quarter."""
+    """Left and top of a patch after map and patch were rotated clockwise by 90 degrees."""
     return heat.shape[0] - top - patch.shape[0], left
 
 
 def patches(heat: Map, levels: tuple[float, ...]) -> Iterator[tuple[int, int, Map]]:
-    """Left, top and weights of connected patches above the first level, taken apart at the next if that parts lines."""
-    try:
-        import cv2
-    except ImportError as error:
-        raise MissingExtraError("opencv-python-headless", EXTRA) from error
-
-    number, labels, boxes, _ = cv2.connectedComponentsWithStats((heat > levels[0]).astype(np.uint8))
-    for label in range(1, number):
-        left, top, width, height, _ = (int(value) for value in boxes[label])
-        window = slice(top, top + height), slice(left, left + width)
-        patch = np.where(labels[window] == label, heat[window], np.float32(0))
+    """Left, top and weights of connected patches above the first level; patches of several lines are split."""
+    for window, found in components(heat > levels[0]):
+        left, top = window[1].start, window[0].start
+        patch = np.where(found, heat[window], np.float32(0))
         if len(levels) > 1 and is_several_lines(patch):
             yield from ((left + x, top + y, part) for x, y, part in patches(patch, levels[1:]))
         else:
@@ -188,12 +178,12 @@ def patches(heat: Map, levels: tuple[float, ...]) -> Iterator[tuple[int, int, Ma
 
 
 def is_several_lines(patch: Map) -> bool:
-    """Whether a good part of the columns, or of the rows, meet the patch more than once."""
+    """Whether many of the columns, or rows, cross the patch more than once."""
     starts = np.diff((patch > 0).astype(np.int8), axis=0, prepend=0) > 0
     starts_turned = np.diff((patch > 0).astype(np.int8), axis=1, prepend=0) > 0
     return bool(min((starts.sum(0) > 1).mean(), (starts_turned.sum(1) > 1).mean()) > 0.2)
 
 
 def usual_thickness(cores: list[Core]) -> float:
-    """The median, weighed by area."""
+    """The median thickness, weighted by area."""
     return weighted_median([core.thickness for core in cores], [core.area for core in cores])

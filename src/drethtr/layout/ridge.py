@@ -1,6 +1,6 @@
-"""A line before its outline is known: its middle from left to right, and how thick the low letters are.
+"""A line before its outline is computed: its middle from left to right, and its thickness.
 
-Rows and columns are pixels of whatever picture the ridge was found on.
+Rows and columns are pixels of the image in which the ridge was found.
 """
 
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 
 WIDEST_GAP = 7.0
-"""Two pieces further apart than this many thicknesses are two lines."""
+"""Pieces farther apart than this many thicknesses belong to different lines."""
 
 SAFE_GAP = 1.5
-"""Pieces no further apart than this are one line whatever stands above and below."""
+"""Pieces closer than this belong to one line, whatever is above and below."""
 
 OFF_COURSE = 0.75
-"""How far, in thicknesses, a piece may lie above or below where the piece before it leads."""
+"""Maximum vertical deviation of a piece from the course of the previous one, in thicknesses."""
 
 VICINITY = 10.0
-"""A gutter is white at least this many thicknesses up or down from the gap."""
+"""A gutter must be empty for at least this many thicknesses above or below the gap."""
 
 
 class Ridge(NamedTuple):
-    """`middle[i]` is the row at column `left + i`; `thickness` is that of the core, about the height of an x."""
+    """`middle[i]` is the row at column `left + i`; `thickness` is that of the core, about the x-height."""
 
     left: int
     middle: Floats
@@ -37,13 +37,13 @@ class Ridge(NamedTuple):
         return self.left + len(self.middle)
 
     def slope(self) -> float:
-        """Rows per column, from a straight line through the middle."""
+        """Rows per column, from a linear fit to the middle."""
         columns = np.arange(len(self.middle)) - (len(self.middle) - 1) / 2
         return float(columns @ self.middle) / max(float(columns @ columns), 1.0)
 
 
 def ridge_of(weights: NDArray[np.float32], left: int, top: int) -> Ridge | None:
-    """The ridge of a patch of weights, 0 outside the line; its corner lies at (left, top). None if there is nothing."""
+    """The ridge of a patch of weights, 0 outside the line, whose corner is at (left, top); None if it is empty."""
     mass = weights.sum(0)
     filled = np.flatnonzero(mass > 0)
     if len(filled) < 2:
@@ -72,14 +72,14 @@ def typical_slope(ridges: Sequence[Ridge]) -> float:
 
 
 def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
-    """The value that half of the weight does not exceed."""
+    """The weighted median."""
     order = np.argsort(values)
     passed = np.cumsum(np.asarray(weights, dtype=np.float64)[order])
     return float(np.asarray(values)[order][np.searchsorted(passed, passed[-1] / 2)])
 
 
 def join(ridges: Sequence[Ridge]) -> list[Ridge]:
-    """Pieces of one line joined; a gap between columns of text stays one, even if lines go on across it.
+    """Join the pieces of lines, but not across the gutter between columns, even if lines continue beyond it.
 
     The closest pieces are joined first, each with at most one piece before and one after it.
     """
@@ -104,7 +104,7 @@ def join(ridges: Sequence[Ridge]) -> list[Ridge]:
 
 
 def candidates(ridges: Sequence[Ridge], slope: float) -> list[tuple[float, int, int]]:
-    """Pairs that may be one line, first the gap between them in thicknesses."""
+    """Pairs of pieces that may belong to one line, with the gap between them in thicknesses first."""
     found = []
     lefts = np.array([ridge.left for ridge in ridges])
     for number, ridge in enumerate(ridges):
@@ -124,9 +124,9 @@ def candidates(ridges: Sequence[Ridge], slope: float) -> list[tuple[float, int, 
 
 
 def is_gutter(left: Ridge, right: Ridge, spans: Floats, slope: float) -> bool:
-    """Whether the white between two pieces belongs to a strip that parts columns: nothing crosses it nearby.
+    """Whether the gap between two pieces is part of a gutter, which no piece crosses nearby.
 
-    `spans` holds left, right and mean row of every piece.
+    `spans` contains left, right and mean row of every piece.
     """
     thickness = (left.thickness * right.thickness) ** 0.5
     if right.left - left.right <= SAFE_GAP * thickness:
@@ -141,7 +141,7 @@ def is_gutter(left: Ridge, right: Ridge, spans: Floats, slope: float) -> bool:
 
 
 def connect(pieces: Sequence[Ridge]) -> Ridge:
-    """One ridge through pieces from left to right, straight between them."""
+    """One ridge through pieces from left to right, linear between them."""
     if len(pieces) == 1:
         return pieces[0]
     left = min(piece.left for piece in pieces)

@@ -1,4 +1,4 @@
-"""Pages turned by quarters, and places on them."""
+"""Rotate pages by multiples of 90 degrees, and convert positions."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from drethtr.layout.finder import Floats, FoundLine
 
 
 def quarters_of(baseline: Floats) -> int:
-    """How many quarters counterclockwise a page must be turned for the line to run from left to right: 0 to 3."""
+    """Number of counterclockwise 90 degree rotations of the page that make the line run from left to right: 0 to 3."""
     x, y = baseline[-1] - baseline[0]
     return round(float(np.arctan2(y, x)) / (np.pi / 2)) % 4
 
 
 def turn_points(points: Floats, quarters: int, width: int, height: int) -> Floats:
-    """Where points (x, y) of a page are found after `numpy.rot90(page, quarters)`."""
+    """The positions of points (x, y) of a page after `numpy.rot90(page, quarters)`."""
     x, y = points.T
     turned = ((x, y), (y, width - x), (width - x, height - y), (height - y, x))[quarters % 4]
     return np.stack(turned, axis=1)
 
 
 def turn_line(line: FoundLine, quarters: int, width: int, height: int) -> FoundLine:
-    """Where a line of a page is found after `numpy.rot90(page, quarters)`."""
+    """The position of a line of a page after `numpy.rot90(page, quarters)`."""
     return FoundLine(*(turn_points(points, quarters, width, height) for points in line))

@@ -1,4 +1,4 @@
-"""The finder for an image that is one line: it finds the image."""
+"""Segmentation of an image that is a single line."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Whole(Finder):
     whole = True
 
     def find(self, page: Line) -> list[FoundLine]:
-        """One line, from the left to the right of the image."""
+        """One line, from the left to the right edge of the image."""
         height, width = page.shape
         baseline = ((0, FOOT * height), (width, FOOT * height))
         corners = ((0, 0), (width, 0), (width, height), (0, height))

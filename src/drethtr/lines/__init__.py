@@ -1,1 +1,1 @@
-"""Lines of handwriting with their text: where they come from, how they are mixed, and batches of them."""
+"""Transcribed lines: reading and writing them, importing data sets, and checking data."""

@@ -1,4 +1,4 @@
-"""A line image with its text, as it is found before anything is decoded or prepared."""
+"""A transcribed line image before it is decoded or preprocessed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ from drethtr.images.line import FORMATS, Line, load_line
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """One line; `image` holds encoded bytes, the path of an image file, or pixels.
+    """One line; `image` contains encoded bytes, the path of an image file, or pixels.
 
-    `set` names the collection, `page` and `hand` are unique within it. `clean` is false where the text has editorial
-    signs or uncertain letters. `key` says where the sample comes from, for errors.
+    `set` names the collection; `page` and `hand` are unique within it. `clean` is false if the text has editorial marks
+    or
+    uncertain letters. `key` says where the sample comes from, for error messages.
     """
 
     image: bytes | Path | Line
@@ -62,14 +63,14 @@ class Sample:
 
 
 class LeftOut(NamedTuple):
-    """A line that cannot be used: where it is and why, so that nothing is dropped in silence."""
+    """A line that cannot be used, with the reason, so that nothing is dropped silently."""
 
     key: str
     reason: str
 
 
 def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
-    """Check that no image and no page is in two of the splits, such as training and test.
+    """Check that no image and no page is in two splits, such as training and test.
 
     Raises:
         DataError: naming the first sample found twice and both splits.
@@ -85,20 +86,20 @@ def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
                 if other_split != split:
                     raise DataError(
                         f"{name} is in {other_split!r} ({other.key}) and in {split!r} ({sample.key}); "
-                        "figures would be wrong: keep it in one of them"
+                        "metrics would be wrong; keep it in one split"
                     )
 
 
 def page_of(sample: Sample) -> str:
-    """The page of a line among those of all sets, "" where it is unknown."""
+    """The page of a line, unique across sets, or "" if unknown."""
     return f"{sample.set}/{sample.page}" if sample.page else ""
 
 
 def lines_digest(samples: Iterable[Sample]) -> str:
-    """Digest of lines in their order, of their texts and how many bytes each image has: no image is read for it.
+    """Digest of lines in order, from their texts and the size in bytes of each image, which is not read.
 
     Raises:
-        DataError: naming the sample, if its file is gone.
+        DataError: naming the sample, if its file is missing.
     """
     digest = blake2b(digest_size=8)
     for sample in samples:
@@ -107,7 +108,7 @@ def lines_digest(samples: Iterable[Sample]) -> str:
 
 
 def stored_bytes(sample: Sample) -> int:
-    """How many bytes the image has as it is stored."""
+    """The size in bytes of the stored image."""
     if isinstance(sample.image, bytes):
         return len(sample.image)
     if isinstance(sample.image, np.ndarray):
@@ -119,7 +120,7 @@ def stored_bytes(sample: Sample) -> int:
 
 
 def fingerprint(sample: Sample) -> bytes:
-    """Digest of the image as it is stored: the same bytes give the same digest, wherever they lie.
+    """Digest of the stored image: equal bytes give equal digests, wherever they are.
 
     Raises:
         DataError: naming the sample, if its file cannot be read.

@@ -1,4 +1,4 @@
-"""Which lines are read to measure a model: always the same ones, whoever asks."""
+"""Select the lines for evaluating a model, reproducibly."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from drethtr.lines.sample import Sample
 
 
 def clean_lines(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples whose text says what is on the line, without editorial signs or uncertain letters."""
+    """The samples whose texts have no editorial marks or uncertain letters."""
     return [sample for sample in samples if sample.clean]
 
 
 def choose(samples: Sequence[Sample], lines: int, seed: int = 0) -> list[Sample]:
-    """At most `lines` of each set, drawn by chance, sets in the order of their names and lines in their own."""
+    """Draw at most `lines` of each set; sets are sorted by name, and lines keep their order."""
     sets: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         sets[sample.set].append(sample)

@@ -1,4 +1,4 @@
-"""What a name says: the split of the lines in a file or folder, and the set that they belong to."""
+"""Derive the split and the set of lines from the name of a file or folder."""
 
 import re
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ SPLIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "val": ("val", "valid", "validation", "validationset1", "validationset2", "validationlines", "dev"),
     "test": ("test", "testing", "testset", "testlines", "eval"),
 }
-"""Words that count anywhere in a name, if no letter or digit adjoins them."""
+"""Words that count anywhere in a name, unless a letter or digit adjoins them."""
 
 SHORT = {"train": "tr", "val": "va", "test": "te"}
-"""Syllables that count only between dots or as the whole name: `Te Deum` is no test."""
+"""Short forms that count only between dots or as the whole name: `Te Deum` is not a test set."""
 
 SPLITS = {
     split: re.compile(rf"(?<![^\W_])(?:{'|'.join(words)})(?![^\W_])|(?<![^.]){SHORT[split]}(?![^.])", re.IGNORECASE)
@@ -25,15 +25,15 @@ SEPARATORS = "._- "
 
 
 def split_named(name: str) -> str:
-    """The split that a name speaks of, such as `iam.train.parquet` or `ValidationLines.lst`; "" if of none."""
+    """The split in a name such as `iam.train.parquet` or `ValidationLines.lst`; "" if there is none."""
     composed = nfc(name)
     return next((split for split, words in SPLITS.items() if words.search(composed)), "")
 
 
 def set_named(file: str | Path) -> str:
-    """The set of a file's lines where the file does not say: the same for all its splits.
+    """The default set of a file's lines, the same for all splits of a set.
 
-    It is the file's name without split and shard; the folder's where nothing else is in the name.
+    It is the name of the file without split and shard, or the name of the folder if nothing else is left.
     """
     path = Path(file)
     name = nfc(path.stem)

@@ -1,4 +1,4 @@
-"""Files by name: a path on this machine, or a URL of any kind that fsspec knows (s3://, gs://, hf://, https://)."""
+"""Open files by path, or by URL of any kind that fsspec supports (s3://, gs://, hf://, https://)."""
 
 import os.path
 from collections.abc import Iterable, Iterator
@@ -12,56 +12,56 @@ from drethtr.base.errors import DataError, DrethtrError, MissingExtraError, firs
 
 WEB = ("http://", "https://")
 NOT_THERE = (404, 410)
-"""What a web server answers if there is no such page, or none any more."""
+"""Status codes of a web server for a missing page."""
 
 PIECE = 1 << 20
-"""Bytes of a file that are taken at a time."""
+"""Bytes of a file to read at a time."""
 
 
 class Location(NamedTuple):
-    """Where a file lies: a file system of fsspec, and the path in it."""
+    """A file system of fsspec, and a path in it."""
 
     system: Any
     path: str
 
 
 def is_url(name: str) -> bool:
-    """Whether a name is a URL, and no path."""
+    """Whether a name is a URL rather than a path."""
     return "://" in name
 
 
 def identity(name: str) -> str:
-    """What tells a file from others, however it is spelt: a URL is itself, a path is made absolute.
+    """A unique name of a file: a URL unchanged, a path made absolute.
 
-    Links are not followed: stores that keep equal files once lend them several names, and all of those are meant.
+    Links are not followed: stores that deduplicate files give them several names, and each name counts.
     """
     return name if is_url(name) else os.path.abspath(name)  # noqa: PTH100 - Path.resolve is a hundred times slower
 
 
 def locate(name: str) -> Location:
-    """The file system that a URL or path is in.
+    """The file system of a URL or path.
 
     Raises:
-        DataError: if it is of an unknown kind, or of one that needs a package that is not installed.
+        DataError: if the kind of URL is unknown, or needs a package that is not installed.
         MissingExtraError: without fsspec.
     """
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise MissingExtraError("fsspec", "train") from error
+        raise MissingExtraError("fsspec", "batch") from error
     try:
         return Location(*url_to_fs(name))
     except ImportError as error:
-        raise DataError(f"{name}: a package for this kind of URL is missing: {error}") from error
+        raise DataError(f"{name}: the package for this kind of URL is not installed: {error}") from error
     except ValueError as error:
         raise DataError(f"{name}: {error}") from error
 
 
 @contextmanager
 def reaching(name: str) -> Iterator[None]:
-    """Whatever goes wrong with a URL is an `OSError`, and a `FileNotFoundError` only if there is no such file.
+    """Convert errors of a URL to `OSError`, and to `FileNotFoundError` only if there is no such file.
 
-    Of every web page that cannot be fetched, fsspec says that there is none. Errors of this package stay as they are.
+    fsspec reports every web page that it cannot fetch as missing. Errors of this package are not converted.
     """
     try:
         yield
@@ -92,7 +92,7 @@ def open_file(name: str) -> IO[bytes]:
 
 
 def digest_of(files: Iterable[str | Path]) -> str:
-    """Digest of what is in some files, one after another, whatever they are called.
+    """Digest of the contents of some files in order, whatever their names.
 
     Raises:
         DataError: if one cannot be read.
@@ -109,16 +109,16 @@ def digest_of(files: Iterable[str | Path]) -> str:
 
 
 def beside(file: str, name: str) -> str:
-    """What `name` means in a file: a URL or an absolute path is itself, all else is relative to the file's folder."""
+    """Resolve `name` in a file: URLs and absolute paths stay, other names are relative to the file's folder."""
     if is_url(name) or Path(name).is_absolute():
         return name
     return f"{file.rpartition('/')[0]}/{name}" if is_url(file) else str(Path(file).parent / name)
 
 
 def find_files(name: str) -> list[str]:
-    """The files that a path, a URL or a pattern of them means: a file, all files below a folder, all that match.
+    """The files at a path, URL or pattern: the file, all files below a folder, or all matches.
 
-    Sorted; as paths or URLs as the name itself is. Hidden files in folders are passed over.
+    Sorted, as paths or URLs like the name itself. Hidden files in folders are skipped.
 
     Raises:
         DataError: if there are none, or as `locate`.
@@ -131,7 +131,7 @@ def find_files(name: str) -> list[str]:
 
 
 def local_files(name: str) -> list[str]:
-    """The same for a path, unsorted."""
+    """The files at a path or pattern, unsorted."""
     path = Path(name)
     if path.is_dir():
         below = (file for file in path.rglob("*") if file.is_file())
@@ -143,13 +143,13 @@ def local_files(name: str) -> list[str]:
 
 
 def remote_files(name: str) -> list[str]:
-    """The same for a URL, unsorted."""
+    """The files at a URL or pattern of URLs, unsorted."""
     system, path = locate(name)
     try:
         with reaching(name):
             if has_magic(path):
                 return [system.unstrip_protocol(match) for match in system.glob(path) if system.isfile(match)]
-            # Of a file, `find` gives the file itself; of a web page, nothing.
+            # For a file, `find` returns the file itself; for a web page, nothing.
             return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
     except OSError as error:
         raise DataError(f"{name}: cannot be listed: {first_line(error)}") from error

@@ -1,4 +1,4 @@
-"""Samples written to a folder, each an image beside its text, for people to look at."""
+"""Write samples to a folder, each as an image beside its text, for people to look at."""
 
 import re
 from collections.abc import Iterable
@@ -14,15 +14,15 @@ WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
 
 
 def store_folder(samples: Iterable[Sample], folder: Path) -> None:
-    """Write samples as `read_folder` reads them: `000000.png` beside `000000.gt.txt`, and so on.
+    """Write samples in the form that `read_folder` reads: `000000.png` beside `000000.gt.txt`, and so on.
 
-    What an earlier call wrote to the folder is removed once the first sample is made.
+    Files of an earlier call are removed once the first sample is made.
 
     Raises:
         DataError: if the folder cannot be written.
     """
     made = ((png_of(sample), sample.text + "\n") for sample in samples)
-    first = list(islice(made, 1))  # whatever keeps all samples from being made shows here
+    first = list(islice(made, 1))  # errors that affect all samples show up here
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():

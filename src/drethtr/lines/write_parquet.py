@@ -1,4 +1,4 @@
-"""Samples written to a Parquet file, with images as Hugging Face `datasets` stores them."""
+"""Write samples to a Parquet file, with images stored as in Hugging Face `datasets`."""
 
 import json
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ class ParquetStore:
             import pyarrow as pa
             from pyarrow.parquet import ParquetWriter
         except ImportError as error:
-            raise MissingExtraError("pyarrow", "train") from error
+            raise MissingExtraError("pyarrow", "batch") from error
         image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
         fields = [("image", image), *((name, pa.string()) for name in STRINGS), ("clean", pa.bool_())]
         self.schema = pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features()}})})
@@ -48,14 +48,14 @@ class ParquetStore:
             raise DataError(f"cannot write {path}: {error}") from error
 
     def add(self, sample: Sample) -> None:
-        """Write one more sample."""
+        """Add a sample."""
         self.rows.append(row_of(sample, self.lines))
         self.lines += 1
         if len(self.rows) == ROWS_TOGETHER:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows that wait."""
+        """Write the buffered rows."""
         import pyarrow as pa
 
         try:
@@ -65,7 +65,7 @@ class ParquetStore:
         self.rows = []
 
     def finish(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Close the file, with the rows that wait unless there was an error."""
+        """Close the file, after writing the buffered rows unless there was an error."""
         try:
             if kind is None and self.rows:
                 self.flush()
@@ -85,7 +85,7 @@ class ParquetStore:
 
 
 def store_parquet(samples: Iterable[Sample], path: Path) -> None:
-    """Write samples as `read_parquet` reads them.
+    """Write samples in the form that `read_parquet` reads.
 
     Raises:
         DataError: if the file cannot be written.
@@ -97,7 +97,7 @@ def store_parquet(samples: Iterable[Sample], path: Path) -> None:
 
 
 def features() -> dict[str, dict[str, str]]:
-    """What the columns mean to Hugging Face `datasets`."""
+    """The types of the columns for Hugging Face `datasets`."""
     strings = {name: {"_type": "Value", "dtype": "string"} for name in STRINGS}
     return {"image": {"_type": "Image"}, **strings, "clean": {"_type": "Value", "dtype": "bool"}}
 
@@ -117,7 +117,7 @@ def row_of(sample: Sample, number: int) -> dict[str, Any]:
 
 
 def encoded(sample: Sample) -> tuple[bytes, str]:
-    """The image as it is stored, and how its file would end: encoded images keep their bytes, pixels become PNG.
+    """The image as stored, and its file extension: encoded images keep their bytes, pixels become PNG.
 
     Raises:
         DataError: naming the sample, if its file cannot be read.
@@ -130,7 +130,7 @@ def encoded(sample: Sample) -> tuple[bytes, str]:
 
 
 def ending_of(image: bytes) -> str:
-    """The usual ending of a file with this content, judged by its first bytes."""
+    """The usual extension of a file with this content, judged by its first bytes."""
     return next((ending for start, ending in STARTS.items() if image.startswith(start)), ".img")
 
 

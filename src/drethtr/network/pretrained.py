@@ -4,6 +4,7 @@ The graph file names every array where its layer runs, so their order is the ord
 The names themselves are accidents of the export and are not looked at.
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,6 @@ import torch
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
-from drethtr.base.rapidocr import REMEDY, network_in_rapidocr
 from drethtr.network.backbones.ppocr import PPOCRBackbone
 from drethtr.recognition.architecture import PPOCR
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from onnx import GraphProto
 
 EXTRA = "pretrained"
+REMEDY = "run: pip install rapidocr==3.10.0"
 MODEL = "PP-OCRv6_rec_small.onnx"
 
 
@@ -93,3 +94,19 @@ def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
     if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
         raise CheckpointError(f"{path}: the layers are not those of PP-OCRv6 small; {REMEDY}")
     return dict(zip(expected, arrays, strict=True))
+
+
+def network_in_rapidocr(name: str, extra: str) -> Path:
+    """The file of the network `name`; rapidocr comes with our extra `extra`.
+
+    Raises:
+        MissingExtraError: if rapidocr is not installed.
+        CheckpointError: if the installed one has no such network.
+    """
+    package = find_spec("rapidocr")
+    if package is None or package.submodule_search_locations is None:
+        raise MissingExtraError("rapidocr", extra)
+    path = Path(package.submodule_search_locations[0], "models", name)
+    if not path.is_file():
+        raise CheckpointError(f"{path} does not exist; {REMEDY}")
+    return path

@@ -6,7 +6,7 @@ open_job(["scans/"], "out", ["alto", "pdf"]).run(Recognizer.load)
 
 from drethtr.pages.job import FileRead, JobSummary, PageJob, PageRead, Skipped, open_job
 from drethtr.pages.source import Original, open_originals
-from drethtr.pages.transcribe import transcribe, transcribe_page
+from drethtr.pages.transcribe import transcribe_page
 
 __all__ = [
     "FileRead",
@@ -17,6 +17,5 @@ __all__ = [
     "Skipped",
     "open_job",
     "open_originals",
-    "transcribe",
     "transcribe_page",
 ]

@@ -230,7 +230,6 @@ def open_job(
     Raises:
         ConfigError: for an unknown format or segmentation, or one that does not go with `update`.
         DataError: if results would replace each other or a file that is read.
-        MissingExtraError: if a format needs a package that is not installed.
     """
     if isinstance(segmentation, str):
         segmentation = segmentation_named(segmentation)
@@ -241,8 +240,6 @@ def open_job(
     wanted = {name: named("format", name, FORMATS) for name in formats}
     if doubts and "txt" in wanted:
         wanted["txt"] = TEXT_WITH_DOUBTS
-    for format in wanted.values():
-        format.refuse_missing()
     folder = None if output is None else Path(output)
     files, errors = find_inputs([str(name) for name in inputs], folder, [format.ending for format in wanted.values()])
     tasks = []

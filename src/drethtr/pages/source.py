@@ -13,12 +13,12 @@ from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource, is_pdf, open_pages
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
-"""Endings of files that describe a page whose image is another file."""
+"""Endings of files that describe a page; its image is another file."""
 
 
 @dataclass(frozen=True)
 class Original:
-    """A page to be read: its image, and the file `description` that describes it, if there is one.
+    """A page to read: its image, and the file `description` that describes it, if there is one.
 
     has_lines  whether that file says where lines are; if not, they must be found
     """
@@ -93,7 +93,6 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
 
     Raises:
         DataError: if the file, or the image that it describes, is missing or cannot be read.
-        MissingExtraError: if it is a PDF and pypdfium2 is not installed.
     """
     path = Path(path)
     if path.suffix.lower() not in DESCRIPTIONS:

@@ -1,4 +1,4 @@
-"""A page read: lines found or given, straightened, read, and put back with the places of their words."""
+"""Reads a page: its lines are found or given, straightened, read, and put back with the places of their words."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,23 +22,23 @@ from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 LINES_AT_A_TIME = 64
-"""So many lines are straightened and read together."""
+"""Lines that are straightened and read together."""
 
 HEAD_DOWN = 0.9
-"""Writing read with less confidence than this is tried the other way up."""
+"""Lines read with less confidence are also tried upside down."""
 
 PROBES = 6
-"""So many lines are tried, the longest."""
+"""How many lines are tried upside down, the longest ones."""
 
 SPACING = 48
-"""Pixels between the points of a baseline that was found by turning a line round."""
+"""Pixels between the points of the baseline of a turned line."""
 
 BETTER = 0.1
-"""So much more confidence the other way up must bring."""
+"""How much more confidence a line must have upside down to be turned."""
 
 
 class ReadLine(NamedTuple):
-    """A line, and what was read on it."""
+    """A line and its reading."""
 
     line: FoundLine
     strip: Strip
@@ -50,8 +50,8 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
 
     Args:
         path: Of a file with one page.
-        finder: Finds the lines that the file does not give; if left out, as `drethtr transcribe` does: an image lower
-            than 300 pixels, or five times as wide as high, is one line, and `RapidDetector` finds those of others.
+        finder: Finds the lines that the file does not give. By default an image lower than 300 pixels, or five times
+            as wide as high, is one line, and `RapidDetector` finds the lines of others, as in `drethtr transcribe`.
 
     Raises:
         DataError: if file or image are missing or damaged, or the file holds several pages.
@@ -70,8 +70,8 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None
     """A page with text; its lines are those given, or those found if none are.
 
     Args:
-        finder: Finds lines; if left out, the one that suits the image, see `Original.finder_name`.
-        keep: Whether given lines that have text are left as they are; else those that cannot be read lose it.
+        finder: Finds lines; by default the one that suits the image, see `Original.finder_name`.
+        keep: Leave given lines that have text as they are; else lines that cannot be read lose their text.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
@@ -89,7 +89,7 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None
 
 
 def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False) -> Page:
-    """The page with its lines read; those that cannot be, as they have no place or are no lines, are without text."""
+    """The page with its lines read; lines without a usable place have no text."""
     wanted = [line for line in page.lines if not (keep and line.transcription is not None)]
     placed = [line for line in wanted if line.baseline or line.polygon]
     done = {line.id: replace(line, transcription=None) for line in wanted}
@@ -102,12 +102,12 @@ def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = F
 
 
 def merged(line: TextLine, read: TextLine) -> TextLine:
-    """A given line with what was read, and with the place it lacked."""
+    """A given line with its reading; a baseline or polygon that it lacks is added."""
     return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
 
 
 def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder) -> Page:
-    """The page of an image of this name, with the lines that are found on it and on which something is read."""
+    """The page in an image of this name, with the lines that are found and have text."""
     height, width = grey.shape
     reads = upright(grey, dict(read_lines(grey, finder.find(grey), recognizer)), recognizer)
     written = [read for read in reads if read.reading.text]
@@ -122,7 +122,7 @@ def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder) ->
 
 
 def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, ReadLine]]:
-    """The numbers of the lines that can be read, and what was read."""
+    """The lines that can be read, with their numbers."""
     for start in range(0, len(lines), LINES_AT_A_TIME):
         strips = {}
         for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
@@ -134,7 +134,7 @@ def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -
 
 
 def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
-    """The straightened line, dark on light; None if it has no extent, or is a stroke far too long for its height."""
+    """The straightened line, dark on light; None if it has no extent, or is far too long for its height."""
     try:
         strip = straighten(grey, line.baseline, line.polygon)
         return strip._replace(line=recognizer.open_line(strip.line))
@@ -143,7 +143,7 @@ def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | Non
 
 
 def upright(grey: Line, reads: dict[int, ReadLine], recognizer: Recognizer) -> list[ReadLine]:
-    """The same lines, those of a direction read from the other end if they prove to stand on their heads."""
+    """The lines; those of a direction are turned and read again if they prove to be upside down."""
     found = list(reads.values())
     for group in by_direction([read.line for read in found]):
         if confidence([found[number] for number in group]) >= HEAD_DOWN:
@@ -159,7 +159,7 @@ def upright(grey: Line, reads: dict[int, ReadLine], recognizer: Recognizer) -> l
 
 
 def confidence(reads: Sequence[ReadLine]) -> float:
-    """The mean over characters; 0 if there are none."""
+    """The mean confidence of all characters; 0 if there are none."""
     weights = [len(read.reading.text) for read in reads]
     return sum(read.reading.confidence * weight for read, weight in zip(reads, weights, strict=True)) / max(
         sum(weights), 1
@@ -167,7 +167,7 @@ def confidence(reads: Sequence[ReadLine]) -> float:
 
 
 def half_turned(read: ReadLine) -> FoundLine:
-    """The line as it lies on a page that stands on its head: its other edge is its foot."""
+    """The line on the page turned upside down: its upper edge becomes its lower one."""
     strip = read.strip
     below = strip.line.shape[0] - strip.above
     other = strip.places - strip.downs * (strip.above - below)

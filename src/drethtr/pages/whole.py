@@ -1,4 +1,4 @@
-"""An image that is one line, read as a page of one line: from the very pixels that a line image is read from."""
+"""An image that is one line, read as a page of one line: from the same pixels as a line image."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from drethtr.recognition.recognizer import Recognizer
 
 
 def read_whole(original: Original, recognizer: Recognizer) -> Page:
-    """The page whose one line is its image, neither straightened nor cut.
+    """The page whose only line is its image, neither straightened nor cut.
 
     Raises:
         DataError: if the image is damaged, not the one that was described, or too long for its height.
@@ -36,7 +36,7 @@ def read_whole(original: Original, recognizer: Recognizer) -> Page:
 
 
 def strip_of(line: Line) -> Strip:
-    """The line as a strip of its own image."""
+    """The line as a strip that covers its image."""
     height, width = line.shape
     above = round(FOOT * height)
     places = np.column_stack((np.linspace(0, width, width), np.full(width, above, dtype=np.float64)))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image
 
-import drethtr
 from drethtr.base.errors import DataError
+from drethtr.base.version import __version__
 from drethtr.images.line import Line
 from drethtr.pictures.canvas import GREY, Canvas, Color, Photo, Rectangle, Words
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
@@ -86,7 +86,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
         None if piece.draft is None else stitch([(piece.piece, piece.draft)]),
         attention,
         count * per_token,
-        f"drethtr {drethtr.__version__}, model {recognizer.model.identity}, {recognizer.strategy!r}{opinion}",
+        f"drethtr {__version__}, model {recognizer.model.identity}, {recognizer.strategy!r}{opinion}",
     )
 
 

@@ -79,7 +79,7 @@ class Alternative:
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reading:
     """The text of a line, and all that is known against it.
 
@@ -96,6 +96,10 @@ class Reading:
     flags: tuple[Flag, ...] = ()
     word_confidences: tuple[float, ...] | None = None
     alternatives: tuple[Alternative, ...] = ()
+
+    def __repr__(self) -> str:
+        flags = f", flags: {', '.join(flag.kind for flag in self.flags)}" if self.flags else ""
+        return f"Reading({self.text!r}, confidence {self.confidence:.2f}{flags})"
 
     @property
     def calibrated(self) -> bool:

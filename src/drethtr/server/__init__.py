@@ -1,1 +1,1 @@
-"""Readings over HTTP."""
+"""Reads handwriting over HTTP."""

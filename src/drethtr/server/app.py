@@ -1,4 +1,4 @@
-"""What the server answers: which addresses there are, what they take, and what is refused."""
+"""The web application: its addresses, what they accept, and what they refuse."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -20,27 +20,28 @@ from drethtr.documents.formats import FORMATS, Format
 from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import is_pdf, open_pages
 from drethtr.layout.finder import Finder
+from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.desk import Desk
 
 MOST_REQUESTS = 64
-"""So many may bring or wait for something; who only asks how things are is always answered."""
+"""How many requests with an image may be in progress; `GET /` is always answered."""
 
 MOST_BYTES = 64 << 20
 MOST_PAGES = 20
-"""What one request may bring; longer books are for `drethtr transcribe`."""
+"""The largest request; `drethtr transcribe` reads longer books."""
 
 MOST_SECONDS = 60.0
-"""How long it may take to bring it."""
+"""How long an upload may take."""
 
 STATUS = ((DataError, 422), (ConfigError, 400), (DrethtrError, 500))
-"""How expected errors are told, the first that fits: of the image, of the request, of this server."""
+"""Status of expected errors, the first that fits: faults of the image, of the request, of this server."""
 
 
 class Service:
-    """The addresses of one recognizer; `finder` says what finds the lines of a page."""
+    """The handlers for one recognizer; `finder` chooses what finds the lines of a page."""
 
     def __init__(self, recognizer: Recognizer, finder: Callable[[Original], Finder]) -> None:
         self.recognizer = recognizer
@@ -50,18 +51,18 @@ class Service:
 
     @property
     def provenance(self) -> Provenance:
-        """Who answers, now."""
-        return Provenance.now(self.recognizer.model.identity)
+        """Who reads, at this moment."""
+        return provenance_of(self.recognizer)
 
     @contextmanager
     def admitted(self) -> Iterator[None]:
-        """One more request that is being answered.
+        """Count a request while it is answered.
 
         Raises:
             HTTPException: if there are too many.
         """
         if self.answering >= MOST_REQUESTS:
-            raise HTTPException(503, f"{MOST_REQUESTS} requests wait already; ask again later", {"Retry-After": "1"})
+            raise HTTPException(503, f"{MOST_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
         self.answering += 1
         try:
             yield
@@ -69,22 +70,22 @@ class Service:
             self.answering -= 1
 
     async def about(self, request: Request) -> Response:
-        """`GET /`: who reads here, and how many lines wait."""
-        way = {"decoder": repr(self.recognizer.strategy), "precision": self.recognizer.precision.value}
+        """`GET /`: the model, and how many lines are waiting."""
+        way = way_of(self.recognizer)
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
 
     async def line(self, request: Request) -> Response:
-        """`POST /line`: the image of a line in, its reading out, as `drethtr transcribe --format json` has it."""
+        """`POST /line`: the reading of a line image, as `drethtr transcribe --format json` writes it."""
         parameters_of(request)
         with self.admitted():
             reading = await self.desk.read(await self.line_of(request))
         return JSONResponse({**reading.to_json(), "made_by": self.provenance.to_json()})
 
     async def line_of(self, request: Request) -> Line:
-        """The line that a request brings; what it was encoded in is not kept while it waits."""
+        """The line in a request; its encoded bytes are not kept while it waits."""
         content = await body_of(request)
         if content.startswith(b"%PDF"):
-            raise DataError("a PDF is no image of a line; POST it to /page")
+            raise DataError("a PDF is not an image of a line; POST it to /page")
         line = await asyncio.to_thread(self.recognizer.open_line, content)
         height, width = line.shape
         if not is_line_shaped(width, height):
@@ -92,22 +93,21 @@ class Service:
         return line
 
     async def page(self, request: Request) -> Response:
-        """`POST /page?format=alto&name=letter.jpg`: an image or PDF in, a document out; json if no format is named."""
+        """`POST /page?format=alto&name=letter.jpg`: the document of an image or PDF; json by default."""
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
-        format.refuse_missing()
         name = Path(asked.get("name", "")).name or "page"
-        with self.admitted(), TemporaryDirectory() as folder:  # where what was brought waits, and not in memory
+        with self.admitted(), TemporaryDirectory() as folder:  # the upload waits in a file instead of memory
             path = await asyncio.to_thread(put, await body_of(request), Path(folder), name)
             read = partial(self.document_of, path, format)
             document = await self.desk.alone(read, given_up=request.is_disconnected)
         return Response(document, media_type=format.media)
 
     def document_of(self, path: Path, format: Format) -> bytes:
-        """A file, read.
+        """Read a file and write it in a format.
 
         Raises:
-            DataError: if it cannot be, or has too many pages.
+            DataError: if it cannot be read, or has too many pages.
         """
         try:
             originals = tuple(map(Original, open_pages(path, MOST_PAGES)))
@@ -120,16 +120,16 @@ class Service:
             raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
 
     def sheet_of(self, original: Original) -> Sheet:
-        """A page that was read, beside its scan."""
+        """A page, read now, with its scan."""
         page = transcribe(original, self.recognizer, self.finder(original))
         return Sheet(page, original.scan(), original.source.number)
 
 
 def put(content: bytes, folder: Path, name: str) -> Path:
-    """A new file of this name.
+    """Write a new file of this name.
 
     Raises:
-        ConfigError: if no file can have it.
+        ConfigError: if no file can have the name.
     """
     path = folder / name
     try:
@@ -140,17 +140,17 @@ def put(content: bytes, folder: Path, name: str) -> Path:
 
 
 def refuse_several(number: int, name: str, format: Format) -> None:
-    """Refuse several pages in a format in which each would be a file of its own."""
+    """Refuse several pages in a format that holds one page in each file."""
     if number > 1 and not format.together:
         together = ", ".join(key for key, other in FORMATS.items() if other.together)
-        raise DataError(f"{name}: holds {number} pages; only {together} have room for several")
+        raise DataError(f"{name}: holds {number} pages; only {together} can hold several")
 
 
 def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
-    """What stands after the question mark of an address.
+    """The parameters of a request.
 
     Raises:
-        ConfigError: if anything else is asked for.
+        ConfigError: for one that is unknown.
     """
     for name in request.query_params:
         if name not in known:
@@ -160,13 +160,13 @@ def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
 
 
 async def body_of(request: Request) -> bytes:
-    """What a request brings, in memory.
+    """The bytes that a request uploads.
 
     Raises:
-        HTTPException: if that is nothing, too much, too slow, or a form.
+        HTTPException: if there are none or too many, if they come too slowly, or as a form.
     """
     if request.headers.get("content-type", "").startswith("multipart/"):
-        raise HTTPException(415, "send the bytes of the image alone, as curl --data-binary @line.png does, and no form")
+        raise HTTPException(415, "send the bytes of the image itself, as curl --data-binary @line.png does, not a form")
     pieces, size = [], 0
     refuse_bytes(announced(request))
     try:
@@ -179,15 +179,15 @@ async def body_of(request: Request) -> bytes:
         told = f"the image did not arrive within {MOST_SECONDS:g} seconds; send it again, or a smaller one"
         raise HTTPException(408, told, {"Connection": "close"}) from error
     if not size:
-        raise HTTPException(400, "the request brings no image; send its bytes, as curl --data-binary @line.png does")
+        raise HTTPException(400, "the request has no image; send its bytes, as curl --data-binary @line.png does")
     return b"".join(pieces)
 
 
 def announced(request: Request) -> int:
-    """How many bytes a request says that it brings; 0 if it does not say.
+    """The length that a request announces; 0 if it announces none.
 
     Raises:
-        HTTPException: if that is no number.
+        HTTPException: if it is not a number.
     """
     length = request.headers.get("content-length", "0")
     if not (length.isascii() and length.isdecimal()):
@@ -196,13 +196,13 @@ def announced(request: Request) -> int:
 
 
 def refuse_bytes(size: int) -> None:
-    """Refuse more than an image may have."""
+    """Refuse more bytes than an image may have."""
     if size > MOST_BYTES:
-        raise HTTPException(413, f"an image may have {MOST_BYTES >> 20} MiB, and no more")
+        raise HTTPException(413, f"an image may have at most {MOST_BYTES >> 20} MiB")
 
 
 def told(request: Request, error: Exception) -> Response:
-    """An error that was expected, in the words of the command line; nobody hears it if the client is gone."""
+    """The answer for an expected error, in the words of the command line; a client that has left gets none."""
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)
     if isinstance(error, HTTPException):
@@ -211,17 +211,17 @@ def told(request: Request, error: Exception) -> Response:
 
 
 def misdirected(request: Request, error: Exception) -> Response:
-    """A request for what nobody answers: where it could go instead."""
+    """The answer for an unknown address or method: the known ones."""
     assert isinstance(error, HTTPException)
     routes = (route for route in request.app.routes if isinstance(route, Route))
     known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
-    words = f"nothing answers {request.method} {request.url.path}; there are {known}"
+    words = f"there is no {request.method} {request.url.path}; known: {known}"
     return JSONResponse({"error": words}, error.status_code, error.headers)
 
 
 def failed(request: Request, error: Exception) -> Response:
-    """An error that nobody expected; what it was is for the log, where the server that runs this writes it."""
-    return JSONResponse({"error": "the server has failed over this request; its log says how"}, 500)
+    """The answer for an unexpected error; its cause is only in the log of the server that runs this."""
+    return JSONResponse({"error": "the server failed on this request; its log has the cause"}, 500)
 
 
 def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> Starlette:

@@ -1,7 +1,6 @@
-"""Where requests wait until the recognizer is free.
+"""Where requests wait until the recognizer is free; lines that are waiting then are read together.
 
-What waits then is read together. The answer for a line does not depend on the lines beside it, so nobody notices but by
-the time that is saved.
+The answer for a line does not depend on the lines beside it, so reading together only saves time.
 """
 
 import asyncio
@@ -18,11 +17,11 @@ from drethtr.recognition.recognizer import Recognizer
 Result = TypeVar("Result")
 
 MOST_LINES = 64
-"""So many lines are read together, if memory has room for them."""
+"""Most lines that are read together, if memory has room for them."""
 
 
 class Desk:
-    """One recognizer for many who ask; it does one thing at a time, as that takes all processors."""
+    """One recognizer for many clients; it does one thing at a time, as that takes all processors."""
 
     def __init__(self, recognizer: Recognizer) -> None:
         self.recognizer = recognizer
@@ -41,13 +40,13 @@ class Desk:
         try:
             async with self.busy:
                 if not answer.done():
-                    await asyncio.shield(self.read_waiting())  # others wait for it, too
+                    await asyncio.shield(self.read_waiting())  # others wait for it as well
             return await answer
         finally:
-            answer.cancel()  # does nothing but to a line that nobody waits for any more
+            answer.cancel()  # has an effect only if the client has left
 
     async def read_waiting(self) -> None:
-        """Answer those who have waited longest."""
+        """Answer the requests that have waited longest."""
         waiting = [(answer, line) for answer, line in self.waiting if not answer.done()]
         taken = next(in_groups(waiting, MOST_LINES), [])
         self.waiting = waiting[len(taken) :]
@@ -57,10 +56,10 @@ class Desk:
                     await self.answer([one])
         finally:
             for answer, _ in taken:
-                answer.cancel()  # those without an answer, when the server stops: nobody waits for ever
+                answer.cancel()  # without an answer when the server stops, so that nobody waits forever
 
     async def answer(self, taken: Sequence[tuple[asyncio.Future[Reading], Line]]) -> bool:
-        """Read lines together. Who brought the only one is told why it fails; of several, it may be the fault of one.
+        """Read lines together. If a single line fails, its client is told why; of several, any may be at fault.
 
         Returns:
             Whether all have been answered.
@@ -81,10 +80,10 @@ class Desk:
         return True
 
     async def alone(self, work: Callable[[], Result], given_up: Callable[[], Awaitable[bool]]) -> Result | None:
-        """What some other work with the recognizer gives; None if nobody waits for it any more when its turn comes."""
+        """Do other work with the recognizer, and return its result; None if the client has left when its turn comes."""
         async with self.busy:
             return None if await given_up() else await self.work(work)
 
     async def work(self, work: Callable[[], Result]) -> Result:
-        """The same, beside the loop that answers."""
+        """Do work in the thread of the recognizer, beside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)

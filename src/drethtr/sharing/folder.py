@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
 from drethtr.recognition.model_file import Model, save_model
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.weights import dequantize, quantize
 from drethtr.sharing.readme import readme
 
@@ -17,14 +19,14 @@ OWN_README = re.compile(rb'---\n(?:(?!---).*\n)*?library_name: "?drethtr"?\n')
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
-def write_folder(model: Model, folder: Path, repository: str = "OWNER/NAME") -> None:
+def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/NAME") -> None:
     """Write a model, in 8 and 16 bits if that loses nothing, and a README made from its card.
 
     Raises:
         DataError: if the folder has a README of something else, or a model without one; if a README cannot be written.
         CheckpointError: if the model cannot be written.
     """
-    page, weights = folder / README, folder / MODEL
+    page, weights = Path(folder) / README, Path(folder) / MODEL
     try:
         if page.exists() and not OWN_README.match(page.read_bytes()):
             raise DataError(f"{page}: is not that of a model of drethtr and stays as it is; choose another folder")
@@ -43,6 +45,18 @@ def is_quantized(model: Model) -> bool:
     """Whether rounding changes no weight, as it does not in a model that was stored so."""
     again = dequantize(quantize(model.weights))
     return all(np.array_equal(weight, model.weights[name]) for name, weight in again.items())
+
+
+def from_pretrained(source: str | Path, *, revision: str | None = None, **choices: Any) -> Recognizer:
+    """Load the model of a repository of the Hugging Face Hub, `OWNER/NAME`, or of a local folder or file.
+
+    `choices` are those of `Recognizer.load`: adapter, decoder, precision, device, threads, alternatives.
+
+    Raises:
+        CheckpointError: if there is none, or it cannot be used; all else as `Recognizer.load`.
+        MissingExtraError: if a repository is named and huggingface_hub is not installed.
+    """
+    return Recognizer.load(locate(source, revision), **choices)
 
 
 def locate(source: str | Path, revision: str | None = None) -> Path:
@@ -86,7 +100,7 @@ def fetch(repository: str, revision: str | None) -> Path:
         raise CheckpointError(f"{repository}: no file or folder here, nor to be had from the hub: {reason}") from error
 
 
-def upload(model: Model, repository: str, *, private: bool = False) -> str:
+def push_to_hub(model: Model, repository: str, *, private: bool = False) -> str:
     """Put a model into a repository of the hub, made if it is not there; the address of the commit.
 
     Raises:
@@ -99,7 +113,7 @@ def upload(model: Model, repository: str, *, private: bool = False) -> str:
         raise MissingExtraError("huggingface_hub", "hub") from error
     api = HfApi()
     with TemporaryDirectory() as folder:
-        write_folder(model, Path(folder), repository)
+        save_pretrained(model, folder, repository)
         try:
             api.create_repo(repository, private=private, exist_ok=True)
             return api.upload_folder(

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import drethtr
+from drethtr.base.version import __version__
 from drethtr.recognition.model_file import Model
 from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
 
@@ -22,9 +22,9 @@ pip install 'drethtr[hub]'
 ```
 
 ```python
-from drethtr import Recognizer
+from drethtr import from_pretrained
 
-recognizer = Recognizer.from_pretrained("{repository}")
+recognizer = from_pretrained("{repository}")
 [reading] = recognizer.read(["line.png"])
 print(reading.text, reading.confidence, reading.flags)
 ```
@@ -36,7 +36,7 @@ This is the model `{hash}`, written by drethtr {version}; every output names the
 def readme(model: Model, repository: str) -> str:
     """The page; `repository` is where others find the model."""
     card = model.card
-    use = USE.format(repository=repository, hash=model.hash, version=drethtr.__version__)
+    use = USE.format(repository=repository, hash=model.hash, version=__version__)
     sections = (
         (None, stated(card, "description")),
         (None, [use]),

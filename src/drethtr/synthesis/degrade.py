@@ -6,8 +6,8 @@ from io import BytesIO
 import numpy as np
 from PIL import Image, ImageFilter
 
+from drethtr.images.fields import blur, cloud, multiscale_noise
 from drethtr.images.line import Line
-from drethtr.synthesis.fields import blur, cloud, multiscale_noise
 from drethtr.synthesis.random_step import RandomStep, ink_of, paper_grey
 
 

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 from PIL import Image
 
+from drethtr.images.fields import displace, smooth_noise, spread
 from drethtr.images.line import Line
-from drethtr.synthesis.fields import displace, smooth_noise, spread
 from drethtr.synthesis.random_step import RandomStep, ink_of, paper_grey
 
 

@@ -64,7 +64,7 @@ def write_gaps(gaps: Gaps, path: Path) -> None:
         import pyarrow
         from pyarrow.parquet import write_table
     except ImportError as error:
-        raise MissingExtraError("pyarrow", "train") from error
+        raise MissingExtraError("pyarrow", "batch") from error
     numbers = pyarrow.list_(pyarrow.int32())
     schema = pyarrow.schema([(IMAGE, pyarrow.binary()), (COLUMNS, numbers), (CHARACTERS, numbers)])
     rows = [

@@ -1,1 +1,1 @@
-"""Learning: from a run file to a model."""
+"""Training: from a run file to a model."""

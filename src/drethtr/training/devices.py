@@ -1,4 +1,4 @@
-"""Where a run computes: on one device, or as one of several equal processes that torchrun started."""
+"""The devices of a run: one device, or one of several equal processes started by torchrun."""
 
 import atexit
 import time
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 AMPERE = (8, 0)
-"""CUDA devices from this on compute in bfloat16."""
+"""CUDA compute capability from which devices support bfloat16."""
 
 PATIENCE = timedelta(days=7)
-"""How long processes wait for each other: one reads validation or test lines while the others do nothing."""
+"""How long processes wait for each other: one reads validation or test lines while the others are idle."""
 
 
 @dataclass(frozen=True)
 class Devices:
-    """The device of this process, and what it does together with the others."""
+    """The device of this process, and its communication with the other processes."""
 
     device: torch.device
     accelerator: "Accelerator"
 
     @classmethod
     def open(cls, device: torch.device | str, *, all_learn: bool = True) -> Self:
-        """The device `device`; of several processes on GPUs, each takes its own.
+        """Open the device `device`; of several processes on GPUs, each takes its own.
 
         Args:
-            all_learn: Whether every weight gets a gradient at every step; else processes must look which ones do.
+            all_learn: Whether every weight gets a gradient at every step; otherwise processes must check which ones do.
 
         Raises:
             MissingExtraError: if accelerate is not installed.
@@ -48,7 +48,7 @@ class Devices:
             raise MissingExtraError("accelerate", "train") from error
         device = device_called(device)
         torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
-        # Without `broadcast_buffers` batch norms of the first process only would see lines; `level` evens them out.
+        # With `broadcast_buffers`, only batch norms of the first process would count; `level` averages them.
         wishes = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
         patient = InitProcessGroupKwargs(timeout=PATIENCE)
         accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[wishes, patient])
@@ -57,42 +57,42 @@ class Devices:
 
     @property
     def processes(self) -> int:
-        """How many processes train together."""
+        """Number of processes that train together."""
         return int(self.accelerator.num_processes)
 
     @property
     def leads(self) -> bool:
-        """True in the one process that reports, validates and saves."""
+        """Whether this is the process that reports, validates and saves."""
         return bool(self.accelerator.is_main_process)
 
     def share(self, parts: int) -> range:
-        """Which of the parts of a step are computed here.
+        """The batches of a step that are computed in this process.
 
         Raises:
-            ConfigError: if the parts cannot be shared out evenly.
+            ConfigError: if the batches cannot be divided evenly.
         """
         if parts % self.processes:
             raise ConfigError(
-                f"{self.processes} processes cannot share {parts} batches of a step evenly; "
+                f"{self.processes} processes cannot divide the {parts} batches of a step evenly; "
                 f"set batches_per_step to a multiple of {self.processes}"
             )
         own = parts // self.processes
         return range(self.accelerator.process_index * own, (self.accelerator.process_index + 1) * own)
 
     def together(self, objective: Objective) -> nn.Module:
-        """The objective, its gradients averaged over the processes."""
+        """The objective, with gradients averaged over the processes."""
         with warnings.catch_warnings():  # accelerate knows only the name that torch 2.13 replaces
             warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
             prepared: nn.Module = self.accelerator.prepare_model(objective, device_placement=False)
         return prepared
 
     def keep_to_itself(self, objective: nn.Module) -> AbstractContextManager[None]:
-        """Where gradients are gathered and not yet averaged: all but the last part of a step."""
+        """A context that accumulates gradients without averaging them: for all but the last batch of a step."""
         context: AbstractContextManager[None] = self.accelerator.no_sync(objective)
         return context
 
     def level(self, network: nn.Module) -> None:
-        """Average over the processes what batch norms have seen."""
+        """Average the statistics of batch norms over the processes."""
         if self.processes == 1:
             return
         norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d) and module.training]
@@ -110,29 +110,29 @@ class Devices:
         return summed
 
     def gathered(self, rows: Tensor) -> Tensor:
-        """The rows of all processes, in their order."""
+        """The rows of all processes, in order of rank."""
         if self.processes == 1:
             return rows
         every: Tensor = self.accelerator.gather(rows.to(self.device))
         return every.cpu()
 
     def agree(self, wish: bool) -> bool:
-        """Whether any process wishes it: all get the same answer."""
+        """Whether any process wishes it; all get the same answer."""
         return bool(self.total(torch.tensor(int(wish))) > 0)
 
     def precision(self, bfloat16: bool) -> AbstractContextManager[object]:
-        """Where the network computes in bfloat16, or as it is."""
+        """A context in which the network computes in bfloat16, or in its own precision."""
         return torch.autocast(self.device.type, torch.bfloat16) if bfloat16 else nullcontext()
 
     def gains_from_bfloat16(self) -> bool:
-        """Whether training is clearly faster in bfloat16 on all processes: known of a GPU, else measured."""
-        if self.device.type == "cuda":  # what can be measured quickly is how fast its work is handed out
+        """Whether bfloat16 makes training clearly faster on all processes: known for GPUs, measured otherwise."""
+        if self.device.type == "cuda":  # a quick measurement would only time the kernel launches
             return not self.agree(torch.cuda.get_device_capability(self.device) < AMPERE)
         wide, narrow = (self.seconds(bfloat16) for bfloat16 in (False, True))
         return not self.agree(narrow > 0.8 * wide)
 
     def seconds(self, bfloat16: bool) -> float:
-        """The shortest time for forward and backward of a typical convolution and projection."""
+        """The shortest time for forward and backward passes of a typical convolution and projection."""
         layers = nn.Sequential(nn.Conv2d(64, 128, 3, padding=1), nn.GELU(), nn.Conv2d(128, 64, 1))
         layers.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         images = torch.ones(8, 64, 8, 160, device=self.device).contiguous(memory_format=torch.channels_last)
@@ -148,6 +148,6 @@ class Devices:
 
 
 def leave() -> None:
-    """Part from the other processes in good order: threads that still talk to them would end this one in an error."""
+    """Leave the process group cleanly; its communication threads would otherwise crash this process at exit."""
     if distributed.is_available() and distributed.is_initialized():
         distributed.destroy_process_group()

@@ -1,4 +1,4 @@
-"""What a run reports: a progress bar for people, JSON lines for scripts, TensorBoard if it is installed."""
+"""Reports of a run: a progress bar for people, JSON lines for scripts, TensorBoard if it is installed."""
 
 import json
 import sys
@@ -13,32 +13,32 @@ from drethtr.base.atomic import atomic_write
 
 
 class Journal:
-    """What a run tells; this one keeps it to itself, for processes that do not lead."""
+    """Receives the reports of a run; this base class discards them, for processes other than the first."""
 
     def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
-        """Write one line; numbers also go to TensorBoard."""
+        """Write one record; numbers also go to TensorBoard."""
 
     def advance(self, lines: int, **shown: float) -> None:
-        """Move the progress bar on."""
+        """Advance the progress bar."""
 
     def validated(self, samples: int, rates: Mapping[str, float]) -> None:
-        """Write and say the error rates of validation lines: of all, and by set."""
+        """Write and print the error rates of the validation lines, overall and by set."""
 
     def say(self, text: str) -> None:
-        """A sentence for whoever watches."""
+        """Print a sentence."""
 
     def close(self) -> None:
-        """Finish all outputs."""
+        """Close all outputs."""
 
 
 def records_until(seen: int, metrics: bytes) -> bytes:
-    """The records of a run up to so many lines, without those that a killed run wrote after its last snapshot."""
-    whole = metrics[: metrics.rfind(b"\n") + 1].splitlines(keepends=True)  # the last may be half a record
+    """The records of a run up to `seen` lines, without those that a killed run wrote after its last snapshot."""
+    whole = metrics[: metrics.rfind(b"\n") + 1].splitlines(keepends=True)  # the last record may be incomplete
     return b"".join(record for record in whole if json.loads(record)["samples"] <= seen)
 
 
 class Diary(Journal):
-    """Writes the metrics of one run of `total` lines to `folder`; going on with a run after `seen` lines appends."""
+    """Writes the metrics of a run of `total` lines to `folder`; a run resumed after `seen` lines appends."""
 
     def __init__(self, folder: Path, total: int, seen: int) -> None:
         self.total = total

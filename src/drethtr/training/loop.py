@@ -47,24 +47,25 @@ def train(
 ) -> Path:
     """Train a model into the folder `output` and return the path of the best one.
 
-    Started by torchrun, processes share the batches of each step; how many there are does not change the result
-    (beyond rounding, and beyond the running means of batch norms, if there are any: those are averaged).
+    Under torchrun, the processes share the batches of each step; their number does not change the result (beyond
+    rounding,
+    and beyond the running means of batch norms, if there are any, which are averaged).
 
     Args:
-        resume: Go on from the folder's snapshot; the result is that of an uninterrupted run.
+        resume: Continue from the folder's snapshot; the result equals that of an uninterrupted run.
         workers: Processes that load lines, for each batch of a step; they do not change the result.
-        minutes: Stop, ready to resume, after so long.
+        minutes: Stop after this time, ready to resume.
 
     Raises:
-        ConfigError: if the folder holds a run or its models already and `resume` is false, or a setting does not fit:
-            also one that lets the gradient grow beyond all numbers.
-        CheckpointError: if the folder's snapshot cannot be used, or its lines are others now.
+        ConfigError: if the folder already contains a run or its models and `resume` is false, or a setting is wrong,
+            including one that makes the gradient diverge.
+        CheckpointError: if the folder's snapshot cannot be used, or its lines have changed.
         DataError: if training or validation lines cannot be used.
     """
     snapshot = output / SNAPSHOT
     if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
-        way_on = "add --resume to go on with it, or " if snapshot.exists() else ""
-        raise ConfigError(f"{output} holds a run already; {way_on}choose another --output")
+        way_on = "add --resume to continue it, or " if snapshot.exists() else ""
+        raise ConfigError(f"{output} already contains a run; {way_on}choose another --output")
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     torch.manual_seed(run.seed)
     mixture = Mixture.open(run.train, run.seed)
@@ -124,15 +125,14 @@ def learned_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
     alphabet = Characters.learn(mixture.texts(), run.minimum_count)
     if not alphabet.characters:
         raise ConfigError(
-            f"no character occurs {run.minimum_count} times in real lines to train on, so that there is nothing to "
-            "write with; add real lines to `train` (with weight = 0 they only lend their characters), or lower "
-            "minimum_count"
+            f"the alphabet is empty, because no character occurs {run.minimum_count} times in real training lines; add "
+            "real lines to `train` (with weight = 0 they only contribute characters), or lower minimum_count"
         )
     return alphabet
 
 
 def check_decoder(run: RunConfig) -> None:
-    """Refuse, before anything is learned, a strategy of validation that the network cannot serve.
+    """Refuse a validation strategy that the network does not support, before training starts.
 
     Raises:
         ConfigError: saying what is missing.
@@ -142,7 +142,7 @@ def check_decoder(run: RunConfig) -> None:
 
 
 def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
-    """A model without weights yet; and fresh or started weights, their average and their optimizer."""
+    """A model that has no weights yet; and new or pretrained weights, their average and their optimizer."""
     model = Model(run.network, {}, tokenizer, run.preparation, ngrams=run.start.ngrams(tokenizer))
     network = fresh_network(run.network, tokenizer)
     run.start.apply(network, tokenizer)
@@ -155,13 +155,13 @@ def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Mod
 
 
 def beginning(run: RunConfig, devices: Devices) -> Progress:
-    """A run that has seen nothing yet, and in which precision it will compute."""
+    """The progress of a run that has seen nothing yet, with its precision."""
     bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
     return Progress(beginnings(run.batches_per_step), bfloat16)
 
 
 def over(run: RunConfig, progress: Progress) -> bool:
-    """Whether a run has seen all its lines, or has found nothing better for too long."""
+    """Whether a run has seen all its lines, or has not improved for too long."""
     tired = run.patience is not None and progress.stale >= run.patience
     return tired or progress.samples >= run.samples
 
@@ -169,13 +169,13 @@ def over(run: RunConfig, progress: Progress) -> bool:
 def open_streams(
     batches: Batches, positions: Sequence[Position], devices: Devices, workers: int
 ) -> list[Iterator[tuple[Position, Batch]]]:
-    """The streams of this process, of those that share all batches among them."""
+    """The streams of this process, among those that share all batches."""
     share = devices.share(len(positions))
     return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
 
 
 def count(own: Sequence[Batch], devices: Devices) -> tuple[Counts, int]:
-    """Lines, characters and tokens of a step, and the lines left out of it; those of other processes included."""
+    """Lines, characters and tokens of a step, and the lines left out of it, over all processes."""
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
     left_out = sum(batch.left_out for batch in own)
     prose = sum(batch.prose.shape[0] + int((batch.prose != PAD).sum()) for batch in own if batch.prose is not None)
@@ -194,7 +194,7 @@ def learn(
     """One step: losses, gradients, weights, average.
 
     Raises:
-        ConfigError: if the gradient is no number any more; the weights are still as they were.
+        ConfigError: if the gradient is not finite; the weights are then unchanged.
     """
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, progress.samples, run.samples))
     in_training(learner.network)
@@ -210,8 +210,8 @@ def learn(
     length = float(nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip))
     if not isfinite(length):
         raise ConfigError(
-            f"the gradient of step {progress.step + 1} is {length}, so nothing more can be learned; begin again with a "
-            "lower optimizer.learning_rate, or with bfloat16 = false"
+            f"training diverged: the gradient of step {progress.step + 1} is {length}; start again with a lower "
+            "optimizer.learning_rate, or with bfloat16 = false"
         )
     with devices.precision(progress.bfloat16):
         learner.optimizer.step()
@@ -227,7 +227,7 @@ def to_device(batch: Batch, device: torch.device) -> Batch:
 
 
 def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress, loading: float) -> None:
-    """Tell how training goes; `loading` are the seconds that the step waited for its batch."""
+    """Report progress; `loading` is the time in seconds that the step waited for its batch."""
     journal.advance(counts.lines, text=float(losses.text), ctc=float(losses.ctc))
     if progress.step % 20 == 0:
         values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
@@ -243,7 +243,7 @@ def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress,
 
 
 def averaged(model: Model, learner: Learner, progress: Progress, run: RunConfig) -> tuple[Model, DRetHTR]:
-    """The model with the averaged weights, and on its card how far it was trained; and the network that has them."""
+    """The model with the averaged weights, and its progress on its card; and the network with these weights."""
     network = run.tuning.ended(learner.average.network)
     card = {"samples": progress.samples, "hours": round(progress.seconds / 3600, 3)}
     return replace(with_network(model, network), card=card), network
@@ -252,7 +252,7 @@ def averaged(model: Model, learner: Learner, progress: Progress, run: RunConfig)
 def validate(
     validator: Validator, averaged: tuple[Model, DRetHTR], output: Path, journal: Journal, progress: Progress
 ) -> Progress:
-    """Read the validation lines; keep the weights if none read better before."""
+    """Read the validation lines, and keep the weights if they are the best so far."""
     model, network = averaged
     scores = validator(model, network)
     cer = scores.overall.cer

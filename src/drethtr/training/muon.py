@@ -1,7 +1,8 @@
-"""AdamW whose matrices move as a whole: along the nearest orthogonal matrix to their momentum.
+"""Muon: AdamW, except that matrices move along the nearest orthogonal matrix to their momentum.
 
-A gradient of a matrix has few strong directions; made orthogonal, it has all of them in the same strength, so that what
-few lines teach is learned as fast as what all do. Source: Jordan et al., Muon (2024); steps as long as AdamW's, so that
+A gradient of a matrix has few strong directions. Orthogonalizing it gives all of them equal strength, so what few lines
+teach is learned as fast as what all lines do. Source: Jordan et al., Muon (2024). Steps are scaled like AdamW's, so
+that
 one learning rate serves both: Liu et al., arXiv 2502.16982.
 """
 
@@ -12,19 +13,19 @@ import torch
 from torch import Tensor, nn
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-"""Of the quintic that brings singular values from (0, 1] near 1 in five rounds, steepest at 0."""
+"""Coefficients of the quintic that brings singular values from (0, 1] near 1 in five rounds, steepest at 0."""
 
 ROUNDS = 5
 
 STEP = 0.2
-"""Root mean square of a step of AdamW, as a share of the learning rate."""
+"""Root mean square of a step of AdamW, relative to the learning rate."""
 
 
 class Muon(torch.optim.AdamW):
-    """Parameter groups with `momentum` hold matrices, or kernels that act as such; all others are AdamW's."""
+    """Parameter groups with `momentum` contain matrices, or kernels that act as such; all others use AdamW."""
 
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
-        """Move all parameters by their gradients; those of matrices are used up."""
+        """Update all parameters; the gradients of matrices are consumed."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -42,7 +43,7 @@ class Muon(torch.optim.AdamW):
 
     @torch.no_grad()
     def turn(self, parameters: list[nn.Parameter], *, rate: float, decay: float, momentum: float) -> None:
-        """Move matrices, those of one shape together."""
+        """Update matrices, those of one shape together."""
         of_shape: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
         for parameter in parameters:
             of_shape[parameter.flatten(1).shape].append(parameter)
@@ -53,11 +54,11 @@ class Muon(torch.optim.AdamW):
                 parameter.add_(direction.reshape(parameter.shape), alpha=-rate * STEP * max(shape) ** 0.5)
 
     def momentum(self, parameter: nn.Parameter, share: float) -> Tensor:
-        """The mean of its gradients as a matrix, looking one step ahead (Nesterov); its gradient is used up."""
+        """The momentum as a matrix, with Nesterov's look-ahead; the gradient is consumed."""
         gradient, parameter.grad = parameter.grad, None
         assert gradient is not None
         state = self.state[parameter]
-        if not state:  # AdamW loads no state without a step
+        if not state:  # AdamW requires a step to load its state
             state |= {"momentum": torch.zeros_like(parameter), "step": torch.tensor(0.0)}
         mean: Tensor = state["momentum"]
         mean.lerp_(gradient, 1 - share)
@@ -66,14 +67,14 @@ class Muon(torch.optim.AdamW):
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
-    """Nearly the nearest orthogonal matrices: (number, rows, columns) with all singular values between 0.7 and 1.2.
+    """Approximately orthogonal matrices: (number, rows, columns) with all singular values between 0.7 and 1.2.
 
-    Inside autocast, in its precision throughout.
+    Inside autocast, computed in its precision.
     """
     if matrices.shape[-2] > matrices.shape[-1]:
         return orthogonal(matrices.mT).mT
     device = matrices.device.type
-    rounded = device in ("cpu", "cuda") and torch.is_autocast_enabled(device)  # old versions know of no other device
+    rounded = device in ("cpu", "cuda") and torch.is_autocast_enabled(device)  # old versions support no other device
     dtype = torch.get_autocast_dtype(device) if rounded else matrices.dtype
     a, b, c = COEFFICIENTS
     turned: Tensor = (matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)).to(dtype)

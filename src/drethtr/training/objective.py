@@ -1,4 +1,4 @@
-"""What is minimized: cross-entropy of the text, plus the CTC losses of both readings."""
+"""The training objective: cross-entropy of the text, plus the CTC losses of the draft and the final output."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,9 +16,9 @@ from drethtr.training.feed.batch import Batch
 
 @dataclass(frozen=True, kw_only=True)
 class LossConfig:
-    """Weights of the parts; the paper trains with a label smoothing of 0.4 and no CTC.
+    """Weights of the losses; the paper trains with a label smoothing of 0.4 and no CTC.
 
-    `language` is that of text without an image, where a run has `prose`; its labels are not smoothed.
+    `language` is the weight of text without images, if a run has `prose`; its labels are not smoothed.
     """
 
     label_smoothing: float = 0.1
@@ -34,7 +34,7 @@ class LossConfig:
 
 
 class Counts(NamedTuple):
-    """What the losses of a step are divided by, over all its batches; the ends of texts are tokens, too."""
+    """The denominators of the losses of a step, over all its batches; end tokens count."""
 
     lines: int
     characters: int
@@ -43,7 +43,7 @@ class Counts(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """The sum to minimize and its parts, each in nats per token; a part that is not trained is 0."""
+    """The total loss and its parts, each in nats per token; a part that is not trained is 0."""
 
     total: Tensor
     text: Tensor
@@ -53,7 +53,7 @@ class Losses(NamedTuple):
 
 
 class Objective(nn.Module):
-    """A network with its losses: what data-parallel training wraps."""
+    """A network with its losses, as wrapped by data-parallel training."""
 
     def __init__(self, network: DRetHTR, config: LossConfig) -> None:
         super().__init__()
@@ -61,10 +61,11 @@ class Objective(nn.Module):
         self.config = config
 
     def forward(self, batch: Batch, counts: Counts) -> Losses:
-        """What a batch adds to the losses of its step.
+        """The contribution of a batch to the losses of its step.
 
-        Divided by the counts of the whole step: however its lines are shared out, the sum over its batches is the same.
-        Lines that have more characters than CTC steps train the decoder only.
+        Losses are divided by the counts of the whole step, so the sum over its batches does not depend on how lines are
+        divided.
+        Lines with more characters than CTC steps train only the decoder.
         """
         before, after = teacher_forcing(batch.tokens, batch.lengths)
         logits, reading = self.network(batch.images, batch.widths, before)
@@ -82,7 +83,7 @@ class Objective(nn.Module):
         return Losses(text + extra, text, ctc, draft, language)
 
     def of_language(self, prose: Tensor) -> Tensor:
-        """The cross-entropy of texts (P, T) without images, over all their tokens."""
+        """The cross-entropy of texts (P, T) without images, summed over all their tokens."""
         before, after = teacher_forcing(prose, (prose != PAD).sum(1))
         nothing = self.network.without_image(len(prose))
         logits, _ = self.network.decode_text(before, nothing, self.network.initial_state(nothing))
@@ -90,7 +91,7 @@ class Objective(nn.Module):
 
 
 def cross_entropy(logits: Tensor, after: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """The cross-entropy of what follows (B, T), by logits (B, T, vocabulary), in nats over all tokens but padding."""
+    """Cross-entropy of targets (B, T), from logits (B, T, vocabulary), in nats, summed over all tokens but padding."""
     return F.cross_entropy(
         logits.flatten(0, 1).float(),
         after.flatten(),

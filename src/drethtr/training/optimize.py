@@ -1,4 +1,4 @@
-"""How weights move: parameter groups, the learning rate at each step, and the moving average that is kept."""
+"""Optimization: parameter groups, the learning rate schedule, and the moving average of the weights."""
 
 import math
 from abc import ABC, abstractmethod
@@ -15,16 +15,16 @@ from drethtr.training import muon
 
 
 class Schedule(ABC):
-    """How the learning rate goes after warm-up."""
+    """The course of the learning rate after warm-up."""
 
     @abstractmethod
     def share(self, progress: float) -> float:
-        """Of the rate, after this much of the run, from 0 to 1."""
+        """The share of the full rate, after the share `progress` of the run."""
 
 
 @dataclass(frozen=True)
 class Constant(Schedule):
-    """Always all of it."""
+    """A constant rate."""
 
     def share(self, progress: float) -> float:
         return 1.0
@@ -32,7 +32,7 @@ class Constant(Schedule):
 
 @dataclass(frozen=True)
 class Cosine(Schedule):
-    """A cosine from all of it down to `final_share`, as many times as there are `cycles`; half a one stops halfway."""
+    """A cosine from the full rate to `final_share`, `cycles` times; half a cycle stops halfway."""
 
     final_share: float = 0.02
     cycles: float = 1.0
@@ -45,25 +45,25 @@ class Cosine(Schedule):
 
     def share(self, progress: float) -> float:
         turn = progress * self.cycles
-        turn -= max(math.ceil(turn) - 1, 0)  # where a cycle ends, its end counts
+        turn -= max(math.ceil(turn) - 1, 0)  # at the boundary of two cycles, the first one counts
         return self.final_share + (1 - self.final_share) * (1 + math.cos(math.pi * turn)) / 2
 
 
 class Method(ABC):
-    """How a gradient moves a weight."""
+    """How gradients update weights."""
 
     @abstractmethod
     def group(self, matrices: bool) -> dict[str, float]:
-        """What a group of parameters says of itself: inner matrices of the network, or others."""
+        """The settings of a parameter group: of inner matrices of the network, or of others."""
 
     @abstractmethod
     def make(self, groups: list[dict[str, Any]], betas: tuple[float, float]) -> torch.optim.AdamW:
-        """The optimizer of these groups."""
+        """The optimizer for these groups."""
 
 
 @dataclass(frozen=True)
 class AdamW(Method):
-    """Each weight by its own."""
+    """AdamW for all weights."""
 
     def group(self, matrices: bool) -> dict[str, float]:
         return {}
@@ -74,7 +74,7 @@ class AdamW(Method):
 
 @dataclass(frozen=True)
 class Muon(Method):
-    """Inner matrices as a whole, see `muon.py`; the rest as AdamW does."""
+    """Muon (see `muon.py`) for inner matrices, AdamW for the rest."""
 
     momentum: float = 0.95
 
@@ -93,9 +93,11 @@ class Muon(Method):
 class OptimizerConfig:
     """A method with warm-up, counted in samples, and a schedule.
 
-    `backbone_scale` slows the backbone, so that what it knows from before is not forgotten. `decay_all` lets weight
-    decay fall on biases, norms and embeddings, too. `clip` is the longest gradient; `inf` clips none. `average` is the
-    decay of the moving average of the weights, which is what is validated and saved; 0 keeps the weights themselves.
+    `backbone_scale` scales the learning rate of the backbone, so that pretrained weights are not forgotten. `decay_all`
+    applies weight decay also to biases, norms and embeddings. `clip` is the maximum gradient norm; `inf` disables
+    clipping.
+    `average` is the decay of the moving average of the weights, which is validated and saved; 0 uses the weights
+    themselves.
     """
 
     method: Method = field(default_factory=AdamW)
@@ -121,7 +123,7 @@ class OptimizerConfig:
 
 
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.AdamW:
-    """The method over up to six groups: backbone or not, decayed (matrices) or not (biases, norms), inner or not."""
+    """The optimizer over up to six groups: backbone or not, decayed (matrices) or not (biases, norms), inner or not."""
     groups: dict[tuple[bool, bool, bool], list[nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
         if parameter.requires_grad:
@@ -143,7 +145,7 @@ def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.A
 
 
 OUTER = ("embed.", "to_logits.", "ctc.")
-"""Where names of weights begin whose rows stand for tokens: each row learns by its own."""
+"""Prefixes of weights whose rows belong to tokens; each row is updated on its own."""
 
 
 def inner(name: str, parameter: nn.Parameter) -> bool:
@@ -169,7 +171,7 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 class MovingAverage(Generic[Network]):
-    """A network whose weights follow another's, exponentially; young averages follow faster."""
+    """A network whose weights are an exponential moving average of another's; at first they follow faster."""
 
     def __init__(self, network: Network, decay: float) -> None:
         self.network: Network = deepcopy(network).eval().requires_grad_(False)
@@ -177,16 +179,16 @@ class MovingAverage(Generic[Network]):
 
     @torch.no_grad()
     def follow(self, network: nn.Module, step: int) -> None:
-        """Move towards `network` after its step number `step`, from 1."""
+        """Update the average with `network` after its step number `step`, from 1."""
         decay = min(self.decay, step / (step + 9))
         torch._foreach_lerp_(list(self.network.parameters()), detached(network.parameters()), 1 - decay)
         for own, theirs in zip(self.network.buffers(), network.buffers(), strict=True):
-            if own.is_floating_point():  # what norms have seen goes with the weights that saw it
+            if own.is_floating_point():  # batch norm statistics belong to the weights they were computed with
                 own.lerp_(theirs, 1 - decay)
             else:
                 own.copy_(theirs)
 
 
 def detached(parameters: Iterable[nn.Parameter]) -> list[torch.Tensor]:
-    """The values of parameters, outside any graph."""
+    """The values of parameters, detached from any graph."""
     return [parameter.detach() for parameter in parameters]

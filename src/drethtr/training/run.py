@@ -1,4 +1,4 @@
-"""One training run, complete: what to build, what to feed it, how long."""
+"""The complete configuration of a training run."""
 
 from dataclasses import dataclass, field
 
@@ -19,9 +19,9 @@ from drethtr.training.tuning import Tuning, Whole
 
 @dataclass(frozen=True, kw_only=True)
 class ValidationConfig:
-    """What the best weights are chosen by: lines of these files, `lines` of each, read with `decoder`.
+    """The lines that select the best weights: `lines` of each of these files, read with `decoder`.
 
-    `at_start` reads them before the first step, too: the best is never worse than the start.
+    `at_start` also reads them before the first step, so that the best model is never worse than the starting model.
     """
 
     paths: tuple[str, ...]
@@ -36,13 +36,15 @@ class ValidationConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """Everything that decides a result. Saved beside the model; two equal runs train alike, if in the same precision.
+    """Everything that affects the result. It is saved beside the model; equal runs in the same precision train alike.
 
-    `samples` are the lines seen in all; validation and snapshots come every so many of them. `batches_per_step` are
-    taken together for one step of the optimizer, one after another or shared out among processes: the result is the
-    same. `minimum_count` is how often a character must occur in the training texts to enter the alphabet. `bfloat16`
-    left open is measured when the run begins. A run with `patience` ends after so many validations in a row that found
-    nothing better.
+    `samples` is the number of lines seen in total; validations and snapshots are also counted in lines.
+    `batches_per_step`
+    batches make up one optimizer step, one after another or divided among processes, with the same result.
+    `minimum_count`
+    is how often a character must occur in the training texts to enter the alphabet. If `bfloat16` is None, the faster
+    precision is measured at the start. With `patience`, a run ends after this many validations in a row without
+    improvement.
     """
 
     train: tuple[Source, ...]
@@ -71,10 +73,10 @@ class RunConfig:
 
 
 def check_positive(settings: object, *names: str, room: str = "") -> None:
-    """Refuse numbers below 1; what is left open is fine.
+    """Refuse numbers below 1; None is allowed.
 
     Raises:
-        ConfigError: naming the setting, as it is called in a recipe.
+        ConfigError: naming the setting, as in a run file.
     """
     for name in names:
         value = getattr(settings, name)

@@ -1,7 +1,7 @@
-"""Everything a run needs to go on after being killed, in one file that is either whole or not there.
+"""Everything a run needs to resume after being killed, in one file that is written atomically.
 
 Weights, their average and the optimizer's moments are tensors; counters, the data position and the best score are
-JSON in the header. Chance needs no saving: it is drawn anew from the seed at every step. Nothing is pickled.
+JSON in the header. Random state is not saved, since it is derived from the seed at every step. Nothing is pickled.
 """
 
 import json
@@ -24,20 +24,20 @@ from drethtr.training.optimize import MovingAverage
 from drethtr.training.run import RunConfig
 
 HEADER = "drethtr-run"
-"""Where all but the tensors stands among the metadata of the file."""
+"""The metadata key of everything but the tensors."""
 
 SHOWN = 3
-"""Sets of lines that are named where lines have changed."""
+"""Maximum number of changed sets of lines to name in a message."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
-    positions  those of the streams that a step's batches come from
+    positions  of the streams that the batches of a step come from
     left_out   lines left out so far, too wide for a batch or with more text than fits the image
     best       the best validation CER
-    stale      how many validations found nothing better since
+    stale      validations since the last improvement
     """
 
     positions: tuple[Position, ...]
@@ -54,7 +54,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Learner:
-    """The parts of a run that learn; `objective` is the network with its losses, on all processes together."""
+    """The parts of a run that learn; `objective` is the network with its losses, on all processes."""
 
     network: DRetHTR
     objective: nn.Module
@@ -67,8 +67,8 @@ def save_snapshot(
 ) -> None:
     """Write the state of a run.
 
-    To refuse to resume another, `run` and `tokenizer` are its configs as dicts, and `lines` says what it reads, each
-    with its digest.
+    `run` and `tokenizer` are its configs as dicts, and `lines` describes its data with digests; `load_snapshot` checks
+    them.
     """
     tensors: dict[str, Tensor] = {f"network.{name}": value for name, value in learner.network.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.network.state_dict().items()}
@@ -83,7 +83,7 @@ def save_snapshot(
 
 
 def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines: Sequence[str]) -> Progress:
-    """Put a run back to where it was saved.
+    """Restore a run.
 
     Raises:
         CheckpointError: if the file is damaged, of another version, of another run, or of other lines.
@@ -97,9 +97,9 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines:
         tensors = {name: torch.from_numpy(np.array(value)) for name, value in read_tensors(path).items()}
         return restore(header["progress"], tensors, learner)
     except SENSELESS as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch names every tensor, each in a row
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch lists every tensor on its own line
         raise CheckpointError(
-            f"{path}: damaged, or saved by another version ({reason}); "
+            f"{path}: damaged or saved by another version ({reason}); "
             "resume with the drethtr version that saved it, or start a new output"
         ) from error
 
@@ -108,23 +108,25 @@ def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequenc
     """Refuse the snapshot of another run.
 
     Raises:
-        CheckpointError: saying what is not the same.
+        CheckpointError: saying what differs.
     """
     saved = as_read_now(header["run"], path)
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
         raise CheckpointError(f"{path}: saved by a run with other settings ({', '.join(changed)}); start a new output")
-    if header.get("tokenizer", tokenizer) != tokenizer:  # snapshots of earlier versions have none
-        raise CheckpointError(f"{path}: saved when the training lines had other characters; start a new output")
+    if header.get("tokenizer", tokenizer) != tokenizer:  # snapshots of earlier versions lack them
+        raise CheckpointError(
+            f"{path}: saved with another alphabet, as the training lines have changed; start a new output"
+        )
     if header.get("lines", lines) != lines:
         raise CheckpointError(
-            f"{path}: saved when files of this run were others: then {beyond(header['lines'], lines)}, now "
-            f"{beyond(lines, header['lines'])}; put them back as they were, or start a new output"
+            f"{path}: the data of this run have changed: then {beyond(header['lines'], lines)}, now "
+            f"{beyond(lines, header['lines'])}; restore the data, or start a new output"
         )
 
 
 def restore(progress: Any, tensors: Mapping[str, Tensor], learner: Learner) -> Progress:
-    """Give a learner its tensors back; how far it is."""
+    """Restore the tensors of a learner and return its progress."""
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
     for name, value in tensors.items():
         part, _, rest = name.partition(".")
@@ -141,14 +143,14 @@ def restore(progress: Any, tensors: Mapping[str, Tensor], learner: Learner) -> P
 
 
 def beyond(these: Sequence[str], those: Sequence[str]) -> str:
-    """What the one has and the other has not; of much, the first few."""
+    """The items of one list that the other lacks; the first few if there are many."""
     only = [words for words in these if words not in those]
     return ", ".join([*only[:SHOWN], *(["..."] if len(only) > SHOWN else [])]) or "nothing else"
 
 
 def as_read_now(run: Any, path: Path) -> dict[str, Any]:
-    """The settings of a saved run, those that came later as they are by default."""
+    """The settings of a saved run, with defaults for settings added since."""
     try:
         return dict(config.to_dict(config.from_dict(RunConfig, run)))
     except ConfigError as error:
-        raise CheckpointError(f"{path}: the settings of its run are not understood any more: {error}") from error
+        raise CheckpointError(f"{path}: the settings of its run are no longer supported: {error}") from error

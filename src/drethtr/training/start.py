@@ -1,4 +1,4 @@
-"""What weights a run starts from."""
+"""The initial weights of a run."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
@@ -27,11 +27,11 @@ DROPOUTS = ("dropout", "weight_dropout", "embedding_dropout")
 
 
 class Start(ABC):
-    """Sets the first weights of a network."""
+    """Initializes the weights of a network."""
 
     @abstractmethod
     def tokenizer(self) -> Tokenizer | None:
-        """The alphabet that the start brings along, if it does; else it is learned from the training texts."""
+        """The alphabet that comes with the weights; otherwise it is learned from the training texts."""
 
     @abstractmethod
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
@@ -42,7 +42,7 @@ class Start(ABC):
         """
 
     def ngrams(self, tokenizer: Tokenizer) -> NGrams | None:
-        """What the start brings along of language, in this alphabet."""
+        """The n-grams that come with the weights, converted to this alphabet."""
         return None
 
 
@@ -54,12 +54,12 @@ class Fresh(Start):
         return None
 
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
-        """Leave the weights as they are."""
+        """Keep the random weights."""
 
 
 @dataclass(frozen=True)
 class FromPPOCR(Start):
-    """Backbone and CTC draft from the recognizer of the rapidocr package; the rest random."""
+    """Backbone and CTC draft from the recognizer in the rapidocr package; the rest is random."""
 
     def tokenizer(self) -> Tokenizer | None:
         return None
@@ -75,9 +75,9 @@ class FromPPOCR(Start):
 
 @dataclass(frozen=True)
 class FromImageNet(Start):
-    """The backbone from an image classifier's weights in torchvision's names, a file or URL; the rest random.
+    """The backbone from an image classifier in torchvision's naming, from a file or URL; the rest is random.
 
-    The published run loaded them, too, and drew all but the batch norms anew before training.
+    The published run loaded such weights too, but reinitialized all but the batch norms before training.
     """
 
     weights: str
@@ -91,17 +91,18 @@ class FromImageNet(Start):
 
 @dataclass(frozen=True)
 class FromModel(Start):
-    """All weights of a saved model, for going on with it; in its own alphabet, or in one of other `characters`.
+    """All weights of a saved model, with its alphabet or with other `characters`.
 
-    Without a `path` it is the model in the package. A character that the model does not know begins as the one that
-    looks most like it, a little less likely.
+    Without a `path` it is the model in the package. A character that the model does not know is initialized from the
+    one
+    that looks most like it, slightly less likely.
     """
 
     path: str | None = None
     characters: str | None = None
 
     def model(self) -> Model:
-        """The model to go on with."""
+        """The model to continue from."""
         return load_model(SHIPPED if self.path is None else Path(self.path))
 
     def tokenizer(self) -> Tokenizer | None:
@@ -111,7 +112,7 @@ class FromModel(Start):
         model = self.model()
         if others := differing(model.network, network.config):
             path = self.path or SHIPPED
-            raise ConfigError(f"start: the network of {path} has other settings than this run's: {others}")
+            raise ConfigError(f"start: the network of {path} differs from this run's in {others}")
         weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
         if tokenizer != model.tokenizer:
             weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
@@ -125,7 +126,7 @@ class FromModel(Start):
 
 
 def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:
-    """The settings by which weights of one network do not fit the other; how much is dropped out does not matter."""
+    """The settings in which two networks are incompatible; dropout does not matter."""
     names = [field.name for field in fields(ours) if field.name not in (*DROPOUTS, "backbone")]
     others = [name for name in names if getattr(theirs, name) != getattr(ours, name)]
     if not ours.backbone.takes_weights_of(theirs.backbone):
@@ -135,7 +136,7 @@ def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:
 
 @dataclass(frozen=True)
 class InPieces(Start):
-    """Texts in `size` pieces of words, learned from the lines of `paths`; the weights are those of `start`."""
+    """The weights of `start`, with a tokenizer of `size` word pieces, learned from the lines of `paths`."""
 
     paths: tuple[str, ...]
     size: int = 500
@@ -149,18 +150,18 @@ class InPieces(Start):
 
 
 def names(before: Tokenizer, after: Tokenizer) -> list[int]:
-    """What every token of one alphabet is called in another, -1 if it is not in that."""
+    """The id of every token of one alphabet in another, -1 if it is missing there."""
     places = {after.decode([token]): token for token in range(SPECIALS, after.size)}
     known = (places.get(before.decode([token]), -1) for token in range(SPECIALS, before.size))
     return [*range(SPECIALS), *known]
 
 
 LIKENESS = 0.9
-"""How much a new token takes of the one that it looks like; the rest is the mean of all, which no line looks like."""
+"""Weight of the look-alike when a new token is initialized; the rest is the mean of all, which resembles no line."""
 
 
 def shares(before: Tokenizer, after: Tokenizer) -> Tensor:
-    """What every token of one alphabet takes of each of another, (tokens after, tokens before), rows summing to 1."""
+    """The mixture of old tokens that initializes every new token, (tokens after, tokens before), rows summing to 1."""
     places = {before.decode([token]): token for token in range(SPECIALS, before.size)}
     taken = torch.zeros(after.size, before.size)
     taken[:SPECIALS, :SPECIALS] = torch.eye(SPECIALS)
@@ -178,7 +179,7 @@ def shares(before: Tokenizer, after: Tokenizer) -> Tensor:
 
 @torch.no_grad()
 def copy_head_rows(draft: torch.nn.Linear, pretrained: Pretrained, tokenizer: Characters) -> None:
-    """Start the draft from the pretrained output rows of our characters; unknown ones start unlikely."""
+    """Initialize the draft with the pretrained output rows of our characters; unknown ones start unlikely."""
     classes = {character: number for number, character in reversed(list(enumerate(pretrained.characters)))}
     draft.weight.zero_()
     draft.bias.fill_(-8.0)

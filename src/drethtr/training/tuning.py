@@ -1,4 +1,4 @@
-"""Which weights of a network learn: all, some, or small additions to all that stay as they are."""
+"""Which weights of a network are trained: all, some, or low-rank updates of frozen weights."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from drethtr.text.tokenizer import PAD
 
 
 class Tuning(ABC):
-    """How a network is made ready to learn, and what it is when it has learned."""
+    """Prepares a network for training, and finishes it afterwards."""
 
     @abstractmethod
     def begin(self, network: DRetHTR) -> None:
-        """Set in place what learns.
+        """Select in place what is trained.
 
         Raises:
-            ConfigError: if the network has not what is meant.
+            ConfigError: if the network lacks what is selected.
         """
 
     def ended(self, network: DRetHTR) -> DRetHTR:
-        """The network as it reads and is saved."""
+        """The network for reading and saving."""
         return network
 
 
 def in_training(network: nn.Module) -> None:
-    """Set a network to training, but for batch norms whose weights stay: their statistics stay, too."""
+    """Set a network to training mode, except for frozen batch norms, which also keep their statistics."""
     network.train()
     for module in network.modules():
         if isinstance(module, nn.BatchNorm2d) and not module.weight.requires_grad:
@@ -37,7 +37,7 @@ def in_training(network: nn.Module) -> None:
 
 @dataclass(frozen=True)
 class Whole(Tuning):
-    """All weights learn, but for those whose names begin with one of `frozen`, such as `backbone.stem.`."""
+    """Train all weights, except those whose names begin with one of `frozen`, such as `backbone.stem.`."""
 
     frozen: tuple[str, ...] = ()
 
@@ -45,14 +45,14 @@ class Whole(Tuning):
         for start in self.frozen:
             named = [parameter for name, parameter in network.named_parameters() if name.startswith(start)]
             if not named:
-                raise ConfigError(f"tuning.frozen: no weight's name begins with {start!r}")
+                raise ConfigError(f"tuning.frozen: no weight has a name beginning with {start!r}")
             for parameter in named:
                 parameter.requires_grad_(False)
 
 
 @dataclass(frozen=True)
 class LowRank(Tuning):
-    """The network stays as it is, and additions of low rank to its projections learn."""
+    """Freeze the network and train low-rank updates of its projections (LoRA)."""
 
     rank: int = 8
 

@@ -1,4 +1,4 @@
-"""Validation: the averaged weights read lines the way users' lines are read."""
+"""Validation: read the validation lines with the averaged weights, as users would."""
 
 from drethtr.evaluation.evaluate import Scores, evaluate, to_read
 from drethtr.lines.sample import Sample, check_apart, lines_digest
@@ -11,7 +11,7 @@ from drethtr.training.run import ValidationConfig
 
 
 class Validator:
-    """Holds the validation lines and reads them when asked."""
+    """Holds the validation lines and evaluates models on them."""
 
     def __init__(self, config: ValidationConfig, training: list[Sample]) -> None:
         self.decoder = config.decoder
@@ -19,9 +19,9 @@ class Validator:
         check_apart({"training": training, "validation": self.samples})
 
     def digest(self) -> str:
-        """What they are, and a digest of them."""
+        """A description of the lines, with a digest."""
         return f"validation: {len(self.samples):,} lines [{lines_digest(self.samples)}]"
 
     def __call__(self, model: Model, network: DRetHTR) -> Scores:
-        """Read all lines with `model`, whose weights `network` has."""
+        """Evaluate a model, whose weights `network` has, on all lines."""
         return evaluate(Recognizer(model, self.decoder, network=TorchNetwork(network)), self.samples)

@@ -34,7 +34,9 @@ def test_all_versions_since_2_are_read(version, tmp_path):
 
 @pytest.mark.parametrize("version", [1, 5])
 def test_unknown_versions_are_refused_by_name(version, tmp_path):
-    with pytest.raises(DataError, match=rf"a\.xml: ALTO of unknown namespace '.*ns-v{version}#'; known: http.*ns-v2#"):
+    with pytest.raises(
+        DataError, match=rf"a\.xml: ALTO with unknown namespace '.*ns-v{version}#'; known: http.*ns-v2#"
+    ):
         read(tmp_path, "", version)
 
 
@@ -146,5 +148,5 @@ def test_lines_without_id_are_numbered(tmp_path):
 
 
 def test_several_pages_in_a_file_are_refused(tmp_path):
-    with pytest.raises(DataError, match="ALTO with 2 Page elements; expected one page in a file"):
+    with pytest.raises(DataError, match="ALTO with 2 Page elements; expected one page per file"):
         read(tmp_path, "", size='/><Page ID="q"')

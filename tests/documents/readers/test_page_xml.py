@@ -39,7 +39,7 @@ def test_all_versions_since_2013_are_read(namespace, tmp_path):
 
 @pytest.mark.parametrize("version", ["2010-03-19", "2027-07-15"])
 def test_unknown_versions_are_refused_by_name(version, tmp_path):
-    with pytest.raises(DataError, match=rf"a\.xml: PAGE XML of unknown namespace '.*{version}'; known: http.*2013"):
+    with pytest.raises(DataError, match=rf"a\.xml: PAGE XML with unknown namespace '.*{version}'; known: http.*2013"):
         read(tmp_path, "", version)
 
 

@@ -295,8 +295,8 @@ def test_restrictions_that_need_no_password_are_not_kept(tmp_path):
     ("content", "message"),
     [
         (b"no pdf", "cannot be read as a PDF"),
-        ("password", "needs a password"),
-        ("pages", "has 1 pages, but 2 were read"),
+        ("password", "requires a password"),
+        ("pages", "contains 1 pages, but 2 were read"),
     ],
 )
 def test_a_pdf_that_cannot_be_used_is_named(content, message, tmp_path):

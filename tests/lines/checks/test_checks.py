@@ -59,7 +59,7 @@ def test_images_twice_in_a_split():
     equal, other = replace(first, text="eine  Zeile", key="a"), replace(first, text="zwei", key="b")
     splits = {"train": [*SOUND["train"], equal, other]}
     assert [(s, rows) for s, _, rows in found(splits, "duplicates")] == [("warning", ["a"])]
-    assert [(s, rows) for s, _, rows in found(splits, "contrary duplicates")] == [("error", ["b"])]
+    assert [(s, rows) for s, _, rows in found(splits, "conflicting duplicates")] == [("error", ["b"])]
 
 
 @pytest.mark.parametrize(

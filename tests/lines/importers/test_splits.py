@@ -26,7 +26,7 @@ def test_lists_give_lines_and_pages_their_split(tmp_path):
     assert list(by_lists(entries, lists)) == [
         Found("train", samples[0]),
         Found("test", samples[1]),
-        LeftOut(samples[2].key, "on none of the lists of splits"),
+        LeftOut(samples[2].key, "not in any split list"),
         LeftOut("a", "no image"),
     ]
 
@@ -66,12 +66,12 @@ def test_folders_that_a_list_names_must_agree(tmp_path):
     entries = [Found("", Sample(b"", "x", key=key)) for key in keys]
     assert list(by_lists(entries, read_lists(tmp_path))) == [
         entries[0]._replace(split="train"),
-        LeftOut(keys[1], "on none of the lists of splits"),
-        LeftOut(keys[2], "on none of the lists of splits"),
+        LeftOut(keys[1], "not in any split list"),
+        LeftOut(keys[2], "not in any split list"),
         entries[3]._replace(split="val"),
         entries[4]._replace(split="val"),
         entries[5]._replace(split="val"),
-        LeftOut("p9/0009", "on a list of splits, but not in the source"),
+        LeftOut("p9/0009", "in a split list, but not in the source"),
     ]
 
 
@@ -89,9 +89,9 @@ def test_a_list_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_no_lists(tmp_path):
-    with pytest.raises(DataError, match="holds no lists of splits"):
+    with pytest.raises(DataError, match="contains no split lists"):
         read_lists(tmp_path)
     (tmp_path / "train.txt").write_text("a\n")
     for path in (tmp_path / "gone", tmp_path / "train.txt"):
-        with pytest.raises(DataError, match=f"{path}: no such folder; name one that holds lists of splits"):
+        with pytest.raises(DataError, match=f"{path}: no such folder; give one with split lists"):
             read_lists(path)

@@ -239,6 +239,22 @@ def test_long_lines_equal_torch_in_float64(shipped):
             equal(found, wanted[0], 5e-4)
 
 
+@pytest.mark.parametrize("variant", ["tiny", "ppocr-48", "no-prior", "no-ctc"])
+@pytest.mark.parametrize("columns", [121, 128, 135, 300])
+def test_few_queries_at_once_change_nothing(variant, columns, monkeypatch):
+    monkeypatch.setattr("drethtr.recognition.onnx.network.LONG", 120)
+    monkeypatch.setattr("drethtr.recognition.onnx.image.QUERIES_AT_ONCE", 16)
+    network = random_network(VARIANTS[variant])
+    x = line(48, columns)
+    equal_memory(made(network).encode([x]), 0, *encoded(network, x))
+
+
+def test_the_longest_line_fits_into_memory():
+    network = random_network(replace(TINY, layers=1, ctc=None))
+    memory = made(network).encode([line(48, 65_536)])
+    assert memory.tokens == (8192,) and np.isfinite(memory.mean).all()
+
+
 def test_threads_and_other_lines_change_nothing(shipped):
     """Bit by bit."""
     alone, own = made(shipped), made(shipped, threads=2)

@@ -154,6 +154,6 @@ def test_settings_are_checked(mixture):
     with pytest.raises(ConfigError, match=r"batches.lines must be at least 1, not 0"):
         BatchConfig(lines=0)
     with pytest.raises(
-        ConfigError, match=r"no room for a line of 16 rows and batches.max_columns 513 columns: .* 10,240"
+        ConfigError, match=r"no room for a line of 16 rows and batches.max_columns 513 columns, .* 10,240"
     ):
         batches_of(mixture, replace(CONFIG, max_columns=513))

@@ -38,7 +38,7 @@ def test_real_lines_are_filtered(pattern):
     assert (small.set, len(small.samples), small.left_out) == ("small", 9, 1)
     [(_, large), _] = Real(paths=(pattern,), clean_only=False, min_characters=0).open()
     assert len(large.samples) == 90 and large.left_out == 0
-    with pytest.raises(DataError, match="no line to train on is left"):
+    with pytest.raises(DataError, match="no training lines left"):
         Real(paths=(pattern,), max_characters=6).open()
 
 
@@ -55,7 +55,7 @@ def test_factors(pattern):
     )
     none = (SetFactor(set="small", factor=0.0),)
     assert sets(Mixture.open((Real(paths=(pattern,), factors=none),), 0)) == {"large": 1.0}
-    with pytest.raises(ConfigError, match="set 'smal', but there are only large, small"):
+    with pytest.raises(ConfigError, match="set 'smal' in factors; known: large, small"):
         Real(paths=(pattern,), factors=(SetFactor(set="smal", factor=2.0),)).open()
     with pytest.raises(ConfigError, match="must not be negative"):
         Real(paths=(pattern,), factors=(SetFactor(set="small", factor=-1.0),)).open()

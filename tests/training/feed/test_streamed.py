@@ -43,7 +43,7 @@ def test_the_lines_are_those_in_memory(pattern):
         other = kept[sample.key]
         assert (sample.image, sample.text, sample.set) == (other.image, other.text, other.set)
     assert sorted(supply.texts()) == sorted(sample.text for sample in kept.values())
-    assert supply.describe() == f"streamed: {len(kept)} lines of 2 files"
+    assert supply.describe() == f"streamed: {len(kept)} lines from 2 files"
 
 
 def test_every_round_has_another_order(pattern, monkeypatch):
@@ -103,7 +103,7 @@ def test_every_pattern_matches_files_of_its_own(pattern):
     ("columns", "message"),
     [
         ({"image": [b""]}, r"a.parquet: no column text; it has image"),
-        ({"image": [b""], "text": [" "]}, r"no line to train on is left of .*a.parquet"),
+        ({"image": [b""], "text": [" "]}, r"no training lines left in .*a.parquet"),
         ({"image": [b""] * 5001, "text": ["a"] * 5001}, r"a.parquet: a row group has 5,001 rows, too many to stream"),
     ],
 )

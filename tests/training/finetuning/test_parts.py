@@ -50,7 +50,7 @@ def test_lines_to_choose_by_may_be_given():
 
 
 def test_lines_to_choose_by_must_be_usable():
-    with pytest.raises(DataError, match="none of the 2 lines to choose the best weights by is usable"):
+    with pytest.raises(DataError, match="none of the 2 validation lines is usable"):
         part(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
 
 

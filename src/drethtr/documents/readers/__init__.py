@@ -1,1 +1,1 @@
-"""Readers of PAGE XML, ALTO and JSON, one in each file."""
+"""Readers of PAGE XML, ALTO and JSON, one per file."""

@@ -1,4 +1,4 @@
-"""ALTO as digital libraries, ABBYY, eScriptorium and kraken write it.
+"""Read ALTO as written by digital libraries, ABBYY, eScriptorium and kraken.
 
 Source: https://github.com/altoxml/schema, versions 2.0 to 4.4.
 """
@@ -22,19 +22,19 @@ DOUBTFUL = "doubtful"
 
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
-"""Pixels in each unit of measurement, where the image cannot tell; ALTO 2 that names none is in `mm10`."""
+"""Pixels per unit of measurement at the assumed resolution; ALTO 2 defaults to `mm10`."""
 
 
 def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
-    """The page of an ALTO document; its units become pixels of the image, of an image at 300 dpi if it is missing.
+    """The page of an ALTO document, converted to pixels of the image, or at 300 dpi if the image is missing.
 
     Raises:
-        DataError: if it does not hold exactly one page, or a coordinate, size or unit cannot be understood.
+        DataError: if it does not contain exactly one page, or a coordinate, size or unit is invalid.
     """
     layout = root.first("Layout")
     pages = layout.all("Page") if layout else []
     if len(pages) != 1:
-        raise DataError(f"{name}: ALTO with {len(pages)} Page elements; expected one page in a file")
+        raise DataError(f"{name}: ALTO with {len(pages)} Page elements; expected one page per file")
     source = root.first("Description", "sourceImageInformation", "fileName")
     image = file_name(source.text) if source else ""
     canvas = canvas_of(root, pages[0], image, name, size_of)
@@ -61,7 +61,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
 
 
 def canvas_of(root: Element, page: Element, image: str, name: str, size_of: SizeOf) -> Canvas:
-    """The size of the page in pixels, and of a unit."""
+    """The size of the page in pixels, and the pixels per unit."""
     element = root.first("Description", "MeasurementUnit")
     unit = element.text.strip() if element else "mm10" if root.namespace == NAMESPACES[0] else "pixel"
     if unit not in PIXELS:
@@ -86,7 +86,7 @@ def doubtful_tags(root: Element) -> frozenset[str]:
 
 
 def explicit_order(root: Element) -> Mapping[str, int]:
-    """The places of blocks and lines in the first reading order of ALTO 4.3 and later; empty if there is none."""
+    """The positions of blocks and lines in the first reading order of ALTO 4.3 and later; empty if there is none."""
     order = root.first("ReadingOrder")
     rank: dict[str, int] = {}
     for element in order.children[0].walk() if order and order.children else ():
@@ -96,7 +96,7 @@ def explicit_order(root: Element) -> Mapping[str, int]:
 
 
 def blocks_below(parent: Element, rank: Mapping[str, int], around: int) -> Iterator[tuple[int, Element]]:
-    """The TextBlocks with their places in `rank`; one without is where the block around it is."""
+    """The TextBlocks with their positions in `rank`; one without takes the position of the block around it."""
     for child in parent.children:
         if child.name == "TextBlock":
             yield place_in(rank, child, around), child
@@ -104,18 +104,18 @@ def blocks_below(parent: Element, rank: Mapping[str, int], around: int) -> Itera
 
 
 def ordered(elements: Sequence[Element], rank: Mapping[str, int]) -> list[Element]:
-    """Elements by their places in `rank`; those without come last."""
+    """Elements by their positions in `rank`; those without come last."""
     return sorted(elements, key=lambda element: place_in(rank, element, len(rank)))
 
 
 def place_in(rank: Mapping[str, int], element: Element, default: int) -> int:
-    """The first place of an element, or of what is in it."""
+    """The first position of an element or its descendants."""
     ids = (part.attributes.get("ID", "") for part in (element, *element.children))
     return min((rank[id] for id in ids if id in rank), default=default)
 
 
 def read_line(element: Element, id: str, canvas: Canvas, doubtful: frozenset[str], name: str) -> TextLine:
-    """A line with its place and, if there is one, its text."""
+    """A line with its position and, if available, its text."""
     where = f"{name}: line {id!r}"
     return TextLine(
         id,
@@ -126,7 +126,7 @@ def read_line(element: Element, id: str, canvas: Canvas, doubtful: frozenset[str
 
 
 def outline_of(element: Element, canvas: Canvas, where: str) -> Points | None:
-    """The polygon of an element, else the box in its attributes, if there is either."""
+    """The polygon of an element, else the box in its attributes, else None."""
     polygon = element.first("Shape", "Polygon")
     if polygon and (points := polygon_or_none(canvas.points(polygon.attributes.get("POINTS", ""), where))):
         return points
@@ -139,7 +139,7 @@ def outline_of(element: Element, canvas: Canvas, where: str) -> Points | None:
 
 
 def baseline_of(line: Element, canvas: Canvas, where: str) -> Points | None:
-    """The baseline; before ALTO 4.2 a single number, the height at which it runs from end to end of the line."""
+    """The baseline; before ALTO 4.2 a single number, the height of a horizontal baseline."""
     text = line.attributes.get("BASELINE", "").strip()
     if not text or SEPARATORS.search(text):
         return baseline_or_none(canvas.points(text, where))
@@ -150,7 +150,7 @@ def baseline_of(line: Element, canvas: Canvas, where: str) -> Points | None:
 
 
 def read_transcription(line: Element, canvas: Canvas, doubtful: frozenset[str], where: str) -> Transcription | None:
-    """The text of a line; its words unless a String holds several, as eScriptorium writes them."""
+    """The text of a line, with words unless a String contains several, as written by eScriptorium."""
     strings = line.all("String")
     text = "".join(pieces(line))
     words = tuple(read_word(string, canvas, doubtful, where) for string in strings)
@@ -163,7 +163,7 @@ def read_transcription(line: Element, canvas: Canvas, doubtful: frozenset[str], 
 
 
 def pieces(line: Element) -> Iterator[str]:
-    """The texts of a line's parts; where no space is written down, there is one between each two Strings."""
+    """The texts of a line's parts; without explicit spaces, one is added between Strings."""
     implied = "" if line.all("SP") else " "
     previous = False
     for part in line.children:

@@ -1,4 +1,4 @@
-"""The JSON that `writers/json.py` writes; `page.schema.json` describes it."""
+"""Read the JSON written by `writers/json.py` and described by `page.schema.json`."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ def read_json(data: bytes, name: str) -> Page:
     """The page of a JSON file.
 
     Raises:
-        DataError: if it is too large, no JSON, or not of that form.
+        DataError: if it is too large, not JSON, or not in this format.
     """
     refuse_large(data, name)
     try:
@@ -34,13 +34,13 @@ def read_json(data: bytes, name: str) -> Page:
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"{name}: not a page as drethtr writes it: {type(error).__name__}: {error}") from error
+        raise DataError(f"{name}: not a page written by drethtr: {type(error).__name__}: {error}") from error
 
 
 def size(content: Any) -> int:
     """The width or height of a page, in pixels."""
     if not 0 <= content <= LARGEST:
-        raise DataError(f"a page is 0 to {LARGEST:,} pixels wide and high, not {str(content)[:60]}")
+        raise DataError(f"the size of a page must be 0 to {LARGEST:,} pixels, not {str(content)[:60]}")
     return int(content)
 
 
@@ -55,8 +55,8 @@ def read_line(content: Any, canvas: Canvas) -> TextLine:
     transcription = None
     if content["text"] is not None:
         words = tuple(read_word(word, canvas) for word in content["words"])
-        flags = tuple(PageFlag.parse(str(flag)) for flag in content.get("flags", ()))  # earlier versions had none
-        confidence, calibrated = read_confidence(content["confidence"]), content.get("calibrated")  # nor this
+        flags = tuple(PageFlag.parse(str(flag)) for flag in content.get("flags", ()))  # missing in earlier versions
+        confidence, calibrated = read_confidence(content["confidence"]), content.get("calibrated")  # likewise
         known = None if calibrated is None else bool(calibrated)
         transcription = Transcription(str(content["text"]), confidence, words, flags, known)
     polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
@@ -75,5 +75,5 @@ def read_confidence(content: Any) -> float | None:
 
 
 def read_points(content: Any, canvas: Canvas) -> Points:
-    """Pairs of coordinates, on the page; none of null."""
+    """Pairs of coordinates, moved onto the page; None for null."""
     return tuple(canvas.inside(x, y) for x, y in content or ())

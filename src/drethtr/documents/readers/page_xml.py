@@ -1,4 +1,4 @@
-"""PAGE XML as Transkribus, eScriptorium, kraken, OCR-D and others write it.
+"""Read PAGE XML as written by Transkribus, eScriptorium, kraken, OCR-D and others.
 
 Source: https://github.com/PRImA-Research-Lab/PAGE-XML, versions 2013-07-15 to 2019-07-15; `custom` as in Transkribus.
 """
@@ -22,10 +22,10 @@ CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
 
 
 def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
-    """The page of a PAGE document; regions inside regions follow the one around them.
+    """The page of a PAGE document; nested regions follow the region around them.
 
     Raises:
-        DataError: if there is no page in it, or a coordinate or size cannot be understood.
+        DataError: if it contains no page, or a coordinate or size is invalid.
     """
     found = root.first("Page")
     if found is None:
@@ -51,7 +51,7 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
 
 
 def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[Element, tuple[str, ...]]]:
-    """Each region that may hold lines, with its id and those of the regions around it, innermost first."""
+    """Each region that may contain lines, with its id and those of the regions around it, innermost first."""
     regions = [child for child in parent.children if child.name.endswith("Region") or child.name == "TableCell"]
     for region in by_custom_index(regions):
         ids = (region.attributes.get("id", ""), *lineage)
@@ -61,7 +61,7 @@ def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[E
 
 
 def in_reading_order(page: Element, regions: Sequence[tuple[Element, tuple[str, ...]]]) -> list[Element]:
-    """Regions as the ReadingOrder of the page names them; those that it does not name come last."""
+    """Regions in the order of the page's ReadingOrder; those it omits come last."""
     order = page.first("ReadingOrder")
     rank: dict[str, int] = {}
     for reference in references(order) if order else ():
@@ -75,7 +75,7 @@ def in_reading_order(page: Element, regions: Sequence[tuple[Element, tuple[str, 
 
 
 def references(group: Element) -> Iterator[str]:
-    """The region ids that a group of a reading order names, in its order."""
+    """The region ids in a group of a reading order, in order."""
     for child in sorted(group.children, key=lambda child: int_or(child.attributes.get("index"), 0)):
         if reference := child.attributes.get("regionRef"):
             yield reference
@@ -83,7 +83,7 @@ def references(group: Element) -> Iterator[str]:
 
 
 def by_custom_index(elements: Sequence[Element]) -> list[Element]:
-    """Elements in the order of their `custom="readingOrder {index:…;}"` if all have one, else as they stand."""
+    """Elements in the order of their `custom="readingOrder {index:…;}"` if all have one, else in file order."""
     matches = [CUSTOM_INDEX.search(element.attributes.get("custom", "")) for element in elements]
     index = [int(match[1]) for match in matches if match]
     if len(index) < len(elements):
@@ -92,7 +92,7 @@ def by_custom_index(elements: Sequence[Element]) -> list[Element]:
 
 
 def read_line(element: Element, id: str, canvas: Canvas, name: str) -> TextLine:
-    """A line with its place and, if there is one, its text."""
+    """A line with its position and, if available, its text."""
     where = f"{name}: line {id!r}"
     return TextLine(
         id,
@@ -103,13 +103,13 @@ def read_line(element: Element, id: str, canvas: Canvas, name: str) -> TextLine:
 
 
 def points_of(element: Element, name: str) -> str:
-    """What stands in the `points` of a child; nothing if there is no such child."""
+    """The `points` attribute of a child; "" if there is no such child."""
     child = element.first(name)
     return child.attributes.get("points", "") if child else ""
 
 
 def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcription | None:
-    """The text of a line, else that of its words; an empty text without confidence is none."""
+    """The text of a line, else that of its words; an empty text without confidence is None."""
     words = []
     for element in by_custom_index(line.all("Word")):
         text, confidence = read_text(element, where)
@@ -123,7 +123,7 @@ def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcripti
 
 
 def read_text(element: Element, where: str) -> tuple[str, float | None]:
-    """The text of a line or word in one row and its confidence; of several that are not empty, the lowest index."""
+    """The text of a line or word on one line, with its confidence; the lowest index of non-empty texts is used."""
     equivalents = element.all("TextEquiv")
     if not equivalents:
         return "", None
@@ -134,12 +134,12 @@ def read_text(element: Element, where: str) -> tuple[str, float | None]:
 
 
 def written(equivalent: Element) -> str:
-    """The text of a TextEquiv in one row."""
+    """The text of a TextEquiv on one line."""
     found = (child for name in ("Unicode", "PlainText") if (child := equivalent.first(name)))
     rows = (" ".join(filter(None, map(str.strip, child.text.splitlines()))) for child in found)
     return next(filter(None, rows), "")
 
 
 def int_or(text: str | None, default: int) -> int:
-    """A whole number, or the default where there is none."""
+    """A whole number, or the default if there is none."""
     return int(text) if text and text.strip().isdecimal() else default

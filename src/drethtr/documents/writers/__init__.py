@@ -1,1 +1,1 @@
-"""Writers of all formats, one in each file; `drethtr.documents.formats` has the table."""
+"""Writers of all formats, one per file; `drethtr.documents.formats` lists them."""

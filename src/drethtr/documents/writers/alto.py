@@ -1,4 +1,4 @@
-"""ALTO 4.4, doubtful words and odd lines tagged."""
+"""Write ALTO 4.4, with tags for doubtful words and flagged lines."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -22,7 +22,7 @@ class Style(NamedTuple):
     prefix    of the namespace, with its colon
     shapes    whether a String may have a polygon, as since ALTO 3.1
     doubtful  id of the tag for doubtful words, if the file has one
-    flags     ids of the tags for doubts about whole lines, by the text of the doubt
+    flags     ids of the tags for flags of lines, by the text of the flag
     """
 
     prefix: str = ""
@@ -32,7 +32,7 @@ class Style(NamedTuple):
 
 
 def write_alto(document: Document) -> bytes:
-    """The only page of a document."""
+    """Write a document of one page."""
     [page], [number] = document.pages, document.numbers
     ids = Identifiers()
     root = ET.Element(
@@ -57,7 +57,7 @@ def write_alto(document: Document) -> bytes:
 
 
 def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
-    """A tag for doubtful words, and one for each doubt about a whole line, as far as there are any."""
+    """Add a tag for doubtful words, and one for each flag, if there are any."""
     doubtful = any(word.doubtful for line in page.lines for word in line.words)
     flags = {str(flag): flag for line in page.lines for flag in line.flags}
     if not doubtful and not flags:
@@ -76,7 +76,7 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
 
 
 def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: Identifiers) -> None:
-    """The unit, the image, and who made the file."""
+    """Add the unit, the image, and the provenance."""
     description = ET.SubElement(root, "Description")
     ET.SubElement(description, "MeasurementUnit").text = "pixel"
     source = ET.SubElement(description, "sourceImageInformation")
@@ -91,7 +91,7 @@ def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: I
 
 
 def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style) -> None:
-    """A region with its lines."""
+    """Add a region with its lines."""
     block = ET.SubElement(space, "TextBlock", {"ID": ids.claim(region.id), **place(region.box)})
     add_shape(block, region.polygon, style.prefix)
     for line in region.lines:
@@ -101,12 +101,12 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
         if line.baseline:
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)
-        add_shape(element, line.polygon, style.prefix)  # a box too: kraken looks for nothing else
+        add_shape(element, line.polygon, style.prefix)  # a box too, because kraken reads nothing else
         element.extend(string_elements(line.transcription or Transcription(""), line, ids, style))
 
 
 def add_shape(parent: ET.Element, polygon: Points | None, prefix: str) -> None:
-    """A polygon, if there is one."""
+    """Add a polygon, if there is one."""
     if polygon:
         shape = ET.SubElement(parent, f"{prefix}Shape")
         ET.SubElement(shape, f"{prefix}Polygon", POINTS=written(polygon))
@@ -115,7 +115,7 @@ def add_shape(parent: ET.Element, polygon: Points | None, prefix: str) -> None:
 def string_elements(
     transcription: Transcription, line: TextLine, ids: Identifiers, style: Style
 ) -> Sequence[ET.Element]:
-    """The words of a line with the spaces between them; one String for all where they do not add up to the text."""
+    """The words of a line with the spaces between them, or one String if they do not add up to the text."""
     words = transcription.words
     if not words or " ".join(word.text for word in words) != transcription.text:
         box = line.box if line.polygon else None
@@ -130,7 +130,7 @@ def string_elements(
 
 
 def string_element(word: PageWord, id: str, style: Style) -> ET.Element:
-    """A word with its place and text."""
+    """A word with its position and text."""
     attributes = {"ID": id, "CONTENT": clean(word.text), **place(word.box)}
     if word.confidence is not None:
         attributes["WC"] = f"{word.confidence:.4f}"
@@ -143,7 +143,7 @@ def string_element(word: PageWord, id: str, style: Style) -> ET.Element:
 
 
 def place(box: Box | None) -> dict[str, str]:
-    """A box as attributes; none, if it is not known."""
+    """A box as attributes; none if it is unknown."""
     if box is None:
         return {}
     return {"HPOS": str(box.left), "VPOS": str(box.top), "WIDTH": str(box.width), "HEIGHT": str(box.height)}

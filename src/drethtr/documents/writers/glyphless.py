@@ -1,8 +1,8 @@
-"""A font without pictures, for text that is searched and copied but never seen: it has every letter of Unicode.
+"""A font without visible glyphs that covers all of Unicode, for text that is only searched and copied.
 
-Characters are numbered as they come; what they mean stands in the font's ToUnicode map, and all of them show the one
-glyph of a TrueType font of a few hundred bytes: two lone points, which leave no trace but span a box, since readers
-pass over text that has none.
+Characters are numbered in order of appearance; the font's ToUnicode map gives their meaning. All of them show the one
+glyph of a TrueType font of a few hundred bytes: two separate points, which leave no mark but span a box, since readers
+ignore text without a box.
 Source: ISO 32000-1, 9.7 and 9.10; OpenType 1.9.
 """
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 UNITS = 1000
 ASCENT, DESCENT = 800, -200
 ADVANCE = 500
-"""All characters are half as wide as the font is high; a word is stretched to its place."""
+"""All characters are half as wide as the font is high; words are scaled to their place."""
 
 BOX_HEIGHT = 500
-"""Of the glyph above the baseline: low, so that lines close to each other do not seem to overlap."""
+"""Height of the glyph above the baseline: low, so that adjacent lines do not appear to overlap."""
 
 LARGEST_SECTION = 100
-"""A section of a ToUnicode map has no more entries."""
+"""Maximum number of entries in a section of a ToUnicode map."""
 
 VERSION = 0x00010000
 MAGIC = 0x5F0F3CF5
@@ -29,17 +29,17 @@ CHECKSUM_OF_FONT = 0xB1B0AFBA
 
 
 class GlyphlessFont:
-    """Numbers characters; `to_pdf` makes the font once all are known."""
+    """Numbers characters; `to_pdf` makes the font once all of them are known."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
 
     def encode(self, text: str) -> str:
-        """The text as a PDF string in hexadecimal digits."""
+        """The text as a hexadecimal PDF string."""
         return "".join(f"{self.codes.setdefault(character, len(self.codes) + 1):04X}" for character in text)
 
     def to_pdf(self, pdf: "pikepdf.Pdf") -> "pikepdf.Dictionary":
-        """The font as objects of a file."""
+        """The font as objects of a PDF file."""
         from pikepdf import Dictionary, Name
 
         descriptor = Dictionary(
@@ -73,7 +73,7 @@ class GlyphlessFont:
         )
 
     def to_unicode(self) -> bytes:
-        """What each number means."""
+        """The ToUnicode map from numbers to characters."""
         entries = [f"<{code:04X}> <{text.encode('utf-16-be').hex().upper()}>" for text, code in self.codes.items()]
         sections = [entries[start : start + LARGEST_SECTION] for start in range(0, len(entries), LARGEST_SECTION)]
         rows = [
@@ -88,7 +88,7 @@ class GlyphlessFont:
 
 
 def truetype() -> bytes:
-    """The smallest TrueType font: one glyph, of two contours of one point each."""
+    """A minimal TrueType font: one glyph, of two contours with one point each."""
     glyph = struct.pack(">hhhhhHHHBBhhhh", 2, 0, 0, ADVANCE, BOX_HEIGHT, 0, 1, 0, 1, 1, 0, ADVANCE, 0, BOX_HEIGHT)
     tables = {
         b"glyf": glyph + bytes(-len(glyph) % 4),

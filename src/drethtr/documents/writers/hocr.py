@@ -1,4 +1,4 @@
-"""hOCR 1.2, as XHTML: pages, regions, lines with their baselines, words with their confidences.
+"""Write hOCR 1.2 as XHTML: pages, regions, lines with baselines, words with confidences.
 
 Source: https://kba.github.io/hocr-spec/1.2/
 """
@@ -15,7 +15,7 @@ CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
 
 
 def write_hocr(document: Document) -> bytes:
-    """All pages of a document."""
+    """Write all pages of a document."""
     root = ET.Element("html", xmlns="http://www.w3.org/1999/xhtml")
     head = ET.SubElement(root, "head")
     ET.SubElement(head, "meta", charset="utf-8")
@@ -31,7 +31,7 @@ def write_hocr(document: Document) -> bytes:
 
 
 def add_page(body: ET.Element, page: Page, number: int, ids: Identifiers) -> None:
-    """A page with its regions and those of their lines that were read."""
+    """Add a page with its regions and their transcribed lines."""
     image = clean(page.image).replace('"', "'").replace("\\", "/").replace(";", ",")
     title = f'image "{image}"; bbox 0 0 {page.width} {page.height}; ppageno {number - 1}'
     element = ET.SubElement(body, "div", {"class": "ocr_page", "id": ids.claim(f"page_{number}"), "title": title})
@@ -44,7 +44,7 @@ def add_page(body: ET.Element, page: Page, number: int, ids: Identifiers) -> Non
 
 
 def add_line(block: ET.Element, line: TextLine, ids: Identifiers) -> None:
-    """A line with its words, or with its text where words are not known apart."""
+    """Add a line with its words, or with its text if the words are unknown."""
     title = place(line.box)
     if line.baseline and line.box:
         title += f"; {slope(line.baseline, line.box)}"
@@ -56,7 +56,7 @@ def add_line(block: ET.Element, line: TextLine, ids: Identifiers) -> None:
 
 
 def add_word(line: ET.Element, word: PageWord, id: str) -> None:
-    """A word with its place, followed by the white space of the indentation."""
+    """Add a word with its position, followed by the white space of the indentation."""
     title = place(word.box)
     if word.confidence is not None:
         title += f"; x_wconf {round(100 * word.confidence)}"
@@ -64,14 +64,14 @@ def add_word(line: ET.Element, word: PageWord, id: str) -> None:
 
 
 def place(box: Box | None) -> str:
-    """The bounding box; nowhere, if it is not known."""
+    """The bounding box; all zeros if it is unknown."""
     return f"bbox {' '.join(map(str, box or (0, 0, 0, 0)))}"
 
 
 def slope(baseline: Points, box: Box) -> str:
-    """The straight line through both ends of the baseline, from the left bottom corner of the line's box.
+    """The straight line through both ends of the baseline, relative to the bottom left corner of the line's box.
 
-    Of a line that runs more up or down than across, or to the left, its angle, counterclockwise.
+    For a line that is mostly vertical, or runs to the left, its angle instead, counterclockwise.
     """
     (x, y), (u, v) = baseline[0], baseline[-1]
     if u < x or abs(v - y) > abs(u - x):

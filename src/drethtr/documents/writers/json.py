@@ -1,4 +1,4 @@
-"""A page as JSON, described by `page.schema.json` in the package; `readers/json.py` reads it back."""
+"""Write a page as JSON, described by `page.schema.json` in the package; `readers/json.py` reads it."""
 
 import json
 from typing import Any
@@ -7,11 +7,11 @@ from drethtr.documents.document import Document
 from drethtr.documents.page import PageWord, Points, Region, TextLine
 
 FORMAT = "drethtr page 1"
-"""The form and its version; the schema's title has it too."""
+"""The format and its version, as in the title of the schema."""
 
 
 def write_json(document: Document) -> bytes:
-    """The only page of a document."""
+    """Write a document of one page."""
     [page] = document.pages
     content = {
         "format": FORMAT,
@@ -55,7 +55,7 @@ def word_content(word: PageWord) -> dict[str, Any]:
 
 
 def rounded(confidence: float | None) -> float | None:
-    """A confidence with as many digits as mean something."""
+    """A confidence rounded to its significant digits."""
     return None if confidence is None else round(confidence, 4)
 
 

@@ -1,4 +1,4 @@
-"""PAGE XML 2019-07-15, with the reading order and uncertain words marked as Transkribus marks them as well."""
+"""Write PAGE XML 2019-07-15, with reading order and uncertain words also in Transkribus' notation."""
 
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
@@ -15,7 +15,7 @@ SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 
 def write_page_xml(document: Document) -> bytes:
-    """The only page of a document."""
+    """Write a document of one page."""
     [page] = document.pages
     root = ET.Element(
         "PcGts",
@@ -37,7 +37,7 @@ def write_page_xml(document: Document) -> bytes:
 
 
 def add_metadata(root: ET.Element, provenance: Provenance) -> None:
-    """Who made the file, and when."""
+    """Add the provenance."""
     metadata = ET.SubElement(root, "Metadata")
     ET.SubElement(metadata, "Creator").text = clean(str(provenance))
     ET.SubElement(metadata, "Created").text = provenance.timestamp
@@ -47,7 +47,7 @@ def add_metadata(root: ET.Element, provenance: Provenance) -> None:
 
 
 def add_reading_order(page: ET.Element, region_ids: Sequence[str], ids: Identifiers) -> None:
-    """The order of the regions; a group of none would not be valid."""
+    """Add the order of the regions; an empty group would be invalid."""
     if region_ids:
         group = ET.SubElement(ET.SubElement(page, "ReadingOrder"), "OrderedGroup", id=ids.claim("reading_order"))
         for index, region_id in enumerate(region_ids):
@@ -55,7 +55,7 @@ def add_reading_order(page: ET.Element, region_ids: Sequence[str], ids: Identifi
 
 
 def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Identifiers, page: Page) -> None:
-    """A region with its lines."""
+    """Add a region with its lines."""
     element = ET.SubElement(parent, "TextRegion", id=id, custom=f"readingOrder {{index:{index};}}")
     box = region.box
     add_coords(element, region.polygon or (box and box.polygon()))
@@ -64,7 +64,7 @@ def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Ide
 
 
 def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -> None:
-    """A line with its place and text."""
+    """Add a line with its position and text."""
     custom = " ".join([f"readingOrder {{index:{index};}}", *unclear(line)])
     element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
     if line.flags:
@@ -77,7 +77,7 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
 
 
 def unclear(line: TextLine) -> list[str]:
-    """Where in the line's text doubtful words stand, if they can be found in it one after the other."""
+    """The positions of doubtful words in the line's text, if they can be found in order."""
     found, end = [], 0
     for word in line.words:
         start = line.text.find(word.text, end)
@@ -92,7 +92,7 @@ def unclear(line: TextLine) -> list[str]:
 def transcription_elements(
     transcription: Transcription, line_id: str, ids: Identifiers, prefix: str = ""
 ) -> list[ET.Element]:
-    """The words, if their places are known, and the text of a line: elements that follow its Coords and Baseline."""
+    """The words, if their positions are known, and the text of a line: elements that follow its Coords and Baseline."""
     placed = all(word.polygon for word in transcription.words)
     words = [
         word_element(word, index, ids.claim(f"{line_id}_w{index + 1}"), prefix)
@@ -102,7 +102,7 @@ def transcription_elements(
 
 
 def word_element(word: PageWord, index: int, id: str, prefix: str) -> ET.Element:
-    """A word with its place and text."""
+    """A word with its position and text."""
     custom = f"readingOrder {{index:{index};}}"
     if word.doubtful:
         custom += f" unclear {{offset:0; length:{len(word.text)};}}"
@@ -120,5 +120,5 @@ def text_element(text: str, confidence: float | None, prefix: str) -> ET.Element
 
 
 def add_coords(parent: ET.Element, polygon: Points | None, prefix: str = "") -> None:
-    """A polygon; PAGE wants one even where none is known."""
+    """Add a polygon, which PAGE requires even if none is known."""
     ET.SubElement(parent, f"{prefix}Coords", points=written(polygon or flat_polygon(None)))

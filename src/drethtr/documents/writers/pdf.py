@@ -1,7 +1,7 @@
-"""A searchable PDF: the scans, each with an invisible layer of text.
+"""Write a searchable PDF: the scans, each with an invisible text layer.
 
-A JPEG goes in as it is and black and white as CCITT fax; other scans become JPEG. Pages that come from a PDF stay as
-they are and get the layer on top.
+JPEG is embedded unchanged and bilevel images as CCITT fax; other scans become JPEG. Pages from a PDF are kept and get
+the layer on top.
 """
 
 import io
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PIL import Image
 from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, TiffImageFile
 
-from drethtr.base.errors import DataError, MissingExtraError
+from drethtr.base.errors import DataError
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 USUAL_DPI = 300.0
 LOWEST_DPI, HIGHEST_DPI = 100, 2400
-"""A resolution that an image claims and that lies outside is a default of some program: 72, mostly."""
+"""A resolution outside these limits is the default of some program, usually 72."""
 
 LARGEST_RATIO = 3
-"""Of the resolutions across and down: a coarse fax has 204 and 98."""
+"""Maximum ratio of horizontal and vertical resolution: a coarse fax has 204 and 98."""
 
 JPEG_QUALITY = 85
 
-# Where the unit square of an image goes on the unit square of the page, by its EXIF orientation.
+# Maps the unit square of an image to the unit square of the page, by EXIF orientation.
 TURNS: dict[int, Matrix] = {
     1: (1, 0, 0, 1, 0, 0),
     2: (-1, 0, 0, 1, 1, 0),
@@ -47,7 +47,7 @@ TURNS: dict[int, Matrix] = {
 
 
 class Picture(NamedTuple):
-    """An encoded scan: its stream, the entries of its dictionary, and how it has to be turned and scaled."""
+    """An encoded scan: its stream, its dictionary entries, and the matrix that rotates and scales it."""
 
     stream: bytes
     entries: dict[str, object]
@@ -56,16 +56,13 @@ class Picture(NamedTuple):
 
 
 def write_pdf(document: Document) -> bytes:
-    """All pages of a document.
+    """Write all pages of a document.
 
     Raises:
-        MissingExtraError: if pikepdf is not installed.
-        DataError: if the PDF that the pages come from cannot be opened, or has other pages.
+        DataError: if the source PDF cannot be opened, or has a different number of pages.
     """
-    try:
-        import pikepdf
-    except ImportError as error:
-        raise MissingExtraError("pikepdf", "page") from error
+    import pikepdf
+
     glyphless = GlyphlessFont()
     with pikepdf.new() if document.pdf is None else opened(document.pdf, len(document.sheets)) as pdf:
         font = pdf.make_indirect(pikepdf.Dictionary())
@@ -83,22 +80,22 @@ def write_pdf(document: Document) -> bytes:
 
 @contextmanager
 def opened(path: Path, pages: int) -> "Iterator[pikepdf.Pdf]":
-    """The PDF that pages come from; damage may be found as late as it is written anew."""
+    """The source PDF; damage may only be found when it is rewritten."""
     import pikepdf
 
     try:
         with pikepdf.open(path) as pdf:
             if len(pdf.pages) != pages:
-                raise DataError(f"has {len(pdf.pages)} pages, but {pages} were read", path)
+                raise DataError(f"contains {len(pdf.pages)} pages, but {pages} were read", path)
             yield pdf
     except pikepdf.PasswordError as error:
-        raise DataError("needs a password; save it without one", path) from error
+        raise DataError("requires a password; save it without one", path) from error
     except (pikepdf.PdfError, OSError) as error:
         raise DataError(f"cannot be read as a PDF: {error}", path) from error
 
 
 def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
-    """A new page that shows a scan."""
+    """Add a page that shows a scan."""
     from pikepdf import Dictionary, Name
 
     picture = encode(sheet.scan)
@@ -114,7 +111,7 @@ def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
 
 
 def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font: "pikepdf.Object") -> None:
-    """The text of a page on top of what it shows; that is closed off, so that nothing of it acts on the text."""
+    """Add the text of a page on top of its content, which is isolated so that it does not affect the text."""
     from pikepdf import Name
 
     remove_text(page)
@@ -124,7 +121,7 @@ def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font
 
 
 def remove_text(page: "pikepdf.Page") -> None:
-    """Take out what `add_text` added in an earlier run: else a search would find both."""
+    """Remove the layer that `add_text` added in an earlier run, so that a search does not find both."""
     from pikepdf import Array
 
     streams = page.obj.get("/Contents")
@@ -137,7 +134,7 @@ def remove_text(page: "pikepdf.Page") -> None:
 
 
 def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
-    """Maps the pixels of a page as it is shown, cropped and turned, into the coordinates of its PDF."""
+    """The matrix from pixels of the page as shown, cropped and rotated, to coordinates of the PDF."""
     left, bottom, right, top = shown_box(page)
     wide, high = (right - left) / (content.width or 1), (top - bottom) / (content.height or 1)
     match int(page.obj.get("/Rotate", 0)) % 360:
@@ -154,20 +151,20 @@ def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
 
 
 def shown_box(page: "pikepdf.Page") -> tuple[float, float, float, float]:
-    """The part of a page that is shown: of its crop box, what lies in the media box."""
+    """The visible part of a page: its crop box within the media box."""
     media, crop = (corners(map(float, box)) for box in (page.mediabox, page.cropbox))
     shown = max(media[0], crop[0]), max(media[1], crop[1]), min(media[2], crop[2]), min(media[3], crop[3])
     return shown if shown[0] < shown[2] and shown[1] < shown[3] else media
 
 
 def corners(box: Iterable[float]) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of a box that names any two of its corners."""
+    """Left, bottom, right and top of a box given by any two of its corners."""
     x, y, u, v = box
     return min(x, u), min(y, v), max(x, u), max(y, v)
 
 
 def encode(scan: Scan) -> Picture:
-    """The scan as a PDF holds it, in as few bytes as can be without loss of what is to be seen."""
+    """The scan encoded for a PDF, as small as possible without visible loss."""
     jpeg = jpeg_as_it_is(scan.file) if scan.file else None
     if jpeg:
         return jpeg
@@ -183,7 +180,7 @@ def encode(scan: Scan) -> Picture:
 
 
 def jpeg_as_it_is(path: Path) -> Picture | None:
-    """The bytes of a JPEG file; None if it is none."""
+    """The bytes of a JPEG file; None if it is not a JPEG."""
     try:
         image = Image.open(path, formats=["JPEG"])
     except OSError:
@@ -191,7 +188,7 @@ def jpeg_as_it_is(path: Path) -> Picture | None:
     with image:
         entries = image_entries(image, "/DCTDecode")
         if image.mode == "CMYK" and "adobe" in image.info:
-            entries["Decode"] = [1, 0] * 4  # Adobe's programs store ink upside down
+            entries["Decode"] = [1, 0] * 4  # Adobe's programs store inverted CMYK
         orientation = image.getexif().get(ORIENTATION, 1)
         across, down = resolution(image)
         dpi = (down, across) if orientation in QUARTER_TURNS else (across, down)
@@ -199,7 +196,7 @@ def jpeg_as_it_is(path: Path) -> Picture | None:
 
 
 def fax(image: Image.Image, dpi: tuple[float, float]) -> Picture:
-    """A black and white image as CCITT group 4, by way of a TIFF of one strip."""
+    """A bilevel image as CCITT group 4, converted through a TIFF with a single strip."""
     from pikepdf import Dictionary
 
     file = io.BytesIO()
@@ -213,7 +210,7 @@ def fax(image: Image.Image, dpi: tuple[float, float]) -> Picture:
 
 
 def image_entries(image: Image.Image, filter: str) -> dict[str, object]:
-    """What the dictionary of an image tells about it."""
+    """The dictionary entries of an image."""
     from pikepdf import Name
 
     space = {"1": Name.DeviceGray, "L": Name.DeviceGray, "CMYK": Name.DeviceCMYK}.get(image.mode, Name.DeviceRGB)
@@ -222,7 +219,7 @@ def image_entries(image: Image.Image, filter: str) -> dict[str, object]:
 
 
 def resolution(image: Image.Image) -> tuple[float, float]:
-    """The dots per inch, across and down, that an image claims, if that can be believed; of damaged tags it is NaN."""
+    """The resolution of an image, horizontal and vertical, if it is plausible; damaged tags may contain NaN."""
     across, down = map(float, image.info.get("dpi", (0, 0)))
     believable = LOWEST_DPI <= across <= HIGHEST_DPI and across / LARGEST_RATIO <= down <= across * LARGEST_RATIO
     return (across, down) if believable else (USUAL_DPI, USUAL_DPI)

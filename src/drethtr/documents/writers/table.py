@@ -1,6 +1,6 @@
-"""A table of words for a spreadsheet: UTF-8 with byte order mark, so that Excel sees the accents.
+"""Write a table of words for a spreadsheet: UTF-8 with byte order mark, so that Excel shows accents.
 
-A cell that a spreadsheet would take for a formula begins with an apostrophe.
+Cells that a spreadsheet would treat as a formula get a leading apostrophe.
 """
 
 import csv
@@ -29,7 +29,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_table(document: Document) -> bytes:
-    """A row for each word of all pages; for each line where words are not known apart."""
+    """Write a row per word of all pages, or per line if its words are unknown."""
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\r\n")
     rows.writerow(HEADER)
@@ -51,10 +51,10 @@ def rows_of(page: Page) -> Iterator[tuple[object, ...]]:
 
 
 def whole(line: TextLine) -> PageWord:
-    """A line in the place of its words."""
+    """A line as a single word."""
     return PageWord(line.text, line.confidence, line.box and line.box.polygon())
 
 
 def safe(text: str) -> str:
-    """The text as no spreadsheet takes it for a formula."""
+    """The text, escaped so that spreadsheets do not treat it as a formula."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -1,4 +1,4 @@
-"""Plain text: a row for each line, an empty row between pages; doubts are marked if they are wanted."""
+"""Write plain text: a row per line, an empty row between pages; doubts are marked if requested."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from drethtr.documents.page import TextLine, Transcription
 
 
 def write_text(document: Document) -> bytes:
-    """All pages of a document, and nothing but what is written on them."""
+    """Write all pages of a document, and nothing but their text."""
     return "\n".join(page.text for page in document.pages).encode("utf-8", "replace")
 
 

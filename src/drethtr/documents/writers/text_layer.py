@@ -1,6 +1,6 @@
-"""The invisible text of a page in a PDF: each word stretched over its place, along the line's baseline.
+"""The invisible text of a PDF page: each word is scaled to its place, along the line's baseline.
 
-Words of a line share its height and baseline, so that a reader of the PDF sees one line in them.
+Words of a line share its height and baseline, so that PDF readers treat them as one line.
 """
 
 import math
@@ -17,21 +17,21 @@ from drethtr.documents.writers.glyphless import ADVANCE, ASCENT, DESCENT, UNITS,
 
 FONT = "/drethtr"
 BEGINNING = f"{FONT} BMC"
-"""Of a layer: marked content, by which a later run knows it."""
+"""Marked content that identifies a layer in a later run."""
 
 INVISIBLE = 3
 SMALLEST = 8.0
-"""Pixels that a word is at least wide and high."""
+"""Minimum width and height of a word in pixels."""
 
 Matrix: TypeAlias = tuple[float, float, float, float, float, float]
-"""As PDF writes it: (x, y) becomes (a x + c y + e, b x + d y + f)."""
+"""An affine matrix in PDF's order: (x, y) becomes (a x + c y + e, b x + d y + f)."""
 
 Rise: TypeAlias = Callable[[float], float]
-"""The height of a baseline at a place along the line."""
+"""The height of a baseline at a position along the line."""
 
 
 class Extent(NamedTuple):
-    """How far a polygon reaches along a line; how high the line runs through it and, on the whole, how thick it is."""
+    """The range of a polygon along a line, the height of the line's middle in it, and its average thickness."""
 
     begin: float
     end: float
@@ -40,29 +40,29 @@ class Extent(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """The direction a line is written in, as a unit vector; x runs to the right and y down."""
+    """The writing direction of a line, as a unit vector; x runs to the right and y down."""
 
     x: float
     y: float
 
     def extent(self, polygon: Points) -> Extent:
-        """How far a polygon reaches."""
+        """The extent of a polygon."""
         along, up = zip(*(self.place(point) for point in polygon), strict=True)
         begin, end = min(along), max(along)
         return Extent(begin, end, (min(up) + max(up)) / 2, twice_area(polygon) / 2 / max(end - begin, 1.0))
 
     def place(self, point: Point) -> tuple[float, float]:
-        """How far along the line and how high across it a point is."""
+        """The position of a point along the line, and its height across it."""
         x, y = point
         return x * self.x + y * self.y, x * self.y - y * self.x
 
     def point(self, along: float, up: float) -> tuple[float, float]:
-        """The point at a place: the inverse of `place`."""
+        """The point at a position: the inverse of `place`."""
         return along * self.x + up * self.y, along * self.y - up * self.x
 
 
 def text_layer(page: Page, font: GlyphlessFont, to_user_space: Matrix) -> bytes:
-    """A content stream that writes a page whose pixels `to_user_space` maps into the page of the PDF."""
+    """A content stream with the text of a page; `to_user_space` maps its pixels to the page of the PDF."""
     rows = [f"{BEGINNING} q {operands(to_user_space)} cm BT {INVISIBLE} Tr"]
     for line in page.lines:
         if line.text.strip():
@@ -71,7 +71,7 @@ def text_layer(page: Page, font: GlyphlessFont, to_user_space: Matrix) -> bytes:
 
 
 def operands(matrix: Matrix) -> str:
-    """A matrix as the operators of PDF take it."""
+    """A matrix as PDF operands."""
     return " ".join(f"{value:.6f}" for value in matrix)
 
 
@@ -94,7 +94,7 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
 
 
 def placed_words(line: TextLine, page: Page, axis: Axis) -> Iterator[tuple[str, Extent]]:
-    """The words of a line and how far they reach; if that is not known of all, they share the line by their letters."""
+    """The words of a line with their extents; if any is unknown, the line is divided by number of letters."""
     polygons = [word.polygon for word in line.words if word.polygon]
     if line.words and len(polygons) == len(line.words):
         yield from ((word.text, axis.extent(polygon)) for word, polygon in zip(line.words, polygons, strict=True))
@@ -107,24 +107,24 @@ def placed_words(line: TextLine, page: Page, axis: Axis) -> Iterator[tuple[str, 
 
 
 def outline(line: TextLine, page: Page) -> Points:
-    """Where a line is; one that is nowhere goes to the top of the page, to be found by a search all the same."""
+    """The polygon of a line; a line without position goes to the top of the page, so that it can still be searched."""
     box = line.box or Box(0, 0, page.width, 0)
     return line.polygon or box.polygon()
 
 
 def direction(baseline: Points | None) -> Axis:
-    """From the beginning of the baseline to its end; to the right if there is none."""
+    """The direction from the start of the baseline to its end; to the right if there is none."""
     (x, y), (u, v) = (baseline[0], baseline[-1]) if baseline else ((0, 0), (1, 0))
     length = math.hypot(u - x, v - y)
     return Axis((u - x) / length, (v - y) / length) if length else Axis(1.0, 0.0)
 
 
 def rise_of(baseline: Points, axis: Axis) -> Rise:
-    """How high the baseline is at each place along a line."""
+    """The height of the baseline at each position along a line."""
     along, up = zip(*sorted(axis.place(point) for point in baseline), strict=True)
     return lambda place: float(np.interp(place, along, up))
 
 
 def level(up: float) -> Rise:
-    """The same height at each place."""
+    """A constant height."""
     return lambda _: up

@@ -1,6 +1,6 @@
-"""A page to look at in a browser: scan and text side by side in one file that fetches nothing.
+"""Write a page for a browser: scan and text side by side in one file without external resources.
 
-Doubtful words are colored, and what is odd about a line stands behind it; the line under the mouse is marked in both.
+Doubtful words are colored and flags follow their lines; the line under the mouse is highlighted in both.
 """
 
 import base64
@@ -22,7 +22,7 @@ JPEG_QUALITY = 75
 
 
 def write_view(document: Document) -> bytes:
-    """The only page of a document."""
+    """Write a document of one page."""
     [sheet] = document.sheets
     page = sheet.page
     numbers = {line.id: number for number, line in enumerate(page.lines)}
@@ -40,7 +40,7 @@ def write_view(document: Document) -> bytes:
 
 
 def small_jpeg(scan: Scan) -> bytes:
-    """The scan, large enough to read on a screen."""
+    """The scan as a JPEG, large enough to read on a screen."""
     image = scan.load().convert("RGB")
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
     file = io.BytesIO()
@@ -49,21 +49,21 @@ def small_jpeg(scan: Scan) -> bytes:
 
 
 def summary(page: Page) -> str:
-    """How much there is, and how much of it is doubtful."""
+    """The number of lines, doubtful words and flagged lines."""
     doubtful = sum(word.doubtful for line in page.lines for word in line.words)
     flagged = sum(bool(line.flags) for line in page.lines)
     return f"lines: {len(page.lines)}, doubtful words: {doubtful}, flagged lines: {flagged}"
 
 
 def place(line: TextLine, number: int) -> str:
-    """A line on the scan, if it is known where."""
+    """A line on the scan, if its position is known."""
     box = line.box
     polygon = line.polygon or (box and box.polygon())
     return f'<polygon data-line="{number}" points="{written(polygon)}"/>' if polygon else ""
 
 
 def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
-    """The lines beside the scan, by regions."""
+    """The lines beside the scan, grouped by region."""
     for region in page.regions:
         yield '<div class="region">'
         for line in region.lines:
@@ -74,7 +74,7 @@ def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
 
 
 def marked(word: PageWord) -> str:
-    """A word, colored if it is doubtful, that tells its confidence when asked."""
+    """A word, colored if it is doubtful, with its confidence as a tooltip."""
     doubt = ' class="doubtful"' if word.doubtful else ""
     sure = f' title="confidence {word.confidence:.0%}"' if word.confidence is not None else ""
     return f"<span{doubt}{sure}>{escape(word.text)}</span>"

@@ -1,4 +1,4 @@
-"""Checks of lines with their texts: each looks at all splits and says what it finds; nothing is changed or dropped."""
+"""Checks of transcribed lines: each looks at all splits and reports findings; nothing is changed or removed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ CHECKS: tuple[Check, ...] = (
 
 @dataclass(frozen=True)
 class Size:
-    """How much a split holds."""
+    """The size of a split."""
 
     lines: int
     pages: int
@@ -40,14 +40,14 @@ class Size:
 
 @dataclass(frozen=True)
 class Report:
-    """What was looked at and what was found, the gravest first."""
+    """The sizes of the splits and the findings, most severe first."""
 
     sizes: Mapping[str, Size]
     findings: tuple[Finding, ...]
 
     @property
     def sound(self) -> bool:
-        """Whether there is no error."""
+        """Whether there are no errors."""
         return all(finding.severity is not Severity.ERROR for finding in self.findings)
 
 
@@ -62,7 +62,7 @@ def check(splits: Splits, extra: tuple[Finding, ...] = ()) -> Report:
 
 
 def size_of(splits: Splits, name: str) -> Size:
-    """How much one split holds; lines of unknown page are on none."""
+    """The size of one split; lines of unknown page do not count as pages."""
     samples = splits[name]
     return Size(
         lines=len(samples),

@@ -1,4 +1,4 @@
-"""The characters of each split against those of training."""
+"""Compare the characters of each split with those of training."""
 
 from collections import Counter
 
@@ -6,11 +6,11 @@ from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding
 from drethtr.text.normalize import nfc
 
 RARE = 3
-"""Characters that occur less often in training are hardly learned."""
+"""Characters that occur less often than this in training are hardly learned."""
 
 
 def alphabets(splits: Splits) -> list[Finding]:
-    """Characters that a split has and training has not, and those that training has too seldom."""
+    """Find characters that are missing from training, or rare in it."""
     if "train" not in splits:
         return []
     counts = {name: Counter(c for sample in samples for c in nfc(sample.text)) for name, samples in splits.items()}
@@ -19,15 +19,15 @@ def alphabets(splits: Splits) -> list[Finding]:
     for name, of_split in counts.items():
         unknown = Counter({character: n for character, n in of_split.items() if character not in learned})
         rows = [Row(sample.key) for sample in splits[name] if unknown.keys() & set(nfc(sample.text))]
-        message = f"lines of {name} with characters that training lacks: {listed(unknown)}"
+        message = f"lines of {name} with characters missing from training: {listed(unknown)}"
         found += finding_if(Severity.WARNING, "unknown characters", message, rows)
     rare = Counter({character: n for character, n in learned.items() if n < RARE})
     rows = [Row(sample.key) for sample in splits["train"] if rare.keys() & set(nfc(sample.text))]
-    message = f"characters that training has less than {RARE} times: {listed(rare)}"
+    message = f"characters that occur fewer than {RARE} times in training: {listed(rare)}"
     return [*found, *finding_if(Severity.NOTE, "rare characters", message, rows)]
 
 
 def listed(counts: Counter[str], limit: int = 20) -> str:
-    """Characters with their numbers, the most frequent first."""
+    """Characters with their counts, most frequent first."""
     shown = " ".join(f"{character}×{number}" for character, number in counts.most_common(limit))
     return shown + (" ..." if len(counts) > limit else "")

@@ -1,4 +1,4 @@
-"""What a check says about some lines, and how much it matters."""
+"""A finding of a check, with its severity and the lines it concerns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing import NamedTuple, TypeAlias
 from drethtr.lines.sample import Sample
 
 Splits: TypeAlias = Mapping[str, Sequence[Sample]]
-"""The lines of each split; texts as written, before any normalization."""
+"""The lines of each split, with texts as written, before normalization."""
 
 
 class Severity(StrEnum):
-    """How much a finding matters."""
+    """How severe a finding is."""
 
     ERROR = "error"
-    """Figures or training would be wrong."""
+    """Metrics or training would be wrong."""
     WARNING = "warning"
     """Probably a mistake; a person should look."""
     NOTE = "note"
@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 
 class Row(NamedTuple):
-    """A line that something was found in, and what in particular."""
+    """A line with a finding, and what exactly was found."""
 
     key: str
     detail: str = ""
@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing found, with all lines it was found in."""
+    """One kind of finding, with all lines it concerns."""
 
     severity: Severity
     check: str
@@ -46,5 +46,5 @@ Check: TypeAlias = Callable[[Splits], list[Finding]]
 
 
 def finding_if(severity: Severity, check: str, message: str, rows: Sequence[Row]) -> list[Finding]:
-    """A finding if there are rows, else none."""
+    """A list with one finding, or an empty list if there are no rows."""
     return [Finding(severity, check, message, tuple(rows))] if rows else []

@@ -1,17 +1,17 @@
-"""Images that cannot be read, or have nothing on them."""
+"""Find images that cannot be read or are empty."""
 
 from drethtr.base.errors import DataError
 from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding_if
 
 LOWEST = 8
-"""Pixels; writing lower than this cannot be read."""
+"""Pixels; lines lower than this cannot be read."""
 
 FAINTEST = 12
-"""Grey levels between the darkest and the lightest of a line with writing."""
+"""Minimum difference in gray levels between the darkest and the lightest pixel of a line with writing."""
 
 
 def broken_images(splits: Splits) -> list[Finding]:
-    """Decode every image."""
+    """Decode every image and report those that are unreadable, tiny or blank."""
     unreadable, low, blank = [], [], []
     for sample in (sample for samples in splits.values() for sample in samples):
         try:
@@ -25,6 +25,6 @@ def broken_images(splits: Splits) -> list[Finding]:
             blank.append(Row(sample.key))
     return [
         *finding_if(Severity.ERROR, "unreadable image", "images that cannot be decoded", unreadable),
-        *finding_if(Severity.WARNING, "low image", f"lower than {LOWEST} pixels", low),
-        *finding_if(Severity.WARNING, "blank image", "images that show nothing, but have a text", blank),
+        *finding_if(Severity.WARNING, "low image", f"less than {LOWEST} pixels tall", low),
+        *finding_if(Severity.WARNING, "blank image", "blank images that have a text", blank),
     ]

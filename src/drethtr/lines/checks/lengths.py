@@ -1,4 +1,4 @@
-"""Texts too long or too short for their image."""
+"""Find texts that are too long or too short for their image."""
 
 from collections import defaultdict
 from statistics import median
@@ -8,15 +8,15 @@ from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding
 from drethtr.lines.sample import Sample
 
 LONGEST = 200
-"""More characters than stand on a line of handwriting."""
+"""More characters than fit on a handwritten line."""
 
 CROWDED = 1 / 4
 ROOMY = 8
-"""Bounds of a line's room per character, as multiples of the middle of its set."""
+"""Limits of a line's width per character, relative to the median of its set."""
 
 
 def lengths(splits: Splits) -> list[Finding]:
-    """Over-long texts, and texts whose number of characters cannot be that of their image."""
+    """Find very long texts, and texts whose length does not fit their image."""
     every = [sample for samples in splits.values() for sample in samples]
     long = [Row(sample.key) for sample in every if len(sample.text) > LONGEST]
     of_set: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
@@ -30,13 +30,13 @@ def lengths(splits: Splits) -> list[Finding]:
         roomy += [Row(sample.key) for room, sample in lines if room > ROOMY * middle]
     return [
         *finding_if(Severity.WARNING, "over-long text", f"more than {LONGEST} characters", long),
-        *finding_if(Severity.WARNING, "crowded line", "texts far longer than their image can hold", crowded),
-        *finding_if(Severity.WARNING, "roomy line", "texts far shorter than their image", roomy),
+        *finding_if(Severity.WARNING, "crowded line", "texts far too long for their image", crowded),
+        *finding_if(Severity.WARNING, "roomy line", "texts far too short for their image", roomy),
     ]
 
 
 def room_per_character(sample: Sample) -> float | None:
-    """Width of the image for each character, in heights of the line; None where either is unknown."""
+    """Width of the image per character, in line heights; None if either is unknown."""
     try:
         width, height = sample.size()
     except DataError:

@@ -1,4 +1,4 @@
-"""Characters that look alike: letters of another script inside a word, and several signs for one thing."""
+"""Find characters that look alike: letters of another script in a word, and several signs for the same thing."""
 
 import unicodedata
 from collections import Counter
@@ -14,17 +14,17 @@ SIGNS = {
     "spaces": " \u00a0\u2009\u202f\u2003\u2002",
     "long and round s": "s\u017f",
 }
-"""Signs that can stand for one thing on paper."""
+"""Families of signs that can stand for the same thing on paper."""
 
 PAIRS = (("\u017f", "f"), ("0", "O"), ("0", "o"), ("1", "l"), ("1", "I"), ("|", "l"), ("|", "I"))
-"""Characters that a typist takes for each other: long s and f, digits and letters."""
+"""Characters that transcribers confuse: long s and f, digits and letters."""
 
 USUAL = 10
-"""So many times commoner is the word that was meant."""
+"""The intended word must be at least this many times more frequent."""
 
 
 def mixed_scripts(splits: Splits) -> list[Finding]:
-    """Words with letters of two scripts: mostly a Cyrillic or Greek look-alike in a Latin word."""
+    """Find words with letters of two scripts, usually a Cyrillic or Greek look-alike in a Latin word."""
     rows, words = [], Counter[str]()
     for sample in (sample for samples in splits.values() for sample in samples):
         mixed = [word for word in sample.text.split() if len(scripts_of(word)) > 1]
@@ -36,13 +36,13 @@ def mixed_scripts(splits: Splits) -> list[Finding]:
 
 
 def scripts_of(word: str) -> set[str]:
-    """The scripts of a word's letters, of those that have look-alikes."""
+    """The scripts of a word's letters, among those that have look-alikes."""
     names = (unicodedata.name(character, "") for character in word if not character.isascii() or character.isalpha())
     return {script for name in names for script in SCRIPTS if name.startswith(script)}
 
 
 def spelled(word: str) -> str:
-    """The code points of a word's letters that are of its rarer script."""
+    """The code points of the letters that belong to a word's rarer script."""
     scripts = [(character, next(iter(scripts_of(character)), "")) for character in word]
     counts = Counter(script for _, script in scripts if script)
     rarer = counts.most_common()[-1][0]
@@ -50,7 +50,7 @@ def spelled(word: str) -> str:
 
 
 def confused_letters(splits: Splits) -> list[Finding]:
-    """Words that become a far commoner one when one character is taken for its look-alike: `oſ` among many `of`."""
+    """Find words with a look-alike that are far more frequent with the right character: `oſ` among many `of`."""
     swaps = [pair for first, second in PAIRS for pair in ((first, second), (second, first))]
     every = [sample for samples in splits.values() for sample in samples]
     words = Counter(word for sample in every for word in sample.text.split())
@@ -66,7 +66,7 @@ def confused_letters(splits: Splits) -> list[Finding]:
 
 
 def mixed_signs(splits: Splits) -> list[Finding]:
-    """Several signs for one thing; worse where a split has one that training never uses."""
+    """Find several signs for the same thing; worse if a split has one that training never uses."""
     found = []
     for family, signs in SIGNS.items():
         counts = {
@@ -88,10 +88,10 @@ def mixed_signs(splits: Splits) -> list[Finding]:
         shown = ", ".join(f"{named(sign)} {number:,}" for sign, number in total.most_common())
         severity = Severity.WARNING if strange else Severity.NOTE
         why = f"; not in training: {', '.join(map(named, sorted(strange)))}" if strange else ""
-        found += finding_if(severity, "look-alike signs", f"the rarer of several {family} ({shown}{why})", rows)
+        found += finding_if(severity, "look-alike signs", f"less frequent variants of {family} ({shown}{why})", rows)
     return found
 
 
 def named(sign: str) -> str:
-    """A sign with its code point, as many of them look the same."""
+    """A sign with its code point, since many signs look alike."""
     return f"{sign} U+{ord(sign):04X}"

@@ -1,4 +1,4 @@
-"""Files opened for checking: texts as written, and each file in the split that its name speaks of."""
+"""Open files for checking, with texts as written and each file in the split that its name indicates."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from drethtr.text.normalize import as_written
 
 
 def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[Finding]]:
-    """The lines of some files, URLs or patterns, by split, and what is wrong with those that cannot be opened.
+    """The lines of files, URLs or patterns by split, and findings for lines that cannot be opened.
 
-    `x.train.parquet` is of `train`; names without such a word are of `all`.
+    `x.train.parquet` belongs to `train`; names without a split belong to `all`.
 
     Raises:
-        DataError: if nothing matches a pattern, two match the same file, or one cannot be opened at all.
+        DataError: if a pattern matches nothing, two patterns match the same file, or a file cannot be opened at all.
     """
     splits: dict[str, list[Sample]] = defaultdict(list)
     unusable = []
@@ -29,5 +29,5 @@ def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[
                 unusable.append(Row(str(line)))
             else:
                 samples.append(line)
-    message = "no command reads what has such lines; mend them, or let drethtr data import leave them out"
+    message = "no command reads files with such lines; fix them, or run drethtr data import, which leaves them out"
     return dict(splits), finding_if(Severity.ERROR, "unusable line", message, unusable)

@@ -1,4 +1,4 @@
-"""Lines and pages that stand in two splits, or twice in one."""
+"""Find lines and pages that are in two splits, or twice in one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from drethtr.lines.sample import Sample, fingerprint, page_of
 from drethtr.text.normalize import for_scoring
 
 SENTENCE = 20
-"""Shorter texts, such as dates and names, may come twice without anybody copying."""
+"""Shorter texts, such as dates and names, may occur twice by coincidence."""
 
 
 def meetings(splits: Splits) -> list[Finding]:
-    """Images and pages in more than one split: figures of the second would be too good."""
+    """Find images and pages in more than one split, which make metrics too good."""
     return [
         *meeting(splits, of_image, "the same image", "images in more than one split"),
         *meeting(splits, page_of, "the same page", "lines of pages that are in more than one split"),
@@ -21,7 +21,7 @@ def meetings(splits: Splits) -> list[Finding]:
 
 
 def meeting(splits: Splits, mark: Callable[[Sample], bytes | str | None], check: str, message: str) -> list[Finding]:
-    """The lines of one split that share a mark with those of another; an empty mark is none."""
+    """Find lines of one split that share a mark with lines of another; empty marks are ignored."""
     where: dict[bytes | str | None, set[str]] = defaultdict(set)
     marked = [(name, sample, mark(sample)) for name, samples in splits.items() for sample in samples]
     for name, _, key in marked:
@@ -32,11 +32,11 @@ def meeting(splits: Splits, mark: Callable[[Sample], bytes | str | None], check:
             rows.append(Row(sample.key))
             pairs[" and ".join(sorted(where[key]))] += 1
     shown = ", ".join(f"{number:,} in {pair}" for pair, number in pairs.most_common())
-    return finding_if(Severity.ERROR, check, f"{message} ({shown}); keep each in one", rows)
+    return finding_if(Severity.ERROR, check, f"{message} ({shown}); keep each in one split", rows)
 
 
 def of_image(sample: Sample) -> bytes | None:
-    """What equal images share."""
+    """A fingerprint that equal images share."""
     try:
         return fingerprint(sample)
     except DataError:
@@ -44,7 +44,7 @@ def of_image(sample: Sample) -> bytes | None:
 
 
 def duplicates(splits: Splits) -> list[Finding]:
-    """Images that come twice in a split: with one text, they weigh double; with two, one is wrong."""
+    """Find images that occur twice in a split: with the same text they count double; with two texts, one is wrong."""
     same: list[Row] = []
     contrary: list[Row] = []
     for samples in splits.values():
@@ -58,18 +58,18 @@ def duplicates(splits: Splits) -> list[Finding]:
                 equal = for_scoring(first.text) == for_scoring(sample.text)
                 (same if equal else contrary).append(Row(sample.key, f"the image of {first.key}"))
     return [
-        *finding_if(Severity.ERROR, "contrary duplicates", "one image with two different texts", contrary),
-        *finding_if(Severity.WARNING, "duplicates", "images that come twice in a split", same),
+        *finding_if(Severity.ERROR, "conflicting duplicates", "one image with two different texts", contrary),
+        *finding_if(Severity.WARNING, "duplicates", "images that occur twice in a split", same),
     ]
 
 
 def shared_texts(splits: Splits) -> list[Finding]:
-    """Sentences of validation and test that training has too, written on other lines."""
+    """Find sentences of validation and test that also occur in training, on other lines."""
     known = {for_scoring(sample.text) for sample in splits.get("train", ())}
     found = []
     for name, samples in splits.items():
         long = [sample for sample in samples if name != "train" and len(for_scoring(sample.text)) >= SENTENCE]
         rows = [Row(sample.key) for sample in long if for_scoring(sample.text) in known]
-        message = f"texts of {name} that training has too, of {len(long):,} longer ones"
+        message = f"texts of {name} that also occur in training, of {len(long):,} longer ones"
         found += finding_if(Severity.NOTE, "shared texts", message, rows)
     return found

@@ -1,4 +1,4 @@
-"""Texts that are empty, damaged or spelled in two ways."""
+"""Find texts that are empty, damaged or encoded in two ways."""
 
 import unicodedata
 from collections import Counter
@@ -10,13 +10,13 @@ REPLACEMENT = "\ufffd"
 
 
 def empty_texts(splits: Splits) -> list[Finding]:
-    """Lines without a character: training on them teaches silence."""
+    """Find lines without text: training on them teaches the model to write nothing."""
     rows = [Row(sample.key) for samples in splits.values() for sample in samples if not sample.text.strip()]
-    return finding_if(Severity.ERROR, "empty text", "nothing to learn from; remove the lines or transcribe them", rows)
+    return finding_if(Severity.ERROR, "empty text", "lines without text; remove or transcribe them", rows)
 
 
 def damaged_texts(splits: Splits) -> list[Finding]:
-    """Line breaks, controls and what a wrong encoding leaves behind; private characters are only told of."""
+    """Find line breaks, control characters and encoding errors; private-use characters are only a note."""
     every = [sample for samples in splits.values() for sample in samples]
     broken = [Row(sample.key) for sample in every if REPLACEMENT in sample.text or has(sample, ("Cc", "Cs"))]
     private = Counter(c for sample in every for c in sample.text if unicodedata.category(c) in ("Co", "Cn"))
@@ -24,17 +24,19 @@ def damaged_texts(splits: Splits) -> list[Finding]:
     shown = " ".join(f"U+{ord(character):04X}×{number}" for character, number in private.most_common(8))
     return [
         *finding_if(Severity.ERROR, "damaged text", "texts with line breaks, control characters or U+FFFD", broken),
-        *finding_if(Severity.WARNING, "private characters", f"characters that no standard names: {shown}", rows),
+        *finding_if(
+            Severity.WARNING, "private characters", f"private-use characters, which no standard defines: {shown}", rows
+        ),
     ]
 
 
 def has(sample: Sample, categories: tuple[str, ...]) -> bool:
-    """Whether a text holds a character of some Unicode categories."""
+    """Whether a text contains a character of the given Unicode categories."""
     return any(unicodedata.category(character) in categories for character in sample.text)
 
 
 def normal_forms(splits: Splits) -> list[Finding]:
-    """Accents written as a character of their own beside the one-character spelling; drethtr reads both as NFC."""
+    """Find texts with combining accents beside precomposed ones; drethtr converts both to NFC."""
     composed, decomposed = [], []
     for sample in (sample for samples in splits.values() for sample in samples):
         if not unicodedata.is_normalized("NFC", sample.text):
@@ -46,6 +48,6 @@ def normal_forms(splits: Splits) -> list[Finding]:
     return finding_if(
         severity,
         "normal form",
-        f"texts not in NFC{mixed}; drethtr reads both alike, other tools do not",
+        f"texts not in NFC{mixed}; drethtr normalizes them, other tools may not",
         decomposed,
     )

@@ -1,4 +1,4 @@
-"""Published and exported layouts of line data, made samples."""
+"""Importers: published and exported layouts of line data, read as samples."""
 
 from pathlib import Path
 
@@ -26,24 +26,24 @@ IMPORTERS: tuple[Importer, ...] = (
     Table(),
     HuggingFace(),
 )
-"""The most particular first: the first that recognizes a source reads it.
+"""Most specific first: the first importer that recognizes a source reads it.
 
-Parquet comes last: beside texts, it is what an earlier import made of them, and they may have been corrected since.
+Parquet comes last: beside texts, it usually comes from an earlier import, and the texts may have been corrected since.
 """
 
 
 def importer_named(name: str) -> Importer:
-    """The importer that `--layout` means.
+    """The importer with the name given to `--layout`.
 
     Raises:
-        ConfigError: if there is none of that name.
+        ConfigError: if there is no importer of that name.
     """
     known = {importer.name: importer for importer in IMPORTERS}
     return named("layout", name, known)
 
 
 def importer_for(source: Path, layout: str | None = None) -> Importer:
-    """The importer that `layout` names, else the first that recognizes what lies at `source`.
+    """The importer for `layout`, or the first that recognizes `source`.
 
     Raises:
         ConfigError: if there is no such layout.
@@ -57,4 +57,6 @@ def importer_for(source: Path, layout: str | None = None) -> Importer:
         if importer.recognizes(source):
             return importer
     layouts = "\n".join(f"  {importer.name:13} {importer.layout}" for importer in IMPORTERS)
-    raise DataError(f"{source}: none of the known layouts:\n{layouts}\nname one with --layout to hear what it misses")
+    raise DataError(
+        f"{source}: no known layout recognized:\n{layouts}\nuse --layout to see what is missing for one of them"
+    )

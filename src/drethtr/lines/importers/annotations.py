@@ -1,4 +1,4 @@
-"""XML annotations of data sets, read without trusting the file."""
+"""Read XML annotations of data sets safely."""
 
 from pathlib import Path
 from typing import NoReturn
@@ -9,14 +9,14 @@ from drethtr.base.errors import DataError
 
 
 def annotations(path: Path) -> ElementTree.Element:
-    """The root element of a file; a document type may be named, as IAM does, but none is fetched.
+    """The root element of a file; a document type declaration is allowed, as IAM has one, but nothing is fetched.
 
     Raises:
         DataError: if it cannot be read, is not well-formed, in an unknown encoding, or declares entities.
     """
 
     def refuse(*_: object) -> NoReturn:
-        raise DataError(f"{path}: refused: it declares entities, which may grow without bounds")
+        raise DataError(f"{path}: refused because it declares entities, which can expand without limit")
 
     builder = ElementTree.TreeBuilder()
     parser = expat.ParserCreate()
@@ -28,7 +28,7 @@ def annotations(path: Path) -> ElementTree.Element:
     try:
         parser.Parse(path.read_bytes(), True)
     except (LookupError, ValueError) as error:
-        raise DataError(f"{path}: in an encoding that is not understood ({error}); save it as UTF-8") from error
+        raise DataError(f"{path}: unknown encoding ({error}); save it as UTF-8") from error
     except expat.ExpatError as error:
         raise DataError(f"{path}: not well-formed XML: {error}") from error
     except OSError as error:

@@ -29,7 +29,7 @@ class Bentham(Importer):
 
     name = "bentham"
     layout = "Bentham, ICFHR-2014: Partitions/TrainLines.lst, Images/Lines/ and Transcriptions/"
-    convention = "HTML entities resolved; lines with tags (<gap/>) are marked as not clean and left out of scores"
+    convention = "HTML entities resolved; lines with tags (<gap/>) are marked as not clean and excluded from evaluation"
     known: ClassVar = {(9198, 1415, 860): "ICFHR-2014"}
 
     def recognizes(self, source: Path) -> bool:
@@ -43,7 +43,7 @@ class Bentham(Importer):
 
 
 def entry(root: Path, name: str, split: str) -> Entry:
-    """One line; box, folio and page stand first in its name."""
+    """One line; its name begins with box, folio and page."""
     image = within(root, f"Images/Lines/{name}.png")
     text = within(root, f"Transcriptions/{name}.txt")
     if image is None:

@@ -1,7 +1,7 @@
-"""Parquet files of line sets on the Hugging Face hub: Teklia's (`image`, `text`), CATMuS (`im`, `text`, ...).
+"""Parquet files of line sets on the Hugging Face Hub: Teklia's (`image`, `text`), CATMuS (`im`, `text`, ...).
 
-Files are `data/train-00000-of-00003.parquet` and the like; the split is in the name of the file or of its folder.
-They are read row group by row group: a set may be larger than memory.
+Files are named `data/train-00000-of-00003.parquet` and the like; the split is in the name of the file or its folder.
+They are read by row group, since a set may be larger than memory.
 """
 
 import json
@@ -29,14 +29,14 @@ COLUMNS = {
     "set": ("set",),
     "clean": ("clean",),
 }
-"""What a column may be called. A shelfmark stands for a hand: it is the nearest that CATMuS tells."""
+"""Possible names of each column. A shelfmark is used as the hand, the closest information in CATMuS."""
 
 ROWS_TOGETHER = 256
 
 
 @dataclass(frozen=True)
 class HuggingFace(Importer):
-    """Every row of every Parquet file of a folder; handwritten, printed and typed lines become sets of their own."""
+    """Every row of every Parquet file in a folder; handwritten, printed and typed lines become separate sets."""
 
     name = "hugging-face"
     layout = "Hugging Face: .parquet files with the columns image or im, and text"
@@ -51,7 +51,7 @@ class HuggingFace(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         files = files_of(source)
         if not files:
-            raise DataError(f"{source}: holds no .parquet file")
+            raise DataError(f"{source}: contains no .parquet file")
         name = source.resolve().stem if source.is_dir() else set_named(source)
         for file in files:
             split = split_of_path(file, source)
@@ -66,7 +66,7 @@ def files_of(source: Path) -> list[Path]:
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file, under our names for its columns."""
+    """The rows of a file, with columns renamed to ours."""
     with open_parquet(str(path)) as file:
         present = file.schema_arrow.names
         named = {name: next((c for c in known if c in present), None) for name, known in COLUMNS.items()}
@@ -80,7 +80,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
-    """What the numbers in columns of classes stand for, where `datasets` wrote the file and said so."""
+    """The class names of integer-coded columns, if the file was written by `datasets`."""
     try:
         features = json.loads(metadata[b"huggingface"])["info"]["features"]
         named = {column: feature["names"] for column, feature in features.items() if "names" in feature}
@@ -90,7 +90,7 @@ def class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
 
 
 def named_class(cell: Any, names: Sequence[str]) -> Any:
-    """A cell, the name of its class in place of a number that has one."""
+    """The name of the class of an integer-coded cell, or the cell itself."""
     return names[cell] if isinstance(cell, int) and 0 <= cell < len(names) else cell
 
 

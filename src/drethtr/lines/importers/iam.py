@@ -1,14 +1,14 @@
-"""The IAM Handwriting Database, lines: English, 13,353 lines of 657 writers.
+"""The IAM Handwriting Database, lines: English, 13,353 lines by 657 writers.
 
 Layout of the distribution (with or without the folder `data` around it):
 
-    ascii/lines.txt                        id, segmentation, grey level, components, box, words joined by |
+    ascii/lines.txt                        id, segmentation, gray level, components, box, words joined by |
     ascii/forms.txt                        form, writer, ...
     lines/a01/a01-000u/a01-000u-00.png     or all images in one folder
     xml/a01-000u.xml                       the same texts with their spaces as written
 
-The splits are lists of their own (`train.uttlist`, `trainset.txt`, ...) of line or form names; lay them beside, or name
-their folder with `--splits`.
+The splits are separate lists (`train.uttlist`, `trainset.txt`, ...) of line or form names; put them beside the data, or
+pass their folder with `--splits`.
 
 Source: Marti and Bunke, IJDAR 5 (2002); documentation inside ascii/lines.txt and ascii/forms.txt.
 """
@@ -36,17 +36,17 @@ KNOWN: Mapping[tuple[int, ...], str] = {
     (6161, 900, 1861): "large writer-independent task, validation set 1",
     (6161, 940, 1861): "large writer-independent task, validation set 2",
     (6161, 1840, 1861): "large writer-independent task, both validation sets",
-    (9652, 1840, 1861): "9,652 training lines, whose forms are also in val and test: figures on it are too good",
+    (9652, 1840, 1861): "9,652 training lines, whose forms are also in val and test: metrics on it are too good",
 }
 
 
 @dataclass(frozen=True)
 class IAM(Importer):
-    """Texts of ascii/lines.txt, where punctuation stands apart."""
+    """Texts of ascii/lines.txt, in which punctuation is separated by spaces."""
 
     name = "iam"
     layout = "IAM: ascii/lines.txt and lines/"
-    convention = "words of ascii/lines.txt joined by spaces, so punctuation stands apart: 'Gaitskell , from'"
+    convention = "words of ascii/lines.txt joined by spaces, so punctuation is detached: 'Gaitskell , from'"
     known = KNOWN
 
     def recognizes(self, source: Path) -> bool:
@@ -65,11 +65,11 @@ class IAM(Importer):
 
 @dataclass(frozen=True)
 class IAMAsWritten(Importer):
-    """Texts of xml/, with spaces where the writer left them."""
+    """Texts of xml/, with spaces as the writer left them."""
 
     name = "iam-xml"
     layout = "IAM: xml/ and lines/"
-    convention = "texts of xml/, punctuation joined to words as written: 'Gaitskell, from'"
+    convention = "texts of xml/, with punctuation attached to words as written: 'Gaitskell, from'"
     known = KNOWN
 
     def recognizes(self, source: Path) -> bool:
@@ -85,7 +85,7 @@ class IAMAsWritten(Importer):
 
 
 def line(name: str, text: str, images: Path, writers: dict[str, str]) -> Entry:
-    """A line, if its image is there; `a01-000u-00` is line 00 of form `a01-000u` in folder `a01`."""
+    """A line, if its image exists; `a01-000u-00` is line 00 of form `a01-000u` in folder `a01`."""
     form = name.rpartition("-")[0]
     image = within(images, f"{form[:3]}/{form}/{name}.png", f"{name}.png")
     if image is None:
@@ -95,10 +95,10 @@ def line(name: str, text: str, images: Path, writers: dict[str, str]) -> Entry:
 
 
 def writers_of(source: Path) -> dict[str, str]:
-    """The writer of each form, where forms.txt tells.
+    """The writer of each form, if forms.txt exists.
 
     Raises:
-        DataError: naming a row without one.
+        DataError: naming a row without a writer.
     """
     writers: dict[str, str] = {}
     table = within(source, *FORMS)

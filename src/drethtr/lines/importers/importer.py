@@ -1,4 +1,4 @@
-"""What every importer does: it recognizes one layout and tells its lines one after the other."""
+"""The interface of an importer, which recognizes one layout and yields its lines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from drethtr.lines.sample import LeftOut, Sample
 
 
 class Found(NamedTuple):
-    """A line and the split it belongs to: `train`, `val`, `test`, or "" where the layout has none."""
+    """A line and its split: `train`, `val`, `test`, or "" if the layout has none."""
 
     split: str
     sample: Sample
@@ -24,32 +24,32 @@ Entry: TypeAlias = Found | LeftOut
 class Importer(ABC):
     """Reads one layout.
 
-    name        what `--layout` calls it
-    layout      how it is recognized, in half a sentence
-    convention  what a reader of figures must know of its texts
+    name        its name for `--layout`
+    layout      how it is recognized, in a phrase
+    convention  the transcription convention, which matters for metrics
     known       sizes of published splits, (train, val, test) → name
     """
 
     name: ClassVar[str]
     layout: ClassVar[str]
-    convention: ClassVar[str] = "texts as they are, in NFC"
+    convention: ClassVar[str] = "original texts, in NFC"
     known: ClassVar[Mapping[tuple[int, ...], str]] = {}
 
     @abstractmethod
     def recognizes(self, source: Path) -> bool:
-        """Whether this layout lies at `source`."""
+        """Whether this layout exists at `source`."""
 
     @abstractmethod
     def entries(self, source: Path) -> Iterator[Entry]:
-        """Every line of the source, in its order; images are not decoded.
+        """Yield every line of the source in order; images are not decoded.
 
         Raises:
-            DataError: if the source lacks what the layout needs, naming it.
+            DataError: naming what is missing, if the source lacks a part of the layout.
         """
 
 
 def checked(entry: Entry) -> Entry:
-    """The entry, or why it cannot be used: a text without characters, an image that is none."""
+    """The entry, or the reason why it cannot be used: an empty text, or an unreadable image."""
     if isinstance(entry, LeftOut):
         return entry
     if not entry.sample.text.strip():
@@ -63,7 +63,7 @@ def checked(entry: Entry) -> Entry:
 
 @dataclass(frozen=True)
 class Tally:
-    """What was found in a source: lines by split, and what was left out by reason."""
+    """Counts of an import: lines by split, and lines left out by reason."""
 
     lines: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
@@ -77,17 +77,17 @@ class Tally:
 
 
 def within(source: Path, *places: str) -> Path | None:
-    """The first of some relative places that exists under a source."""
+    """The first of some relative paths that exists below a source."""
     return next((source / place for place in places if (source / place).exists()), None)
 
 
 def needed(source: Path, *places: str) -> Path:
-    """The same.
+    """The first of some relative paths that exists below a source, which needs one of them.
 
     Raises:
-        DataError: naming the places, if there is none of them.
+        DataError: naming the paths, if none of them exists.
     """
     found = within(source, *places)
     if found is None:
-        raise DataError(f"{source}: has no {' or '.join(places)}, which this layout needs")
+        raise DataError(f"{source}: {' or '.join(places)} is missing, which this layout requires")
     return found

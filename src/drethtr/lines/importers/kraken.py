@@ -1,6 +1,6 @@
-"""Folders of line images, each beside a `.gt.txt` of the same name: kraken, OCRopus, Tesseract, Calamari, OCR-D.
+"""Folders of line images beside `.gt.txt` files of the same name: kraken, OCRopus, Tesseract, Calamari, OCR-D.
 
-Folders may lie in folders. One called train, val or test is a split; any other is the page of the lines in it.
+Folders may be nested. One named train, val or test is a split; any other is the page of its lines.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from drethtr.lines.split_names import split_named
 
 TEXT = ".gt.txt"
 BINARY = (".nrm", ".bin", ".dew", ".raw", "")
-"""What OCRopus puts between the name and `.png`; the line as it was scanned, the last, is taken first."""
+"""Suffixes that OCRopus puts before `.png`; the first that exists is used, the scanned line last."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Kraken(Importer):
 
     def entries(self, source: Path) -> Iterator[Entry]:
         if not source.is_dir():
-            raise DataError(f"{source}: is a file; name the folder that holds the line images")
+            raise DataError(f"{source}: is a file; give the folder of line images")
         name = source.resolve().name
         used: set[Path] = set()
         for folder in [source, *(path for path in visible_below(source) if path.is_dir())]:
@@ -47,7 +47,7 @@ class Kraken(Importer):
 
 
 def images_of(stem: str, pictures: dict[str, Path]) -> list[Path]:
-    """The images of a line, the one to take first, among all by name with the ending in small letters."""
+    """The images of a line, the preferred one first; `pictures` has all images by name with lower-case extension."""
     names = [stem + middle + ending for middle in reversed(BINARY) for ending in sorted(IMAGES)]
     return [pictures[name] for name in names if name in pictures]
 

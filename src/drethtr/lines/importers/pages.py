@@ -1,7 +1,8 @@
-"""Lines of whole pages that PAGE XML or ALTO files describe: exports of Transkribus and eScriptorium, READ-2016.
+"""Lines of whole pages in PAGE XML or ALTO: exports from Transkribus and eScriptorium, READ-2016.
 
-Each line is cut out along its baseline and inside its polygon, straightened, and stored as PNG: a new image, for a
-page cannot keep its bytes. A page is one sample group (`page`), named by its file and the folders around it.
+Each line is cut out along its baseline and inside its polygon, straightened, and stored as a new PNG, since the bytes
+of
+the page image cannot be kept. A page is one sample group (`page`), named after its file and the folders around it.
 """
 
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from drethtr.text.normalize import nfc
 
 @dataclass(frozen=True)
 class Pages(Importer):
-    """Every line of every PAGE or ALTO file, at any depth; folders called train, val or test are splits."""
+    """Every line of every PAGE or ALTO file, at any depth; folders named train, val or test are splits."""
 
     name = "pages"
     layout = "PAGE or ALTO: .xml files with the images of their pages, at any depth"
@@ -35,13 +36,13 @@ class Pages(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         files = descriptions(source) if source.is_dir() else [source]
         if not files:
-            raise DataError(f"{source}: holds no {DESCRIPTION} file")
+            raise DataError(f"{source}: contains no {DESCRIPTION} file")
         described: dict[str, Path] = {}
         for path in files:
             split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
             name, page = self.set_name or document_name(source), page_name(path, source)
             if page in described and is_page(path):
-                yield LeftOut(str(path), f"its page is described by {described[page].relative_to(source)} already")
+                yield LeftOut(str(path), f"its page is already described by {described[page].relative_to(source)}")
                 continue
             for found in lines_of(path):
                 if isinstance(found, LeftOut):
@@ -53,13 +54,13 @@ class Pages(Importer):
 
 
 def descriptions(folder: Path) -> list[Path]:
-    """The XML files in a folder, at any depth; what drethtr made comes last, so that a person's own text counts."""
+    """The XML files in a folder, at any depth; files that drethtr made come last, so that human transcriptions win."""
     return sorted((path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION), key=made_here)
 
 
 @dataclass(frozen=True)
 class Read2016(Pages):
-    """READ-2016 (Ratsprotokolle, ICFHR 2016): German council minutes, in its official splits.
+    """READ-2016 (Ratsprotokolle, ICFHR 2016): German council minutes, in the official splits.
 
     PublicData/Training/Images and page, PublicData/Validation/Images and page, Test-ICFHR-2016/*.JPG and page; the
     page files may lie one folder deeper.
@@ -73,7 +74,7 @@ class Read2016(Pages):
     language = "de"
     known: ClassVar = {
         (8367, 1043, 1140): "official",
-        (8349, 1040, 1138): "official, less lines without a text",
+        (8349, 1040, 1138): "official, without lines that have no text",
     }
 
     def recognizes(self, source: Path) -> bool:

@@ -1,6 +1,6 @@
-"""PyLaia's tables, as Transkribus and Teklia write them.
+"""PyLaia's tables, as written by Transkribus and Teklia.
 
-    train.txt, val.txt, test.txt     image name, then the characters apart: `train/im01 d e t <space> t i l`
+    train.txt, val.txt, test.txt     image name, then the characters separately: `train/im01 d e t <space> t i l`
     syms.txt                         the alphabet
     images/train/im01.jpg            or beside the tables
 
@@ -23,12 +23,12 @@ SYMBOLS = "syms.txt"
 SPACE = "<space>"
 FOLDERS = ("images", ".", "imgs", "lines")
 ENDINGS = ("", *sorted(IMAGES), *sorted(ending.upper() for ending in IMAGES))
-"""What may follow an image's name in a table; cameras and scanners write capitals."""
+"""Possible extensions of an image name in a table; cameras and scanners write upper case."""
 
 
 @dataclass(frozen=True)
 class PyLaia(Importer):
-    """The tables whose names are nothing but that of a split."""
+    """The tables whose names are exactly that of a split."""
 
     name = "pylaia"
     layout = f"PyLaia: {SYMBOLS}, train.txt and images/"
@@ -47,7 +47,7 @@ class PyLaia(Importer):
 
 
 def tables_of(source: Path) -> dict[str, Path]:
-    """The table of each split; `train_ids.txt` and `train_text.txt` say no more than it does."""
+    """The table of each split; `train_ids.txt` and `train_text.txt` contain nothing more."""
     found = {
         split: path
         for path in sorted(source.glob("*.txt"))
@@ -57,7 +57,7 @@ def tables_of(source: Path) -> dict[str, Path]:
 
 
 def fields_of(row: str) -> list[str]:
-    """An image's name and tokens; only plain spaces and tabs part them, for U+00A0 and its like are tokens."""
+    """An image name and its tokens, separated only by plain spaces and tabs, since U+00A0 and the like are tokens."""
     return [field for field in row.replace("\t", " ").split(" ") if field]
 
 

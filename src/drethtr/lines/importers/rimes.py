@@ -3,9 +3,9 @@
     training_2011.xml, eval_2011_annotated.xml      DocumentList / SinglePage FileName / Paragraph / Line Value Top ...
     images_gray/train2011-0.png, ...                from training_2011_gray.tar and eval_2011_gray.tar
 
-Lines are cut from the letters, so their images are new PNG files of unchanged pixels. The competition names no
-validation lines: the last fifteenth of the training letters is taken, which is 100 of 1,500 as in VAN (10,532 / 801 /
-778 lines); `--splits` takes others.
+Lines are cut from the letters, so their images are new PNG files with unchanged pixels. The competition defines no
+validation lines: the last fifteenth of the training letters is used, which is 100 of 1,500 as in VAN (10,532 / 801 /
+778 lines); `--splits` selects others.
 
 Source: Grosicki and El Abed, ICDAR 2011; README of the Vertical Attention Network.
 """
@@ -64,7 +64,7 @@ def letters_of(path: Path) -> list[ElementTree.Element]:
 
 
 def number_of(letter: ElementTree.Element) -> tuple[int, str]:
-    """Letters in the order of their numbers: train2011-9 before train2011-10."""
+    """A sort key that orders letters by number: train2011-9 before train2011-10."""
     name = Path(letter.get("FileName", "")).stem
     return int((re.findall(r"\d+", name) or ["0"])[-1]), name
 
@@ -88,7 +88,7 @@ def lines_of(letter: ElementTree.Element, source: Path, split: str) -> Iterator[
 
 
 def cut(line: ElementTree.Element, letter: Image.Image, split: str, page: str, key: str) -> Entry:
-    """One line; edges given in the wrong order are put right, as a few are."""
+    """One line; the few boxes with swapped edges are corrected."""
     try:
         top, bottom, left, right = (int(line.attrib[edge]) for edge in ("Top", "Bottom", "Left", "Right"))
     except (KeyError, ValueError):

@@ -1,7 +1,7 @@
-"""Tables that name an image and its text in each row: Loghi, TrOCR tutorials, the DRetHTR authors' sets.
+"""Tables with an image name and its text in each row: Loghi, TrOCR tutorials, the DRetHTR authors' sets.
 
-Rows are `file<TAB>text`; a first one that says that is a header, and may name further columns. Files lie beside the
-table or in image/, images/ or lines/. In a folder of tables their names say the split.
+Rows are `file<TAB>text`; a first row with these names is a header and may name further columns. Files lie beside the
+table or in image/, images/ or lines/. In a folder of tables, their names give the split.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,10 +22,10 @@ FOLDERS = (".", "image", "images", "lines")
 
 @dataclass(frozen=True)
 class Table(Importer):
-    """One table, or all of a folder."""
+    """One table, or all tables of a folder."""
 
     name = "table"
-    layout = "a table: rows of file<TAB>text in a .txt or .tsv, images beside it or in image/, images/, lines/"
+    layout = "a table: rows of file<TAB>text in a .txt or .tsv file, images beside it or in image/, images/, lines/"
 
     def recognizes(self, source: Path) -> bool:
         return bool(tables_of(source))
@@ -51,7 +51,7 @@ def is_table(path: Path) -> bool:
     """Whether the first row looks like one of a table."""
     try:
         cells = next((cells for _, cells in tsv_rows_of(path)), [])
-    except DataError:  # no text of ours, such as a readme in another encoding
+    except DataError:  # not a table, such as a readme in another encoding
         return False
     return len(cells) > 1 and Path(cells[0]).suffix.lower() in IMAGES
 

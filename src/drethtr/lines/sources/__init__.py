@@ -1,4 +1,4 @@
-"""Samples from files of any of the known forms."""
+"""Read samples from files in any supported format."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from glob import glob, has_magic
@@ -16,7 +16,7 @@ from drethtr.lines.urls import find_files, identity, is_url
 from drethtr.text.normalize import Spelling, nfc
 
 Lines: TypeAlias = Iterable[Sample | DataError]
-"""Lines in their order, or what is wrong with them."""
+"""Lines in order, each a sample or the reason why it cannot be used."""
 
 READERS: Mapping[str, Callable[[Path, Spelling], Lines]] = {
     ".parquet": read_parquet,
@@ -27,12 +27,12 @@ READERS: Mapping[str, Callable[[Path, Spelling], Lines]] = {
 
 
 def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
-    """All samples of a Parquet, TSV or JSONL file, of a page as PAGE or ALTO, or of a folder of lines or such pages.
+    """All samples of a Parquet, TSV or JSONL file, of a PAGE or ALTO page, or of a folder of lines or pages.
 
-    They keep their order, and none is left out. Of Parquet, a URL will do.
+    Samples keep their order, and none is left out. Parquet can also be given as a URL.
 
     Raises:
-        DataError: if there is nothing at `path`, or what is there cannot be used.
+        DataError: if there is nothing at `path`, or its content cannot be used.
     """
     samples, errors = [], []
     for line in lines_at(path, spelling):
@@ -41,17 +41,17 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
         else:
             samples.append(line)
     if len(errors) > 1:
-        raise DataError(f"{errors[0]}; it is the first of {len(errors):,}: drethtr data check {path} lists them all")
+        raise DataError(f"{errors[0]} (and {len(errors) - 1:,} more; drethtr data check {path} lists them)")
     if errors:
         raise errors[0]
     return samples
 
 
 def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
-    """The same, but of a line in a folder or table that cannot be used it tells what is wrong with it.
+    """The samples of a file or folder, with a `DataError` in place of each unusable line of a folder or table.
 
     Raises:
-        DataError: if there is nothing at `path`, or what is there cannot be used at all.
+        DataError: if there is nothing at `path`, or its content cannot be used at all.
     """
     if is_url(str(path)):
         return read_url(str(path), spelling)
@@ -60,7 +60,7 @@ def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
         tables = sorted(found for found in path.iterdir() if found.suffix in (".tsv", ".jsonl"))
         if len(tables) > 1:
             raise DataError(
-                f"{path}: holds {len(tables)} tables, {', '.join(t.name for t in tables)}; open one by name"
+                f"{path}: contains {len(tables)} tables, {', '.join(t.name for t in tables)}; give one of them"
             )
         if tables:
             return lines_at(tables[0], spelling)
@@ -69,14 +69,14 @@ def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
     if not path.is_file():
         raise DataError(f"{path}: no such file or folder")
     if path.suffix.lower() not in READERS:
-        raise DataError(f"{path}: unknown form {path.suffix!r}; known: {', '.join(READERS)} and folders")
+        raise DataError(f"{path}: unknown file type {path.suffix!r}; known: {', '.join(READERS)} and folders")
     return READERS[path.suffix.lower()](path, spelling)
 
 
 def read_url(url: str, spelling: Spelling) -> list[Sample]:
-    """All samples of a Parquet file elsewhere."""
+    """All samples of a Parquet file at a URL."""
     if PurePosixPath(url).suffix != ".parquet":
-        raise DataError(f"{url}: only .parquet is read from a URL; fetch other files first")
+        raise DataError(f"{url}: only .parquet can be read from a URL; download other files first")
     return read_parquet(url, spelling)
 
 
@@ -88,27 +88,27 @@ def read_pages(folder: Path, pages: Sequence[Path], spelling: Spelling) -> list[
     """
     samples = [sample for page in pages for sample in read_page_lines(page, spelling)]
     if not samples:
-        raise DataError(f"{folder}: no line of its {len(pages)} PAGE or ALTO files has a text; transcribe them first")
+        raise DataError(f"{folder}: no line in its {len(pages)} PAGE or ALTO files has a text; transcribe them first")
     return samples
 
 
 def open_all(patterns: Sequence[str]) -> list[Sample]:
-    """The samples of every path that matches one of the patterns (`lines/*.train.parquet`), sorted within each.
+    """The samples of all paths that match one of the patterns (`lines/*.train.parquet`), sorted within each pattern.
 
     Raises:
-        DataError: also if nothing matches a pattern, two patterns match the same path, or there is no line.
+        DataError: also if a pattern matches nothing, two patterns match the same path, or there are no lines.
     """
     samples = [sample for path in all_matching(patterns) for sample in open_samples(path)]
     if not samples:
-        raise DataError(f"{', '.join(patterns)}: no line in it; a table has a row for each line")
+        raise DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")
     return samples
 
 
 def all_matching(patterns: Sequence[str]) -> list[str]:
-    """The paths or URLs that match one of the patterns, sorted within each.
+    """The paths or URLs that match one of the patterns, sorted within each pattern.
 
     Raises:
-        DataError: if nothing matches a pattern, or two patterns match the same path.
+        DataError: if a pattern matches nothing, or two patterns match the same path.
     """
     paths: dict[str, str] = {}
     for pattern in patterns:
@@ -122,7 +122,7 @@ def all_matching(patterns: Sequence[str]) -> list[str]:
 
 
 def matching(pattern: str) -> list[str]:
-    """The paths or URLs that match a pattern, sorted; a path that exists matches itself, brackets and all."""
+    """The paths or URLs that match a pattern, sorted; an existing path matches itself, even with brackets."""
     if is_url(pattern):
         return find_files(pattern)
     if has_magic(pattern) and Path(pattern).exists():

@@ -8,22 +8,23 @@ from drethtr.documents.beside import IMAGES, is_hidden
 from drethtr.lines.sample import Sample
 from drethtr.text.normalize import Spelling, nfc
 
-TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists counts
+TRANSCRIPTIONS = (".gt.txt", ".txt")  # the first that exists is used
 
 
 def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
-    """One sample per image, in the order of the names, or why it is none; the set is the folder's name.
+    """One sample per image, sorted by name, or the reason why it cannot be used; the set is the name of the folder.
 
-    The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last ending belongs to the form of the image. An
-    image without a text, a `.gt.txt` without an image, and the second image of a text are no samples.
+    The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last extension is replaced. An image without a text,
+    a
+    `.gt.txt` without an image, and a second image of the same text are errors.
 
     Raises:
-        DataError: if there is no image.
+        DataError: if there are no images.
     """
     names = {path.name for path in folder.iterdir() if not is_hidden(path)}
     images = sorted(name for name in names if Path(name).suffix.lower() in IMAGES)
     if not images:
-        raise DataError(f"{folder}: holds no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")
+        raise DataError(f"{folder}: contains no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")
     owners: dict[str, str] = {}
     for name in images:
         stem = Path(name).stem
@@ -39,7 +40,7 @@ def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | Dat
 
 
 def sample_of(image: Path, transcription: Path, spelling: Spelling) -> Sample | DataError:
-    """The sample of an image and a text file, or why it is none."""
+    """The sample of an image and a text file, or the reason why it cannot be used."""
     try:
         text = read_transcription(transcription, spelling)
     except DataError as error:
@@ -48,7 +49,7 @@ def sample_of(image: Path, transcription: Path, spelling: Spelling) -> Sample | 
 
 
 def read_transcription(path: Path, spelling: Spelling = nfc) -> str:
-    """The one line of a text file, without its line end.
+    """The one line of a text file, without its line ending.
 
     Raises:
         DataError: if it cannot be read, is not UTF-8 or has more than one line.
@@ -60,5 +61,7 @@ def read_transcription(path: Path, spelling: Spelling = nfc) -> str:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if "\n" in text:
-        raise DataError(f"{path}: holds {text.count(chr(10)) + 1} lines; the text of one line image is one line")
+        raise DataError(
+            f"{path}: has {text.count(chr(10)) + 1} lines; expected one line, since the image shows one line"
+        )
     return spelling(text)

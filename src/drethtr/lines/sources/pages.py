@@ -1,4 +1,4 @@
-"""Lines that PAGE XML or ALTO describe, cut from the image of their page; those with a text are samples."""
+"""Lines of PAGE XML or ALTO files, cut from their page image; those with a text are samples."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,14 +16,14 @@ from drethtr.lines.sample import LeftOut, Sample
 from drethtr.text.normalize import Spelling, nfc
 
 XML_FOLDERS = frozenset({"page", "alto"})
-"""Folders that hold the XML of the images above or beside them; they are no part of a page's or a set's name."""
+"""Folders that contain the XML for images above or beside them; they are not part of page or set names."""
 
 
 def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
-    """One sample per line with text, in reading order; the set is the document's name.
+    """One sample per line with text, in reading order; the set is the name of the document.
 
     Raises:
-        DataError: if the file is no page, its image is missing, or a line with text cannot be cut from it.
+        DataError: if the file is not a page, its image is missing, or a line with text cannot be cut from it.
     """
     samples = []
     for found in lines_of(path, empty=False):
@@ -44,12 +44,12 @@ def page_files(folder: Path) -> list[Path]:
     first: dict[str, Path] = {}
     for path in found:
         if (other := first.setdefault(page_stem(path), path)) != path:
-            raise DataError(f"{folder}: {other.name} and {path.name} describe the same page; name one of them")
+            raise DataError(f"{folder}: {other.name} and {path.name} describe the same page; give one of them")
     return found
 
 
 def is_page(path: Path) -> bool:
-    """Whether a file can be read as a page; an export has other XML too, such as `mets.xml`."""
+    """Whether a file is a page; exports also contain other XML, such as `mets.xml`."""
     try:
         read_page(path)
     except DataError:
@@ -58,7 +58,7 @@ def is_page(path: Path) -> bool:
 
 
 def document_name(path: Path) -> str:
-    """The name of the folder that a path is or lies in; of an export's folder of XML, that of the one above."""
+    """The name of the folder of a path, or, for the XML folder of an export, of the folder above it."""
     folder = path.resolve() if path.is_dir() else path.resolve().parent
     return next((part for part in reversed(folder.parts) if part.lower() not in XML_FOLDERS), folder.name)
 
@@ -71,10 +71,10 @@ def page_name(path: Path, source: Path) -> str:
 
 
 def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
-    """The lines that a PAGE or ALTO file describes, cut from its image, in reading order; texts as written.
+    """The lines of a PAGE or ALTO file, cut from its image, in reading order, with texts as written.
 
     Args:
-        empty: Whether lines without a text are among them.
+        empty: Whether to include lines without a text.
     """
     try:
         page = read_page(path)
@@ -97,7 +97,7 @@ def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
     for line in page.lines:
         if empty or line.text.strip():
             place, key = places.get(line.id), key_of(path, line)
-            yield LeftOut(key, "no place on the page") if place is None else cut(grey, line, place, key)
+            yield LeftOut(key, "no position on the page") if place is None else cut(grey, line, place, key)
 
 
 def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | LeftOut:
@@ -110,5 +110,5 @@ def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | Left
 
 
 def key_of(path: Path, line: TextLine) -> str:
-    """What a line is called."""
+    """The key of a line."""
     return f"{path} line {line.id}"

@@ -1,4 +1,4 @@
-"""Samples from Parquet files, with images as Hugging Face `datasets` stores them."""
+"""Samples from Parquet files, with images stored as in Hugging Face `datasets`."""
 
 import errno
 from collections.abc import Iterator
@@ -20,22 +20,22 @@ REQUIRED = ("image", "text")
 OPTIONAL = ("set", "lang", "page", "hand", "clean")
 
 READ_AHEAD = 1 << 20
-"""Bytes of a column that are fetched at a time; else whole row groups would be."""
+"""Bytes of a column to fetch at a time, instead of whole row groups."""
 
 WAYS = ("EIO", "ESTALE", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "ETIMEDOUT", "EHOSTDOWN", "ENOTCONN")
-NOT_NOW = frozenset(getattr(errno, name, 0) for name in WAYS)  # not every system has all
-"""Errors of the system that say nothing of a file, but of the way to it."""
+NOT_NOW = frozenset(getattr(errno, name, 0) for name in WAYS)  # not all of them exist on every system
+"""System errors that concern the connection or the system rather than the file."""
 
 LARGEST_IMAGE = 200_000_000
-"""Bytes of an encoded image; more are not fetched, a URL may have no end. Most lines have some thousands."""
+"""Maximum bytes of an encoded image, since a URL may never end. Most lines have a few thousand."""
 
 
 def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
     """One sample per row of a file or URL; the encoded images stay in memory.
 
     The column `image` is binary, `struct{bytes, path}` or a path; paths are relative to the file.
-    `text` is required; `set` (else the file's name without its split), `lang`, `page`, `hand` and `clean` are used
-    where present.
+    `text` is required; `set` (default: the file name without its split), `lang`, `page`, `hand` and `clean` are
+    optional.
 
     Raises:
         DataError: for a file that is not Parquet, a missing column, or a row without image or text.
@@ -48,9 +48,9 @@ def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
 
 @contextmanager
 def open_parquet(name: str) -> Iterator["ParquetFile"]:
-    """A Parquet file at a path or URL; whatever goes wrong while it is read is said in a `DataError`.
+    """A Parquet file at a path or URL; errors while it is read are raised as `DataError`.
 
-    Read it with `use_threads=False`: beside torch, a process that ends soon after arrow's threads can end in an abort.
+    Read it with `use_threads=False`: beside torch, a process that ends soon after arrow's threads may abort.
 
     Raises:
         MissingExtraError: without pyarrow.
@@ -59,7 +59,7 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
         import pyarrow
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise MissingExtraError("pyarrow", "train") from error
+        raise MissingExtraError("pyarrow", "batch") from error
     try:
         with (
             reaching(name),
@@ -68,28 +68,28 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
         ):
             yield file
     except UnicodeDecodeError as error:
-        raise DataError(f"{name}: has text that is not UTF-8; write the file anew: {error}") from error
+        raise DataError(f"{name}: contains text that is not UTF-8; rewrite the file: {error}") from error
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{name}: cannot be read as Parquet: {error}") from error
 
 
 def columns_of(file: "ParquetFile", name: str) -> list[str]:
-    """The columns of a file that samples are made of.
+    """The columns of a file that samples use.
 
     Raises:
-        DataError: naming those it has, if a required one is missing or one is there twice.
+        DataError: if a required column is missing, naming the existing ones, or if one occurs twice.
     """
     present = file.schema_arrow.names
     for column in (*REQUIRED, *OPTIONAL):
         if present.count(column) > 1:
-            raise DataError(f"{name}: several columns are called {column!r}; rename all but one of them")
+            raise DataError(f"{name}: has several columns {column!r}; rename all but one of them")
     if missing := [column for column in REQUIRED if column not in present]:
         raise DataError(f"{name}: no column {', '.join(missing)}; it has {', '.join(present)}")
     return [*REQUIRED, *(column for column in OPTIONAL if column in present)]
 
 
 def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -> Sample:
-    """Make a sample of one row, counted from 0."""
+    """The sample of a row, counted from 0."""
     key = f"{file} row {number}"
     text = text_of(row["text"], key)
     try:
@@ -112,7 +112,7 @@ def text_of(cell: Any, key: str) -> str:
     """The text in a cell.
 
     Raises:
-        DataError: if it is none.
+        DataError: if it is not a string.
     """
     if not isinstance(cell, str):
         raise DataError(f"{key}: text is {cell!r}, not a string")
@@ -120,28 +120,28 @@ def text_of(cell: Any, key: str) -> str:
 
 
 def is_clean(cell: Any, key: str) -> bool:
-    """What a cell says of its text; a text is clean where nothing is said.
+    """Whether a cell marks its text as clean; an empty cell does.
 
     Raises:
-        DataError: if it is not a yes or no.
+        DataError: if it is not a boolean.
     """
-    if cell in (None, 0, 1):  # as which Python also takes false and true
+    if cell in (None, 0, 1):  # which include false and true in Python
         return cell is None or bool(cell)
-    raise DataError(f"{key}: clean is {cell!r}; expected true or false, 1 or 0, or nothing")
+    raise DataError(f"{key}: clean is {cell!r}; expected true, false, 1, 0 or nothing")
 
 
 def word(cell: Any) -> str | None:
-    """The name in a cell; pages and classes are often numbers, and whole ones fractions where cells are empty."""
+    """The name in a cell; pages and classes are often integers, and floats if the column has empty cells."""
     if isinstance(cell, float):
         cell = None if isnan(cell) else int(cell) if cell.is_integer() else cell
     return None if cell is None else str(cell)
 
 
 def image_of(cell: Any, file: str, key: str) -> bytes | Path:
-    """The encoded image in a cell of a file, or what `image_at` gives for the one that the cell names.
+    """The encoded image in a cell of a file, or the result of `image_at` if the cell has a path.
 
     Raises:
-        DataError: also if there is none.
+        DataError: also if there is no image.
         OSError: as `image_at`.
     """
     encoded = cell.get("bytes") if isinstance(cell, dict) else cell
@@ -154,11 +154,11 @@ def image_of(cell: Any, file: str, key: str) -> bytes | Path:
 
 
 def image_at(place: str, key: str) -> bytes | Path:
-    """The path of an image file that can be opened; from a URL, its content.
+    """The path of an image file that can be opened, or the content of a URL.
 
     Raises:
         DataError: if there is no such file, or it cannot be an image.
-        OSError: if it cannot be read now, by the network or for want of something else than the file.
+        OSError: if it cannot be read now, because of the network or the system.
     """
     if not is_url(place):
         path = Path(place)
@@ -182,5 +182,5 @@ def image_at(place: str, key: str) -> bytes | Path:
     except OSError as error:
         raise OSError(f"{key}: image {place} cannot be read now: {error}") from error
     if len(content) > LARGEST_IMAGE:
-        raise DataError(f"{key}: {place} has more than {LARGEST_IMAGE:,} bytes, too many for the image of a line")
+        raise DataError(f"{key}: {place} has more than {LARGEST_IMAGE:,} bytes, too many for a line image")
     return bytes(content)

@@ -23,14 +23,13 @@ TYPES: dict[str, type] = {
 }
 REQUIRED = ("file", "text")
 HALVES = re.compile("[\ud800-\udfff]")
-"""Halves of characters; JSON can name one alone, and nothing can write it."""
+"""Surrogates; JSON can contain a single one, which cannot be encoded."""
 
 
 def read_tsv(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
-    """One sample per row `file<TAB>text`, without quoting, or why it is none.
+    """One sample per row `file<TAB>text`, without quoting, or the reason why it cannot be used.
 
-    A first row that says that is a header; what further columns it names are passed over. Files are relative to the
-    table.
+    A first row with these names is a header; further columns it names are ignored. Files are relative to the table.
 
     Raises:
         DataError: if the table cannot be read.
@@ -43,9 +42,9 @@ def read_tsv(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataErro
 
 
 def read_jsonl(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
-    """One sample per object with `file` and `text`, and `set`, `lang`, `page`, `hand`, `clean` where known.
+    """One sample per object with `file` and `text`, and optionally `set`, `lang`, `page`, `hand`, `clean`.
 
-    Files are relative to the table; other keys are ignored. Of a row that is no such object it says why.
+    Files are relative to the table; other keys are ignored. Invalid rows yield the reason.
 
     Raises:
         DataError: if the table cannot be read.
@@ -53,8 +52,8 @@ def read_jsonl(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataEr
     for number, row in rows_of(path):
         try:
             entry = json.loads(row)
-        except (ValueError, RecursionError) as error:  # numbers and nesting have limits beyond those of JSON
-            yield DataError(f"{path} line {number}: not JSON that can be read: {error}")
+        except (ValueError, RecursionError) as error:  # Python limits numbers and nesting more than JSON does
+            yield DataError(f"{path} line {number}: invalid JSON: {error}")
             continue
         if isinstance(entry, dict):
             yield sample_of(entry, path, number, spelling)
@@ -69,7 +68,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
         DataError: if it cannot be read, or is not UTF-8.
     """
     try:
-        with path.open(encoding="utf-8-sig") as rows:  # no `splitlines`: U+2028 in a text is no end of a row
+        with path.open(encoding="utf-8-sig") as rows:  # not `splitlines`, since U+2028 in a text does not end a row
             for number, row in enumerate(rows, start=1):
                 if row.strip():
                     yield number, row.rstrip("\n")
@@ -80,7 +79,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def tsv_rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The cells of the rows of a TSV without the header that it may have, and without the other columns it names."""
+    """The cells of the rows of a TSV, without an optional header and without further columns."""
     columns = len(REQUIRED)
     for number, row in rows_of(path):
         cells = row.split("\t")
@@ -91,15 +90,17 @@ def tsv_rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def misshapen(cells: Sequence[str]) -> str:
-    """What is wrong with a row that should have a file and a text, if anything is."""
+    """What is wrong with a row that should have a file and a text, or ""."""
     if len(cells) == len(REQUIRED):
         return ""
     found = f"{len(cells)} columns" if len(cells) > 1 else "no tab"
-    return f"{found}; expected file<TAB>text, or a first row that begins so and names the other columns"
+    return (
+        f"{found}; expected file<TAB>text, or a header row that starts with file<TAB>text and names the other columns"
+    )
 
 
 def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spelling) -> Sample | DataError:
-    """The sample of one row, counted from 1, or why it is none."""
+    """The sample of a row, counted from 1, or the reason why it cannot be used."""
     key = f"{table} line {number}"
     if missing := [name for name in REQUIRED if entry.get(name) is None]:
         return DataError(f"{key}: no {' and no '.join(missing)}")
@@ -107,7 +108,7 @@ def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spellin
         if entry.get(name) is not None and not isinstance(entry[name], wanted):
             return DataError(f"{key}: {name} is {entry[name]!r}, expected {wanted.__name__}")
         if wanted is str and HALVES.search(entry.get(name) or ""):
-            return DataError(f"{key}: {name} has half of a character, {entry[name]!r}; write the whole one")
+            return DataError(f"{key}: {name} contains an unpaired surrogate, {entry[name]!r}; replace it")
     image = table.parent / entry["file"]
     if not is_file(image):
         return DataError(f"{key}: image {image} does not exist")

@@ -3,7 +3,7 @@
 Weights come from files that anybody may have made: each is taken by its name and the shape that the graph expects.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,12 @@ class Graph:
     """Operators, and the tensors that go in and out; `shared` are large constants by name, not copied.
 
     Every operator returns the name of its output, which the next takes as input; an array is taken as a constant.
+    Of a long line, only some `queries_at_once` attend, so that memory need not hold the weights of all; None: all do.
     """
 
-    def __init__(self, weights: Mapping[str, Array]) -> None:
+    def __init__(self, weights: Mapping[str, Array], *, queries_at_once: int | None = None) -> None:
         self.weights = weights
+        self.queries_at_once = queries_at_once
         self.used: set[str] = set()
         self.shared: dict[str, Array] = {}
         self.outputs: list[str] = []
@@ -37,16 +39,24 @@ class Graph:
         self.inputs: dict[str, bytes] = {}
         self._nodes: list[bytes] = []
         self._results: list[bytes] = []
+        self._prefix = ""
+
+    def inner(self) -> "Graph":
+        """An empty graph for a loop of this one, all of whose tensors it sees."""
+        inside = Graph(self.weights)
+        inside.used, inside.shared, inside._constants = self.used, self.shared, self._constants
+        inside._prefix = f"{self._prefix}inner_{len(self._nodes)}_"
+        return inside
 
     def input(self, name: str, shape: Shape, kind: Kind = Kind.FLOAT) -> str:
         """An input of the graph."""
         self.inputs[name] = protobuf.declared(name, kind, shape)
         return name
 
-    def output(self, *values: str) -> None:
+    def output(self, *values: str, kind: Kind = Kind.FLOAT) -> None:
         """Make tensors outputs of the graph, behind those it has."""
         self.outputs += values
-        self._results += [protobuf.declared(value, Kind.FLOAT) for value in values]
+        self._results += [protobuf.declared(value, kind) for value in values]
 
     def weight(self, name: str, *shape: int) -> str:
         """A weight by its name.
@@ -88,9 +98,20 @@ class Graph:
     ) -> list[str]:
         """The outputs of an operator that has several."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        made = [f"{operator}_{len(self._nodes)}_{part}" for part in range(outputs)]
+        made = [f"{self._prefix}{operator}_{len(self._nodes)}_{part}" for part in range(outputs)]
         self._nodes.append(protobuf.node(operator, names, made, domain, attributes))
         return made
+
+    def loop(self, times: str, body: Callable[["Graph", str], str]) -> str:
+        """Outputs of a loop body, stacked (times, ...); the body gets its graph and the iteration number."""
+        inside = self.inner()
+        turn = inside.input(f"{inside._prefix}turn", (), Kind.INT64)
+        going_on = inside.input(f"{inside._prefix}going_on", (), Kind.BOOL)
+        made = body(inside, turn)
+        inside.output(inside.op("Identity", going_on), kind=Kind.BOOL)
+        inside.output(made)
+        parts = inside._nodes, (), inside.inputs.values(), inside._results
+        return self.op("Loop", times, "", body=protobuf.graph(inside._prefix, *parts))
 
     def model(self) -> bytes:
         """The model in ONNX's format, without the numbers of `shared`."""

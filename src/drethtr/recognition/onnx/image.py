@@ -14,6 +14,7 @@ from drethtr.recognition.architecture import (
     Added,
     BackboneConfig,
     CTCConfig,
+    LayerPosition,
     Light,
     NetworkConfig,
     NoPrior,
@@ -22,16 +23,20 @@ from drethtr.recognition.architecture import (
 )
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Array, Graph, real, whole
-from drethtr.recognition.onnx.layers import Heads, Layer, attend, layer_norm, linear, scores, sinusoid
+from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, numbered, sinusoid
 from drethtr.recognition.onnx.light import light
 from drethtr.recognition.onnx.ppocr import ppocr
-from drethtr.recognition.onnx.protobuf import Kind
 from drethtr.text.tokenizer import PAD
 
+QUERIES_AT_ONCE = 512
+"""Tokens of a long line that attend to all together."""
 
-def image_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int) -> Graph:
+
+def image_graph(
+    config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int, *, long_lines: bool = False
+) -> Graph:
     """From `image` (1, 1, height, columns) to the outputs of `remember`, then draft (I, V) and refined reading."""
-    graph = Graph(weights)
+    graph = Graph(weights, queries_at_once=QUERIES_AT_ONCE if long_lines else None)
     image = graph.input("image", (1, 1, config.backbone.height, "columns"))  # type: ignore[attr-defined]
     features = build_backbone(config.backbone, graph, image)
     x = linear(graph, features.tokens, "to_width", features.width, config.width)
@@ -61,43 +66,29 @@ def remember(graph: Graph, config: NetworkConfig, x: str, places: str, *, to_the
 
     Outputs are the keys and values (H, I, K) of each layer in turn, and the mean key and value in the last, (H, 2 K).
     """
-    apart = distance(graph, places)
     for number in range(config.layers):
         layer = Layer(graph, config, number)
         heads = layer.heads(x)
         graph.output(heads.keys, heads.values)
         if to_the_end or number < config.layers - 1:
-            x = layer.after(x, look(graph, config, number, heads, apart))
+            x = layer.after(x, attention(graph, heads, places, decayed(config.prior, config.position(number), places)))
     kept = graph.op("Concat", heads.keys, heads.values, axis=-1)
     graph.output(graph.op("ReduceMean", kept, whole(1), keepdims=0))
     return x
 
 
-def look(graph: Graph, config: NetworkConfig, number: int, heads: Heads, apart: str) -> str:
-    """What each image token takes from the others, (H, I, K)."""
-    similar = scores(graph, heads.queries, heads.keys)
-    return attend(graph, weighed(config.prior, graph, config, number, similar, apart), heads.values)
-
-
-def weighed(prior: PriorConfig, graph: Graph, config: NetworkConfig, number: int, similar: str, apart: str) -> str:
-    """Scores (H, I, I) with the decay of a layer."""
+def decayed(prior: PriorConfig, position: LayerPosition, places: str) -> Bias | None:
+    """The image prior of a layer, |i - j| log γ (H, I, I), if it has one; `places` (I, 1) of all tokens."""
     if isinstance(prior, NoPrior):
-        return similar
+        return None
     assert isinstance(prior, Added)
-    log_gamma = prior.decay.log_gamma(config.position(number))
-    return graph.op("Add", similar, graph.op("Mul", apart, log_gamma[:, None, None]))
+    log_gamma = prior.decay.log_gamma(position)[:, None, None]
 
+    def bias(graph: Graph, own: str) -> str:
+        distance = graph.op("Abs", graph.op("Sub", own, graph.op("Transpose", places, perm=(1, 0))))
+        return graph.op("Mul", distance, log_gamma)
 
-def numbered(graph: Graph, x: str) -> str:
-    """The numbers of tokens, (I, 1), from 0."""
-    count = graph.op("Squeeze", graph.op("Shape", x, start=0, end=1))
-    numbers = graph.op("Range", np.array(0), count, np.array(1))
-    return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(Kind.FLOAT)), whole(1))
-
-
-def distance(graph: Graph, places: str) -> str:
-    """|i - j|, (I, I)."""
-    return graph.op("Abs", graph.op("Sub", places, graph.op("Transpose", places, perm=(1, 0))))
+    return bias
 
 
 class CTCHead(NamedTuple):

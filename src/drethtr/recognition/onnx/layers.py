@@ -4,20 +4,24 @@ Shapes, everywhere in this file: x (N, width), N tokens; H heads of K channels.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
+from drethtr.recognition.onnx.protobuf import Kind
 
 
 class Heads(NamedTuple):
-    """Queries, scaled by 1/√K, keys and values, (H, N, K) each."""
+    """Queries, scaled by 1/√K, keys and values, (H, N, K) each, and H and K."""
 
     queries: str
     keys: str
     values: str
+    number: int
+    channels: int
 
 
 def linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
@@ -48,7 +52,7 @@ def split_heads(graph: Graph, qkv: str, heads: int, width: int) -> Heads:
     apart = graph.op("Reshape", qkv, whole(0, 3 * heads, channels))
     by_head = graph.op("Transpose", apart, perm=(1, 0, 2))
     queries, keys, values = graph.split_op("Split", by_head, outputs=3, axis=0, num_outputs=3)
-    return Heads(graph.op("Mul", queries, real(channels**-0.5)), keys, values)
+    return Heads(graph.op("Mul", queries, real(channels**-0.5)), keys, values, heads, channels)
 
 
 def scores(graph: Graph, queries: str, keys: str) -> str:
@@ -56,9 +60,44 @@ def scores(graph: Graph, queries: str, keys: str) -> str:
     return graph.op("FusedMatMul", queries, keys, domain=MICROSOFT, transB=1)
 
 
-def attend(graph: Graph, scores: str, values: str) -> str:
-    """softmax(scores) V, (H, N, K)."""
-    return graph.op("MatMul", graph.op("Softmax", scores, axis=-1), values)
+Bias = Callable[[Graph, str], str]
+"""What is added to the scores (H, N, M) of queries, by a graph to build in and the places (N, 1) of the queries."""
+
+
+def attention(graph: Graph, heads: Heads, places: str, bias: Bias | None = None) -> str:
+    """softmax(Q Kᵀ + bias) V of tokens at `places` (N, 1), (H, N, K)."""
+    if graph.queries_at_once is None:
+        return attended(graph, heads, heads.queries, places, bias)
+    block = whole(graph.queries_at_once)
+    count = graph.op("Shape", places, start=0, end=1)
+    blocks = graph.op("Div", graph.op("Add", count, whole(graph.queries_at_once - 1)), block)
+    missing = graph.op("Sub", graph.op("Mul", blocks, block), count)
+    queries = graph.op("Pad", heads.queries, graph.op("Concat", whole(0, 0, 0, 0), missing, whole(0), axis=0))
+    at = graph.op("Pad", places, graph.op("Concat", whole(0, 0), missing, whole(0), axis=0))
+
+    def body(inside: Graph, turn: str) -> str:
+        first = inside.op("Mul", turn, block)
+        last = inside.op("Add", first, block)
+        some = inside.op("Slice", queries, first, last, whole(1))
+        return attended(inside, heads, some, inside.op("Slice", at, first, last, whole(0)), bias)
+
+    found = graph.op("Transpose", graph.loop(graph.op("Squeeze", blocks), body), perm=(1, 0, 2, 3))
+    side_by_side = graph.op("Reshape", found, whole(heads.number, -1, heads.channels))
+    return graph.op("Slice", side_by_side, whole(0), count, whole(1))
+
+
+def attended(graph: Graph, heads: Heads, queries: str, places: str, bias: Bias | None) -> str:
+    """The same for some of the queries."""
+    similar = scores(graph, queries, heads.keys)
+    similar = similar if bias is None else graph.op("Add", similar, bias(graph, places))
+    return graph.op("MatMul", graph.op("Softmax", similar, axis=-1), heads.values)
+
+
+def numbered(graph: Graph, x: str) -> str:
+    """The numbers of tokens, (N, 1), from 0."""
+    count = graph.op("Squeeze", graph.op("Shape", x, start=0, end=1))
+    numbers = graph.op("Range", np.array(0), count, np.array(1))
+    return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(Kind.FLOAT)), whole(1))
 
 
 def joined(graph: Graph, found: str, width: int) -> str:

@@ -29,6 +29,8 @@ from drethtr.recognition.search.tree import TextTree
 COLUMNS_PER_TOKEN = 8
 """Of all backbones that are known here; a narrower line gets paper on the right."""
 PAPER = -1.0
+LONG = 8192
+"""Columns up to which all image tokens attend at once; the reader cuts lines long before."""
 
 Numbers = NDArray[np.float32]
 Kept = tuple[tuple[Numbers, Numbers], ...]
@@ -67,9 +69,11 @@ class OnnxNetwork:
             steps_per_token=config.ctc.steps if config.ctc else None,
             features=2 * config.width,
         )
+        of_image_side = {name: weights[name] for name in image.used}
         of_text = {name: weights[name] for name in tree.used}
         self._graphs: dict[str, Callable[[], Graph]] = {
             "image": lambda: image,
+            "long": lambda: image_graph(config, of_image_side, vocabulary, long_lines=True),
             "blank": lambda: blank_graph(config, of_text),
             "tree": lambda: tree,
             "step": lambda: step_graph(config, of_text, vocabulary),
@@ -154,7 +158,8 @@ class OnnxNetwork:
             raise DataError(f"a line of {image.shape[0]} rows; this network takes {height}: prepare lines so high")
         if (missing := COLUMNS_PER_TOKEN - image.shape[1]) > 0:
             image = np.pad(image, ((0, 0), (0, missing)), constant_values=PAPER)
-        outputs = self._session("image").run({"image": image[None, None]})
+        long = image.shape[1] > LONG
+        outputs = self._session("long" if long else "image").run({"image": image[None, None]}, seldom=long)
         split = 2 * self.config.layers
         kept, (mean, *readings) = outputs[:split], outputs[split:]
         drafts, ctc = ((part,) for part in readings) if readings else (None, None)

@@ -7,7 +7,7 @@ from drethtr.recognition.architecture import PPOCR
 from drethtr.recognition.onnx.convolution import conv, tokens
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.layers import attend, gelu, joined, layer_norm, linear, scores, silu, split_heads
+from drethtr.recognition.onnx.layers import attention, gelu, joined, layer_norm, linear, numbered, silu, split_heads
 
 STEM = 48
 STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
@@ -78,17 +78,18 @@ def neck(graph: Graph, x: str, inputs: int) -> str:
     x = silu(graph, conv(graph, x, "backbone.neck.reduce", inputs, NECK))
     x = graph.op("Add", x, silu(graph, conv(graph, x, "backbone.neck.sideways", NECK, NECK, (1, 7), groups=NECK)))
     x = tokens(graph, x)
+    places = numbered(graph, x)
     for number in range(NECK_BLOCKS):
-        x = attention_block(graph, x, f"backbone.neck.blocks.{number}")
+        x = attention_block(graph, x, places, f"backbone.neck.blocks.{number}")
     normed = layer_norm(graph, x, "backbone.neck.norm", NECK, epsilon=1e-6)
     return graph.op("Add", normed, tokens(graph, shortcut))
 
 
-def attention_block(graph: Graph, x: str, name: str) -> str:
+def attention_block(graph: Graph, x: str, places: str, name: str) -> str:
     """A pre-norm transformer block."""
     normed = layer_norm(graph, x, f"{name}.attention_norm", NECK)
-    q, k, v = split_heads(graph, linear(graph, normed, f"{name}.to_qkv", NECK, 3 * NECK), NECK_HEADS, NECK)
-    found = joined(graph, attend(graph, scores(graph, q, k), v), NECK)
+    heads = split_heads(graph, linear(graph, normed, f"{name}.to_qkv", NECK, 3 * NECK), NECK_HEADS, NECK)
+    found = joined(graph, attention(graph, heads, places), NECK)
     x = graph.op("Add", x, linear(graph, found, f"{name}.to_out", NECK, NECK))
     inner = silu(graph, linear(graph, layer_norm(graph, x, f"{name}.mlp_norm", NECK), f"{name}.expand", NECK, 2 * NECK))
     return graph.op("Add", x, linear(graph, inner, f"{name}.project", 2 * NECK, NECK))

@@ -31,15 +31,20 @@ class Session:
         self._session = ort.InferenceSession(graph.model(), options, providers=["CPUExecutionProvider"])
         self._inputs, self._outputs = tuple(graph.inputs), graph.outputs
 
-    def run(self, feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[np.float32]]:
+    def run(self, feeds: Mapping[str, NDArray[Any]], *, seldom: bool = False) -> list[NDArray[np.float32]]:
         """The outputs of the graph; of the feeds it takes what it needs.
+
+        What needs much memory and is `seldom` run gives it back; otherwise it is kept for the next call.
 
         Raises:
             MemoryError: if memory does not suffice.
         """
+        options = ort.RunOptions()
+        if seldom:
+            options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         try:
             outputs: list[NDArray[np.float32]] = self._session.run(
-                self._outputs, {name: feeds[name] for name in self._inputs}
+                self._outputs, {name: feeds[name] for name in self._inputs}, options
             )
         except Exception as error:  # onnxruntime has no exception of its own for it
             if any(words in str(error) for words in OUT_OF_MEMORY):

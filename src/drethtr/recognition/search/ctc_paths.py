@@ -42,14 +42,22 @@ class Paths:
         self.columns: dict[int, Scores] = {}
         self.blank = self.column(blank)
         never = np.full(len(log_probs) + 1, -np.inf)
-        self.nothing = Beginning(blank, never, used(self.blank))
-        self.end = Ending(blank, np.append(never[1:], 0.0))
+        self.nothing = Beginning(blank, self.kept(never), self.kept(used(self.clipped(blank))))
+        self.end = Ending(blank, self.kept(np.append(never[1:], 0.0)))
 
     def column(self, token: int) -> Scores:
-        """(S,) log-probabilities of one token."""
+        """(S,) log-probabilities of one token, as they are kept."""
         if token not in self.columns:
-            self.columns[token] = np.maximum(self.log_probs[:, token].astype(np.float64), LEAST)
+            self.columns[token] = self.kept(self.clipped(token))
         return self.columns[token]
+
+    def clipped(self, token: int) -> Scores:
+        """(S,) log-probabilities of one token."""
+        return np.maximum(self.log_probs[:, token].astype(np.float64), LEAST)
+
+    def kept(self, scores: Scores) -> Scores:
+        """Scores in the form in which this class computes with them."""
+        return scores
 
     def longer(self, before: Beginning, token: int) -> Beginning:
         """The prefix one token longer: its paths enter the token at some step and stay to the end."""
@@ -85,10 +93,16 @@ class Paths:
 
 
 class CompiledSums(Paths):
-    """`Paths` with `np.logaddexp`, compiled."""
+    """`Paths` with `np.logaddexp`, compiled; scores are kept as (…, 2)."""
 
     def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
         super().__init__(log_probs, blank, np.logaddexp)
+
+    def kept(self, scores: Scores) -> Scores:
+        """As mantissas and exponents, whose sums need no logarithms; `_native.c` defines them."""
+        numbers = np.empty((*scores.shape, 2))
+        native.numbers(scores, numbers)
+        return numbers
 
     def longer(self, before: Beginning, token: int) -> Beginning:
         after = Beginning(token, np.empty_like(before.in_token), np.empty_like(before.in_blank))

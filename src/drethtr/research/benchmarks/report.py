@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import torch
 
-import drethtr
+from drethtr.base.version import __version__
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
 from drethtr.research.benchmarks.markdown import markdown_table
 from drethtr.research.benchmarks.race import Race, Spread
@@ -124,7 +124,7 @@ def machine() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "torch": torch.__version__,
-        "drethtr": drethtr.__version__,
+        "drethtr": __version__,
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, require
 from drethtr.base.outputs import make_folder, write_text
 from drethtr.base.processors import free_processors
 from drethtr.cli.choices import (
@@ -69,6 +69,7 @@ def decoding(
     threads: Threads = None,
 ) -> Any:
     """Retention against a key-value cache and the published algorithm, with random weights."""
+    require("torch", "train")
     from drethtr.research.benchmarks.decoding import measure
 
     refuse_ending(plot_file, ".svg")
@@ -90,6 +91,7 @@ def memory(
     threads: Threads = None,
 ) -> Any:
     """Peak memory of retention, a key-value cache and the published algorithm, each in a process of its own."""
+    require("torch", "train")
     from drethtr.research.benchmarks.memory import measure
 
     refuse_ending(plot_file, ".svg")
@@ -113,6 +115,7 @@ def length(
     threads: Threads = None,
 ) -> Any:
     """What the next token costs behind a text of N: retention against a key-value cache."""
+    require("torch", "train")
     from drethtr.research.benchmarks.length import measure
 
     refuse_ending(plot_file, ".svg")
@@ -136,6 +139,7 @@ def strategies(
     threads: Threads = None,
 ) -> Any:
     """The shipped model with every decoder, on real lines."""
+    require("torch", "train")
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.strategies import measure
 
@@ -168,6 +172,7 @@ def peers(
     threads: Threads = None,
 ) -> Any:
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken where installed, on real lines."""
+    require("torch", "train")
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.peers import check_kraken, measure
 
@@ -203,6 +208,7 @@ def training(
 
     The lines are made up, 64 pixels high and 800 wide on average. Without a run file, the network is COMPACT.
     """
+    require("torch", "train")
     from drethtr.base import config
     from drethtr.research.benchmarks.training import default_run, measure
     from drethtr.training.run import RunConfig
@@ -231,7 +237,8 @@ def pages(
     threads: Threads = None,
 ) -> None:
     """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
-    from drethtr.cli.evaluate_pages import open_references
+    require("torch", "train")
+    from drethtr.evaluation.whole_pages import open_references
     from drethtr.layout.finders import finder_named
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.research.benchmarks.pages import measure, peak_bytes, table, to_json
@@ -258,6 +265,7 @@ def drift(
     threads: Threads = None,
 ) -> None:
     """How far the parallel and the recurrent form of a model's decoder are apart on the texts that it reads."""
+    require("torch", "train")
     from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.recognition.recognizer import precision_named
@@ -292,6 +300,7 @@ def everything(
     threads: Threads = None,
 ) -> None:
     """All of these but training, pages and drift: tables, JSON and charts in a folder, in an hour on two cores."""
+    require("torch", "train")
     commands: dict[str, Callable[..., Any]] = {
         "decoding": partial(decoding, batches="1,8,32"),
         "memory": memory,

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from drethtr.research.conversion import Conversion
 
 
+NEEDS = {"torch": "train"}
+
+
 def convert(
     weights: Annotated[Path, typer.Argument(metavar="WEIGHTS", help="A state dict: .pt, .pth or safetensors.")],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The model file to write.")],

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from drethtr.research.tables.table import Table
 
 
+NEEDS = {"torch": "train"}
+
+
 def reproduce(
     table: Annotated[
         str | None, typer.Argument(metavar="TABLE", help="Which table; without it, all are listed.")

@@ -1,1 +1,1 @@
-"""From samples to batches."""
+"""Feed training: from samples to batches."""

@@ -1,4 +1,4 @@
-"""Batches of lines of like width, as tensors.
+"""Batches of lines of similar width, as tensors.
 
 B lines, H rows, W columns of the widest line, T tokens of the longest text.
 """
@@ -22,20 +22,20 @@ from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.prose import Prose
 
 NARROWEST = 2
-"""Columns that a character has at least: a line with more text is no line, and would make its whole batch as long."""
+"""Minimum columns per character: a line with more text is probably wrong, and would make its whole batch as long."""
 
-AUGMENT, SHUFFLE, DRAW = 1, 2, 3  # keep the chances that are drawn here apart, and from those of the mixture
+AUGMENT, SHUFFLE, DRAW = 1, 2, 3  # separate the random streams used here from each other and from those of the mixture
 
 
 class Batch(NamedTuple):
     """Some lines with their texts.
 
-    images      float32 (B, 1, H, W), ink +1 and paper -1; paper on the right of shorter lines
+    images      float32 (B, 1, H, W), ink +1 and paper -1; shorter lines are padded with paper on the right
     widths      int64 (B,), columns of each line
-    tokens      int64 (B, T), without `BOS` and `EOS`, filled up with `PAD`
+    tokens      int64 (B, T), without `BOS` and `EOS`, padded with `PAD`
     lengths     int64 (B,), tokens of each text
-    prose       int64 (P, T'), the same texts and others that no line has, likewise filled up, if they are wanted
-    left_out    lines that were left out since the batch before: too wide, or with more text than fits the image
+    prose       int64 (P, T'), these texts and others without images, padded likewise; None if not used
+    left_out    lines left out since the previous batch: too wide, or with more text than fits the image
     """
 
     images: Tensor
@@ -48,14 +48,14 @@ class Batch(NamedTuple):
 
 
 def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer) -> Batch:
-    """Put prepared lines of one height and their texts into one batch."""
+    """Collate prepared lines of equal height and their texts into a batch."""
     images, widths = stack(lines)
     tokens, lengths = encode_all(texts, tokenizer)
     return Batch(images, widths, tokens, lengths, tuple(texts))
 
 
 def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
-    """The tokens of N texts, int64 (N, T), filled up with `PAD`, and how many each has, (N,)."""
+    """The tokens of N texts, int64 (N, T), padded with `PAD`, and their lengths, (N,)."""
     encoded = [tokenizer.encode(text) for text in texts]
     lengths = [len(ids) for ids in encoded]
     tokens = torch.full((len(encoded), max(lengths)), PAD)
@@ -66,12 +66,12 @@ def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tens
 
 @dataclass(frozen=True, kw_only=True)
 class BatchConfig:
-    """How large batches are.
+    """Size limits of batches.
 
-    pixels          most pixels of a batch, paper included: lines x rows x columns of the widest line
-    lines           most lines of a batch
-    max_columns     wider lines are left out, and those of more characters than `NARROWEST` columns have room for
-    chunk           samples that are sorted by width together, and read by one worker in one go
+    pixels          maximum pixels of a batch, padding included: lines x rows x columns of the widest line
+    lines           maximum lines of a batch
+    max_columns     wider lines are left out, and lines with less than `NARROWEST` columns per character
+    chunk           samples that are sorted by width together and read by one worker in one go
     """
 
     pixels: int = 48 * 40_000
@@ -86,9 +86,9 @@ class BatchConfig:
 
 
 class Batches(Dataset[list[Batch]]):
-    """Batches from a mixture without end. Item i holds samples i * chunk to (i + 1) * chunk, the batches shuffled.
+    """An endless sequence of batches. Item i holds samples i * chunk to (i + 1) * chunk, in shuffled batches.
 
-    An item depends on nothing but its number and the seed of the mixture; processes may share the items out.
+    An item depends only on its number and the seed of the mixture, so processes can divide the items among them.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Batches(Dataset[list[Batch]]):
         if widest > config.pixels:
             raise ConfigError(
                 f"batches.pixels {config.pixels:,} has no room for a line of {preparation.height} rows and "
-                f"batches.max_columns {config.max_columns:,} columns: filled up, that takes {widest:,}"
+                f"batches.max_columns {config.max_columns:,} columns, which takes {widest:,} pixels"
             )
         self.mixture = mixture
         self.preparation = preparation
@@ -138,12 +138,12 @@ class Batches(Dataset[list[Batch]]):
         return batches
 
     def digests(self) -> list[str]:
-        """All that they are made of, each with a digest."""
+        """The digests of all sources."""
         prose = [] if self.prose is None else [f"prose [{self.prose.digest()}]"]
         return [*self.mixture.digests(), *prose]
 
     def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:
-        """The batch of this number in a chunk with the text that the decoder learns beside it, if any."""
+        """The batch with the given number in a chunk, with text for the decoder to learn beside it, if any."""
         if self.prose is None:
             return batch
         drawn = self.prose.draw(np.random.default_rng((self.mixture.seed, chunk, number, DRAW)))
@@ -151,7 +151,7 @@ class Batches(Dataset[list[Batch]]):
         return batch._replace(prose=prose)
 
     def prepared(self, index: int) -> tuple[Prepared, str]:
-        """One sample, ready to be put into a batch: its line and text."""
+        """One sample, preprocessed for a batch: its line and text."""
         sample = self.mixture.sample(index)
         line = augment(self.augmentation, sample.line(), np.random.default_rng((self.mixture.seed, index, AUGMENT)))
         try:

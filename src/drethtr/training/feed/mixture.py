@@ -1,10 +1,10 @@
-"""Where training samples come from: several supplies, mixed by weight.
+"""The source of training samples: several supplies, mixed by weight.
 
-A mixture is an endless sequence and a pure function of its seed: any sample can be asked for by its index, in any
+A mixture is an endless sequence and a pure function of its seed: any sample can be requested by its index, in any
 process and in any order, so training resumes exactly where it stopped.
 
-The supplies are dealt like cards. A deck holds each supply in proportion to its weight and is shuffled anew every time
-it is used up, so that the number of samples taken from a supply before any index is known without drawing them.
+Supplies are dealt like cards. A deck holds each supply in proportion to its weight and is reshuffled every time it is
+used up, so the number of samples taken from a supply before any index is known without drawing them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,17 +21,17 @@ from drethtr.training.feed.streamed import Streamed
 from drethtr.training.feed.supply import Made, Real, RealLines, Source, Supply
 
 SOURCES: tuple[type[Source], ...] = (Real, Streamed, Made)
-"""What can be mixed."""
+"""The kinds of sources."""
 
 DECK = 16384
-"""Cards in a deck. Each supply has at least one: no set, however small, is forgotten."""
+"""Cards in a deck. Each supply has at least one, so that no set is forgotten, however small."""
 
 
 @dataclass(frozen=True)
 class Mixture:
     """Sample number 0, 1, 2, ... for training; `shares` are above 0 and sum to 1.
 
-    No sample comes from `undrawn`, but an alphabet is learned from its texts, too.
+    No samples come from `undrawn`, but the alphabet includes its characters.
     """
 
     supplies: tuple[Supply, ...]
@@ -54,39 +54,39 @@ class Mixture:
         opened = [(share * source.weight / total, supply) for source in sources for share, supply in source.open()]
         drawn = [(share, supply) for share, supply in opened if share]
         if len(drawn) > DECK:
-            raise ConfigError(f"{len(drawn):,} sets are more than the {DECK:,} that can be mixed")
+            raise ConfigError(f"{len(drawn):,} sets exceed the maximum of {DECK:,}")
         shares, supplies = zip(*drawn, strict=True)
         return cls(supplies, shares, seed, tuple(supply for share, supply in opened if not share))
 
     def sample(self, index: int) -> Sample:
-        """The sample of this index, counted from 0."""
+        """The sample with this index, counted from 0."""
         number, card = divmod(index, DECK)
         supplies, earlier, counts = deck(self.shares, number, self.seed)
         supply = int(supplies[card])
-        own_seed = self.seed * DECK + supply  # two supplies must not draw alike
+        own_seed = self.seed * DECK + supply  # supplies must not draw the same random numbers
         return self.supplies[supply].sample(int(number * counts[supply] + earlier[card]), own_seed)
 
     def texts(self) -> Iterator[str]:
-        """The text of every real line once, to learn an alphabet from."""
+        """The text of every real line once, for learning the alphabet."""
         return (text for supply in (*self.supplies, *self.undrawn) for text in supply.texts())
 
     def real_samples(self) -> list[Sample]:
-        """Every real line in memory that is drawn, once."""
+        """Every real line in memory that is drawn from, once."""
         return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
 
     def within(self, characters: str) -> "Mixture":
-        """The same mixture, its made lines written with these characters only."""
+        """The mixture with synthetic lines restricted to these characters."""
         return replace(self, supplies=tuple(supply.within(characters) for supply in self.supplies))
 
     def summary(self) -> str:
-        """What lines are drawn from, one row per supply with its share of them, for the log."""
+        """A description for the log, with a row per supply and its share of the samples."""
         drawn = zip(self.shares, self.supplies, strict=True)
         described = ((share, supply.describe()) for share, supply in (*drawn, *((0.0, each) for each in self.undrawn)))
         rows = (f"  {100 * share:5.1f} %  {description}" for share, description in described)
         return "\n".join(("drawn from:", *rows))
 
     def digests(self) -> list[str]:
-        """Every supply that is drawn from, and a digest of its lines."""
+        """A description and digest of every supply that is drawn from."""
         return [f"{supply.describe()} [{supply.digest()}]" for supply in self.supplies]
 
 
@@ -94,9 +94,9 @@ class Mixture:
 def deck(shares: tuple[float, ...], number: int, seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """A shuffled deck.
 
-    Per card, the supply it stands for and how many cards of that supply lie before it; per supply, its cards.
+    Returns, for each card, its supply and the number of earlier cards of that supply; and for each supply, its cards.
     """
-    spare = DECK - len(shares)  # one card each beforehand
+    spare = DECK - len(shares)  # every supply gets one card first
     counts = np.diff(np.rint(np.cumsum(shares) / sum(shares) * spare).astype(int), prepend=0) + 1
     cards = np.repeat(np.arange(len(shares)), counts)
     earlier = np.concatenate([np.arange(count) for count in counts])

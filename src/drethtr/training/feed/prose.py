@@ -1,4 +1,4 @@
-"""Text that the decoder learns without images, to know the language beside the lines."""
+"""Text without images, from which the decoder learns to be a language model."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from drethtr.synthesis.corpus import Corpus
 
 @dataclass(frozen=True, kw_only=True)
 class Prose:
-    """The texts of each batch, and so many lines beside them from text files, plain or compressed, if any are named."""
+    """The texts of each batch, plus `lines` lines from text files, plain or compressed, if any are given."""
 
     texts: tuple[str, ...] = ()
     lines: int = 12
@@ -22,20 +22,20 @@ class Prose:
             raise ConfigError(f"prose.lines must be at least 1, not {self.lines}")
 
     def build(self, alphabet: str) -> "ProseLines":
-        """What draws them, with the characters of an alphabet only; files are read when first needed."""
+        """Restrict the text to the characters of an alphabet; files are read when first needed."""
         files = tuple(map(Path, self.texts))
         return ProseLines(Corpus(files=files, alphabet=alphabet) if files else None, self.lines)
 
 
 @dataclass(frozen=True)
 class ProseLines:
-    """Draws so many lines at a time from a corpus, none without one."""
+    """Draws a number of lines at a time from a corpus, none without one."""
 
     corpus: Corpus | None
     lines: int
 
     def digest(self) -> str:
-        """The same as long as the files have the same content.
+        """A digest of the files' content.
 
         Raises:
             DataError: if one cannot be read.
@@ -43,7 +43,7 @@ class ProseLines:
         return digest_of(self.corpus.files if self.corpus is not None else ())
 
     def draw(self, rng: np.random.Generator) -> list[str]:
-        """The lines beside one batch.
+        """The additional lines for one batch.
 
         Raises:
             DataError: if a file cannot be read, or has no text in the alphabet.

@@ -1,6 +1,6 @@
-"""Batches one after another, made by worker processes.
+"""A stream of batches, made by worker processes.
 
-The order and the values do not depend on the number of workers, and a stream can start at any batch.
+Order and values do not depend on the number of workers, and a stream can start at any batch.
 """
 
 import sys
@@ -29,10 +29,11 @@ BEGINNING = Position(0, 0)
 
 
 class Parcel(NamedTuple):
-    """A `Batch` on its way between processes: images as 256 greys, everything in numpy arrays.
+    """A `Batch` for transfer between processes: images as 8-bit grays, everything in numpy arrays.
 
-    Prepared lines have no more than 256 greys, so nothing is lost. Arrays go through a pipe; tensors would need a file
-    descriptor each and shared memory, of which containers often have little.
+    Preprocessed lines have at most 256 grays, so nothing is lost. Arrays go through a pipe; tensors would each need a
+    file
+    descriptor and shared memory, which is scarce in containers.
     """
 
     greys: NDArray[np.uint8]
@@ -45,7 +46,7 @@ class Parcel(NamedTuple):
 
 
 def pack(batch: Batch) -> Parcel:
-    """Make a batch small."""
+    """Compress a batch for transfer."""
     greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
     prose = None if batch.prose is None else batch.prose.numpy()
     tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
@@ -61,13 +62,13 @@ def unpack(parcel: Parcel) -> Batch:
 
 
 class Parcels(Dataset[list[Parcel] | DataError]):
-    """Packed batches. An error is returned, not raised: torch would bury its message in the worker's traceback."""
+    """Packed batches. Errors are returned, because torch would bury a raised one in the worker's traceback."""
 
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
 
     def __getitem__(self, chunk: int) -> list[Parcel] | DataError:
-        """The batches of one chunk, or what is wrong with it."""
+        """The batches of one chunk, or the error."""
         try:
             return [pack(batch) for batch in self.batches[chunk]]
         except DataError as error:
@@ -75,14 +76,16 @@ class Parcels(Dataset[list[Parcel] | DataError]):
 
 
 def beginnings(streams: int) -> tuple[Position, ...]:
-    """Where each of several streams begins that share all chunks among them."""
+    """Starting positions of several streams that divide all chunks among them."""
     return tuple(Position(chunk, 0) for chunk in range(streams))
 
 
 def stream(
     batches: Batches, *, start: Position = BEGINNING, every: int = 1, workers: int = 0
 ) -> Iterator[tuple[Position, Batch]]:
-    """Batches from `start` on, without end, each with the position after it; of the chunks, only each `every`-th.
+    """Yield batches from `start` on, without end, each with the position after it.
+
+    Only every `every`-th chunk is used.
 
     Raises:
         DataError: naming the sample, if a line cannot be used.
@@ -94,7 +97,7 @@ def stream(
         num_workers=workers,
         collate_fn=as_it_is,
         worker_init_fn=begin_loading,
-        generator=torch.Generator(),  # else torch takes a number from the generator that the model uses
+        generator=torch.Generator(),  # otherwise torch draws from the generator that the model uses
     )
     for chunk, parcels in zip(count(start.chunk, every), loader, strict=False):
         if isinstance(parcels, DataError):
@@ -106,11 +109,11 @@ def stream(
 
 
 def as_it_is(parcels: list[Parcel] | DataError) -> list[Parcel] | DataError:
-    """Keep torch from turning arrays into tensors."""
+    """Collate nothing, which keeps torch from converting arrays to tensors."""
     return parcels
 
 
 def begin_loading(worker: int) -> None:
-    """Start a worker process that loads lines on a processor of its own."""
+    """Start a worker process that loads lines, single-threaded, as there is one per processor."""
     torch.set_num_threads(1)
     begin_worker()

@@ -1,7 +1,7 @@
-"""Real lines that memory has no room for: read from Parquet files, at paths or URLs, as training comes to them.
+"""Real lines that do not fit in memory: read from Parquet files, at paths or URLs, when training needs them.
 
-A row group is a block. Every round takes the blocks in another order and shuffles the lines of `TOGETHER` blocks at a
-time, so that few blocks are in memory and any sample can still be asked for by its number.
+A row group is a block. Every epoch takes the blocks in another order and shuffles the lines of `TOGETHER` blocks at a
+time, so few blocks are in memory and any sample can still be requested by its number.
 """
 
 import json
@@ -23,16 +23,16 @@ from drethtr.text.normalize import nfc
 from drethtr.training.feed.supply import FromFiles, Supply
 
 TOGETHER = 16
-"""Blocks whose lines are shuffled together; with the 500 lines that `drethtr data import` puts into one, 8,000."""
+"""Number of blocks whose lines are shuffled together: 8,000 lines with the 500-line blocks of `drethtr data import`."""
 
 LONGEST_BLOCK = 5000
-"""More lines in a row group are refused: all that are shuffled together have to be in memory."""
+"""Maximum lines in a row group, since all blocks that are shuffled together must fit in memory."""
 
 
 class Block(NamedTuple):
-    """A row group of a file: the number of its first row, and those of its rows, from 0, that are trained on.
+    """A row group of a file: the number of its first row, and the rows used for training, counted from 0.
 
-    `digest` is of its texts, of which of them are trained on, and of how many bytes it has in all.
+    `digest` covers its texts, the selection of rows, and the total size in bytes.
     """
 
     file: str
@@ -44,13 +44,13 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Streamed(FromFiles):
-    """Real lines from Parquet files, all alike; images stay where they are until their turn.
+    """Real lines from Parquet files, with equal weight; images are read when needed.
 
-    Whether validation lines are among them is not checked: `drethtr data check` tells.
+    This does not check whether validation lines are among them; `drethtr data check` does.
     """
 
     def open(self) -> list[tuple[float, Supply]]:
-        """One supply; all texts are looked at, but no image.
+        """A single supply; this reads all texts but no images.
 
         Raises:
             DataError: if files are not found or match twice, one cannot be used, or no line is left.
@@ -58,7 +58,7 @@ class Streamed(FromFiles):
         blocks = tuple(block for file in all_matching(self.paths) for block in self.blocks(file))
         used = tuple(block for block in blocks if block.rows.size)
         if not used:
-            raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
+            raise DataError(f"no training lines left in {', '.join(self.paths)}")
         return [(1.0, StreamedLines(used))]
 
     def blocks(self, file: str) -> Iterator[Block]:
@@ -71,7 +71,7 @@ class Streamed(FromFiles):
                 count = about.num_rows
                 if count > LONGEST_BLOCK:
                     raise DataError(
-                        f"{file}: a row group has {count:,} rows, too many to stream; write it anew with row groups "
+                        f"{file}: a row group has {count:,} rows, too many to stream; rewrite it with row groups "
                         f"of 500, as pyarrow.parquet.write_table does with row_group_size=500"
                     )
                 rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
@@ -88,31 +88,31 @@ class Streamed(FromFiles):
 
 @dataclass(frozen=True, eq=False)
 class StreamedLines(Supply):
-    """The lines of some blocks, round after round, each round in another order."""
+    """The lines of some blocks, epoch after epoch, each in another order."""
 
     blocks: tuple[Block, ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is in memory does not travel to other processes."""
+        """Pickle without the cached blocks."""
         return type(self), (self.blocks,)
 
     @cached_property
     def rows(self) -> Callable[[str, int], list[dict[str, Any]]]:
-        """`rows_of`, of blocks that were needed last from memory: those of a group, and of the one before or after."""
+        """`rows_of` with a cache of the blocks used last: those of a group and of an adjacent one."""
         return lru_cache(maxsize=2 * TOGETHER)(rows_of)
 
     @cached_property
     def counts(self) -> tuple[int, ...]:
-        """Lines of each block."""
+        """Number of lines of each block."""
         return tuple(len(block.rows) for block in self.blocks)
 
     @cached_property
     def lines(self) -> int:
-        """Lines of a round."""
+        """Number of lines of an epoch."""
         return sum(self.counts)
 
     def sample(self, number: int, seed: int) -> Sample:
-        """The sample of this number; none comes again before all others came."""
+        """The sample with this number; none repeats before all others have come."""
         round_, place = divmod(number, self.lines)
         blocks, ends = arrangement(self.counts, round_, seed)
         first = int(np.searchsorted(ends, place, side="right")) // TOGETHER * TOGETHER
@@ -140,25 +140,25 @@ class StreamedLines(Supply):
                     yield from (nfc(column[row].as_py()) for row in block.rows.tolist())
 
     def describe(self) -> str:
-        """Its lines and files."""
+        """The numbers of lines and files."""
         files = len({block.file for block in self.blocks})
-        return f"streamed: {self.lines:,} lines of {files:,} files"
+        return f"streamed: {self.lines:,} lines from {files:,} files"
 
     def digest(self) -> str:
-        """Of its blocks."""
+        """A digest of its blocks."""
         return blake2b("".join(block.digest for block in self.blocks).encode(), digest_size=8).hexdigest()
 
 
 @lru_cache(maxsize=4)
 def arrangement(counts: tuple[int, ...], round_: int, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The blocks in the order of a round, and how many lines there are up to the end of each."""
+    """The blocks in the order of an epoch, and the cumulative number of lines."""
     blocks = np.random.default_rng((seed, round_)).permutation(len(counts))
     return blocks, np.cumsum(np.asarray(counts)[blocks])
 
 
 @lru_cache(maxsize=4)
 def order(size: int, first: int, seeds: tuple[int, int]) -> NDArray[Any]:
-    """In which order the lines come that are shuffled together."""
+    """The order of the lines that are shuffled together."""
     return np.random.default_rng((*seeds, first, size)).permutation(size)
 
 

@@ -1,6 +1,6 @@
-"""What a mixture is made of: sets of real lines, and synthetic ones.
+"""The components of a mixture: sets of real lines, and synthetic lines.
 
-A `Source` is what a person configures; it opens into one `Supply` or, where it holds several sets, into several.
+A `Source` is the configuration; it opens into one `Supply` or, if it contains several sets, into several.
 """
 
 from abc import ABC, abstractmethod
@@ -19,38 +19,38 @@ from drethtr.lines.sources import open_all
 from drethtr.synthesis.recombination import Recombination, Recombined, read_gaps
 from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 
-RECOMBINE = 1  # keeps the chances that are drawn here apart from those of the order
+RECOMBINE = 1  # separates these random numbers from those of the order
 
 
 class Supply(ABC):
-    """Samples without end."""
+    """An endless sequence of samples."""
 
     @abstractmethod
     def sample(self, number: int, seed: int) -> Sample:
-        """The sample of this number, counted from 0: always the same for the same seed."""
+        """The sample with this number, counted from 0; it depends only on the seed."""
 
     def texts(self) -> Iterator[str]:
-        """The texts of its real lines, each once, to learn an alphabet from."""
+        """The texts of its real lines, each once, for learning the alphabet."""
         return iter(())
 
     def within(self, characters: str) -> "Supply":
-        """The same supply, writing with these characters only; what others wrote stays as it is."""
+        """The supply with synthetic text restricted to these characters."""
         return self
 
     @abstractmethod
     def describe(self) -> str:
-        """What it holds, for the log."""
+        """A description for the log."""
 
     @abstractmethod
     def digest(self) -> str:
-        """The same as long as its files hold the same lines in the same order, as far as can be told in short time."""
+        """A digest that changes with the lines of the files and their order, as far as can be checked quickly."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
     """Base of the configs in a mixture.
 
-    weight              its share of the samples, relative to the others'; with 0 it only lends its characters
+    weight              its share of the samples, relative to the others'; with 0 it only contributes characters
     """
 
     weight: float = 1.0
@@ -69,7 +69,7 @@ class FromFiles(Source, ABC):
     """Base of the sources of real lines.
 
     paths               patterns of files or URLs, such as `lines/*.train.parquet`
-    clean_only          leave out lines whose text has editorial signs or uncertain letters
+    clean_only          leave out lines whose text has editorial marks or uncertain letters
     min_characters      leave out shorter texts
     max_characters      leave out longer texts
     """
@@ -80,14 +80,14 @@ class FromFiles(Source, ABC):
     max_characters: int | None = None
 
     def suits(self, text: str, clean: bool) -> bool:
-        """Whether a line is one to train on."""
+        """Whether to train on a line."""
         long = self.max_characters is not None and len(text) > self.max_characters
         return (clean or not self.clean_only) and len(text.strip()) >= self.min_characters and not long
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetFactor:
-    """Multiplies the share of one set; 0 leaves it out."""
+    """A factor for the share of one set; 0 leaves it out."""
 
     set: str
     factor: float
@@ -97,9 +97,9 @@ class SetFactor:
 class Real(FromFiles):
     """Real lines from files or folders, all in memory.
 
-    balance             the share of a set is its number of lines to this power: 1 treats all lines alike, 0 all sets
+    balance             the share of a set is its number of lines to this power: 1 weights lines equally, 0 sets
     factors             exceptions by set
-    recombined          whether, and how, lines are put together of words of others
+    recombined          whether and how lines are recombined from words of others
     """
 
     balance: float = 1.0
@@ -112,18 +112,18 @@ class Real(FromFiles):
             raise ConfigError(f"the balance of sets must be in [0, 1], not {self.balance}")
 
     def open(self) -> list[tuple[float, Supply]]:
-        """One supply per set, in the order of their names.
+        """One supply per set, sorted by name.
 
         Raises:
             DataError: if a file cannot be used, or no line is left.
-            ConfigError: if a factor is negative, or names a set that is not there.
+            ConfigError: if a factor is negative, or names a set that does not exist.
         """
         found: dict[str, list[Sample]] = defaultdict(list)
         for sample in open_all(self.paths):
             found[sample.set].append(sample)
         factors = {factor.set: factor.factor for factor in self.factors}
         if unknown := factors.keys() - found.keys():
-            raise ConfigError(f"factor for the set {min(unknown)!r}, but there are only {', '.join(sorted(found))}")
+            raise ConfigError(f"unknown set {min(unknown)!r} in factors; known: {', '.join(sorted(found))}")
         if factors and min(factors.values()) < 0:
             raise ConfigError(f"factors of sets must not be negative: {factors}")
         anew = self.recombined
@@ -136,14 +136,14 @@ class Real(FromFiles):
                 recombination = Recombination.of(kept, gaps, anew.share) if anew is not None else None
                 supplies.append((weight, RealLines(name, kept, len(samples) - len(kept), recombination)))
         if not supplies:
-            raise DataError(f"no line to train on is left of {', '.join(self.paths)}")
+            raise DataError(f"no training lines left in {', '.join(self.paths)}")
         total = sum(weight for weight, _ in supplies)
         return [(weight / total, supply) for weight, supply in supplies]
 
 
 @dataclass(frozen=True)
 class RealLines(Supply):
-    """The lines of one set, round after round, each round in another order."""
+    """The lines of one set, epoch after epoch, each in another order."""
 
     set: str
     samples: tuple[Sample, ...]
@@ -151,7 +151,7 @@ class RealLines(Supply):
     recombination: Recombination | None = None
 
     def sample(self, number: int, seed: int) -> Sample:
-        """The sample of this number; none comes again before all others came."""
+        """The sample with this number; none repeats before all others have come."""
         round_, turn = divmod(number, len(self.samples))
         place = int(order(len(self.samples), round_, seed)[turn])
         if self.recombination is None:
@@ -163,32 +163,32 @@ class RealLines(Supply):
         return (sample.text for sample in self.samples)
 
     def describe(self) -> str:
-        """Its lines and what the filters left out."""
+        """The number of lines, and of those that the filters left out."""
         left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
         anew = self.recombination
-        words = f"; {anew.share:.0%} of {len(anew.page):,} put together anew of words of their pages" if anew else ""
+        words = f"; {anew.share:.0%} of {len(anew.page):,} recombined from words of their pages" if anew else ""
         return f"{self.set}: {len(self.samples):,} lines{left_out}{words}"
 
     def digest(self) -> str:
-        """Of its lines."""
+        """A digest of its lines."""
         lines = lines_digest(self.samples)
         return lines if self.recombination is None else f"{lines}, {self.recombination.digest()}"
 
 
 @lru_cache(maxsize=256)
 def order(size: int, round_: int, seed: int) -> NDArray[Any]:
-    """A permutation of `size` lines, another one for every round."""
+    """A permutation of `size` lines, different for every epoch."""
     return np.random.default_rng((seed, round_)).permutation(size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Made(Source):
-    """Synthetic lines, every one of them new."""
+    """Synthetic lines, each of them new."""
 
     lines: Synthetic
 
     def open(self) -> list[tuple[float, Supply]]:
-        """One supply.
+        """A single supply.
 
         Raises:
             DataError: if there are no fonts.
@@ -203,18 +203,18 @@ class MadeLines(Supply):
     synthesizer: Synthesizer
 
     def within(self, characters: str) -> "MadeLines":
-        """Lines of these characters, unless the config names its own."""
+        """These lines restricted to these characters, unless the config specifies its own."""
         config = self.synthesizer.config
         return self if config.alphabet else MadeLines(replace(config, alphabet=characters).build())
 
     def sample(self, number: int, seed: int) -> Sample:
-        """Make the line of this number."""
+        """Render the line with this number."""
         return self.synthesizer.render(number, seed)
 
     def describe(self) -> str:
-        """Its fonts."""
+        """The number of fonts and their folder."""
         return f"synthetic: lines in {len(self.synthesizer.fonts)} fonts of {self.synthesizer.fonts.path}"
 
     def digest(self) -> str:
-        """Of its fonts and texts."""
+        """A digest of its fonts and texts."""
         return self.synthesizer.digest()

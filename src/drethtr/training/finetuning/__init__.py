@@ -1,4 +1,4 @@
-"""A trained model goes on to learn a person's own lines, from fifty to some thousand of them.
+"""Fine-tune a trained model on your own lines, from fifty to a few thousand of them.
 
 material = gather(plan)
 outcome = finetune(material, Path("mine.safetensors"))

@@ -1,4 +1,4 @@
-"""The card of a fine-tuned model: what it comes from, what it learned from, and how well it reads now."""
+"""The model card of a fine-tuned model: its origin, its training data, and its accuracy."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from drethtr.sharing.card import NOT_STATED, mappings
 from drethtr.training.finetuning.material import Material
 
 NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", "fine_tuned")
-"""What a card says of other weights than these."""
+"""Entries of a card that do not hold for other weights."""
 
 
 def card_of(material: Material, trained: Model, before: Rates, after: Rates) -> dict[str, Any]:
-    """The card of what was trained; its own card, so far, says how long that took."""
+    """The card of a fine-tuned model; the card of `trained` so far has the training time."""
     start, plan = material.start.card, material.plan
     name = start.get("name", Path(plan.model).stem)
     kept = {key: value for key, value in start.items() if key not in NOT_INHERITED}
@@ -29,25 +29,25 @@ def card_of(material: Material, trained: Model, before: Rates, after: Rates) -> 
 
 
 def data_of(card: Mapping[str, Any], material: Material) -> list[Mapping[str, Any]]:
-    """The data of the start and the sets learned from; of one that is there, what was said stays."""
+    """The data of the starting model and the new sets; existing descriptions are kept."""
     stated = mappings(card.get("data"))
     names = {entry.get("set") for entry in stated}
     return [*stated, *(origin(entry) for entry in sorted(sets_of(material).items()) if entry[0] not in names)]
 
 
 def sets_of(material: Material) -> Counter[str]:
-    """How many lines of each set were learned from."""
+    """Number of training lines of each set."""
     return Counter(sample.set for sample in (*material.parts.train, *material.old))
 
 
 def origin(entry: tuple[str, int]) -> dict[str, str]:
-    """A set among the data of a card; what its lines are licensed under, only their owner can add."""
+    """A card entry for a set; only the owner of its lines can add the license."""
     name, lines = entry
-    return {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines given to drethtr finetune"}
+    return {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines passed to drethtr finetune"}
 
 
 def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[str, Any]:
-    """What was done."""
+    """A description of the fine-tuning."""
     parts, alphabet, plan = material.parts, material.alphabet, material.plan
     return {
         "from": start,

@@ -1,7 +1,7 @@
 """finetune(material, output): the whole of fine-tuning, top to bottom.
 
-Everything on the way lies in a folder beside the result, `mine.run` for `mine.safetensors`: the lines in their parts,
-and a training run for each share of them that is trained on. An interrupted run goes on from there.
+Intermediate files are in a folder beside the result, `mine.run` for `mine.safetensors`: the split lines, and a training
+run for each share of them. An interrupted run continues from there.
 """
 
 import json
@@ -38,9 +38,9 @@ VALIDATION = "validation.parquet"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of fine-tuning; rates are those of the validation lines, which the best weights were chosen by.
+    """The result of fine-tuning; the rates are on the validation lines that selected the best weights.
 
-    change  the error rate after less the one before, with its interval
+    change  the error rate after minus the one before, with its interval
     """
 
     model: Model
@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where, and with what, models are trained; all of them in one precision, so that they can be compared."""
+    """Where and how models are trained; all of them in one precision, so that they are comparable."""
 
     folder: Path
     device: str
@@ -63,14 +63,14 @@ class Workplace:
 def finetune(
     material: Material, output: Path, *, resume: bool = False, device: str = "cpu", workers: int = 1
 ) -> Outcome:
-    """Go on with a model on a person's lines, and write the result, a model or an adapter, to `output`.
+    """Fine-tune a model and write the result, a model or an adapter, to `output`.
 
     Args:
-        resume: Go on with what an interrupted run left beside `output`.
+        resume: Continue an interrupted run beside `output`.
         workers: Processes that load lines; they do not change the result.
 
     Raises:
-        ConfigError: if there is such a run and `resume` is false, or it is of other lines or wishes.
+        ConfigError: if there is such a run and `resume` is false, or it has other lines or options.
     """
     folder = folder_of(output)
     place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume))
@@ -91,15 +91,15 @@ def finetune(
 
 
 def folder_of(output: Path) -> Path:
-    """Where everything lies on the way to a result."""
+    """The folder for the intermediate files of a result."""
     return output.with_suffix(".run")
 
 
 def open_folder(material: Material, folder: Path, device: str, *, resume: bool) -> bool:
-    """Make the folder of a run, or see whether the one that is there is of the same lines and wishes.
+    """Create the folder of a run, or check that an existing one has the same lines and options.
 
     Returns:
-        Whether to train in bfloat16, which was measured when the folder was made.
+        Whether to train in bfloat16, which was measured when the folder was created.
     """
     plan = folder / PLAN
     wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
@@ -112,18 +112,18 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
             unfinished.write_text(made, encoding="utf-8")
         return bfloat16
     if not resume:
-        raise ConfigError(f"{folder} holds a run already; add --resume to go on with it, or --force to begin anew")
+        raise ConfigError(f"{folder} already contains a run; add --resume to continue it, or --force to start over")
     found = json.loads(plan.read_text(encoding="utf-8"))
     measured: bool = found.pop("bfloat16")
     if found != wanted:
         options = [name for name, value in wanted["plan"].items() if found["plan"].get(name) != value]
-        others = f"other options ({', '.join(options)})" if options else "other lines or another start"
-        raise ConfigError(f"{folder} holds a run with {others}; to begin anew, give --force in place of --resume")
+        others = f"other options ({', '.join(options)})" if options else "other lines or another starting model"
+        raise ConfigError(f"{folder} contains a run with {others}; to start over, use --force instead of --resume")
     return measured
 
 
 def learned(material: Material, share: float, place: Workplace) -> Model:
-    """The best model of a training on a share of the lines; one that was finished before is not trained again."""
+    """The best model of a training on a share of the lines; a finished training is not repeated."""
     samples = material.some(share)
     folder = place.folder / f"{len(samples)}_lines"
     best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
@@ -139,16 +139,17 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
         )
         run = replace(run, bfloat16=place.bfloat16)
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
-        effort = load_model(folder / LATEST).card  # the best ones were found before that
+        effort = load_model(folder / LATEST).card  # the best weights were found before that
         save_model(replace(found, card=effort), best)
     return load_model(best)
 
 
 def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adapter | None]:
-    """A model with its numbers rounded as its file will have them, so that what is measured is what is saved.
+    """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
-    Its n-grams, if it has any, learn the share of the lines that it learned; those of an adapter are its model's. It
-    reads with the decoder of the start: few lines say little about which one is better.
+    Its n-grams, if it has any, also learn the same share of the lines; an adapter keeps those of its base model. It
+    uses the
+    decoder of the starting model, because few lines say little about which one is better.
     """
     trust = Trust(strategy=material.start.trust.strategy)
     if not material.plan.adapter:
@@ -162,7 +163,7 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
 
 
 def trusted(material: Material, trained: Model, device: str) -> Model:
-    """The model with what it may believe of itself; where nothing was better than the start, all that this does."""
+    """The calibrated model; if nothing was better than the starting model, calibration is the only change."""
     unchanged = replace(trained, trust=material.start.trust)
     if unchanged.hash == material.start.hash:
         return unchanged
@@ -170,7 +171,7 @@ def trusted(material: Material, trained: Model, device: str) -> Model:
 
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
-    """The learning curve; `after` are the errors of the model that learned from all lines."""
+    """The learning curve; `after` are the errors of the model trained on all lines."""
     validation = material.parts.validation
     trained = (as_saved(material, share, learned(material, share, place))[0] for share in SHARES[:-1])
     fewer = [edits(model, validation, place.device) for model in trained]
@@ -179,13 +180,13 @@ def curve_of(material: Material, after: list[Counts], place: Workplace) -> Learn
 
 
 def clear(folder: Path) -> None:
-    """Remove weights that nobody needs any more; the lines and the figures of the runs stay."""
+    """Remove weights that are no longer needed; the lines and metrics of the runs stay."""
     for pattern in ("*_lines.safetensors", "*_lines/*.safetensors"):
         for path in folder.glob(pattern):
             path.unlink()
 
 
 def forget(output: Path) -> None:
-    """Remove what an earlier run left beside a result."""
+    """Remove the files of an earlier run beside a result."""
     if (folder_of(output) / PLAN).exists():
         rmtree(folder_of(output))

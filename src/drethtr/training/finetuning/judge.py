@@ -1,4 +1,4 @@
-"""What fine-tuning changed, measured on the validation lines, and what the model may believe of itself now."""
+"""Measure the effect of fine-tuning on the validation lines, and recalibrate the model."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,22 +14,22 @@ from drethtr.recognition.recognizer import Recognizer
 
 
 def edits(model: Model, samples: Sequence[Sample], device: str) -> list[Counts]:
-    """The errors of a model on each line, read as users read."""
+    """The errors of a model on each line, read with its default strategy."""
     readings = read_lines(Recognizer(model, device=device), samples)
     return score([sample.text for sample in samples], [reading.text for reading in readings])
 
 
 def pages_of(samples: Sequence[Sample]) -> list[str]:
-    """The page of each line, "" where it is unknown."""
+    """The page of each line, "" if unknown."""
     return list(map(page_of, samples))
 
 
 def with_trust(model: Model, samples: Sequence[Sample], device: str) -> Model:
-    """The model calibrated as far as there are lines for it; it keeps reading with its strategy."""
+    """The model calibrated as far as there are enough lines; it keeps its strategy."""
     untold = replace(model, trust=Trust(strategy=model.trust.strategy))
     if len(samples) < TO_CALIBRATE:
         return untold
     try:
         return calibrate(untold, samples, usual_strategies(untold), device=device)
-    except DataError:  # all characters were right, or none: there is nothing to calibrate
+    except DataError:  # all characters were correct, or none, so there is nothing to calibrate
         return untold

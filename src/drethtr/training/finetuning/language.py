@@ -1,4 +1,4 @@
-"""What a model with n-grams learns of the language of new lines."""
+"""Update a model's n-grams with the texts of new lines."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,16 +8,16 @@ from drethtr.language.learn import learn
 from drethtr.recognition.model_file import Model
 
 KEPT = 0.5
-"""How much what is known counts; the new lines count for the rest."""
+"""Weight of the existing n-grams; the new lines get the rest."""
 
 
 def with_language(model: Model, texts: Sequence[str]) -> Model:
-    """The model with n-grams of its own and of new texts, about as many as before; without any, as it is."""
+    """The model with its n-grams and those of new texts, about as many as before; unchanged if it has none."""
     if model.ngrams is None:
         return model
     known, most = model.ngrams, len(model.ngrams.tokens)
     try:
         ngrams = learn([texts, known], [1 - KEPT, KEPT], model.tokenizer, order=known.order, most=most)
-    except DataError:  # no text is as long as an n-gram
+    except DataError:  # no text is long enough for an n-gram
         return model
     return replace(model, ngrams=ngrams)

@@ -1,8 +1,8 @@
-"""What twice as many lines would bring, from error rates after a quarter, half and all of them.
+"""Estimate the gain from twice as many lines, from error rates after a quarter, half and all of them.
 
-Error rates fall with the amount of data as a power of it, a straight line on logarithmic scales. It is laid through the
-points and drawn on by one doubling. The interval has two parts: other pages might have been drawn to measure on, and
-other trainings would have ended elsewhere, which shows in how far the points lie off the line.
+Error rates follow a power law in the amount of data, which is a straight line on logarithmic scales. The line is fitted
+to the points and extrapolated by one doubling. The interval has two parts: the choice of pages to measure on, and the
+variation between trainings, which shows in how far the points are from the line.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Error rates after training on so many lines, and by how much twice the most would lower the last.
+    """Error rates by number of training lines, and the expected reduction from doubling the largest number.
 
-    The gain and the ends of its 95 % interval are fractions: 0.01 is one point.
+    The gain and the limits of its 95 % interval are fractions: 0.01 is one point.
     """
 
     lines: tuple[int, ...]
@@ -33,11 +33,11 @@ class LearningCurve:
 
 
 def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], pages: Sequence[str]) -> LearningCurve:
-    """The curve of several models, trained on so many lines, from their errors on the same validation lines.
+    """The curve of several models, trained on `lines` lines, from their errors on the same validation lines.
 
     Args:
         edits: For each model, its counts on each line.
-        pages: Page of each validation line, "" where unknown; such lines are drawn alone.
+        pages: Page of each validation line, "" if unknown; such lines are drawn one by one.
     """
     rng = np.random.default_rng(0)
     columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
@@ -52,12 +52,12 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
 
 
 def log_rates(sums: NDArray[np.int64]) -> Floats:
-    """Logarithms of error rates from rows of edits and, last, characters; no edit counts as half a one."""
+    """Logarithms of error rates, from rows of edits with the number of characters last; zero edits count as half."""
     return np.asarray(np.log(np.maximum(sums[:, :-1], 0.5) / np.maximum(sums[:, -1:], 1)))
 
 
 def straight(rates: Floats, doublings: Floats) -> Floats:
-    """Slope and height at 0 of the line through each row of logarithmic rates, (rows, 2)."""
+    """Slope and intercept of the line through each row of logarithmic rates, (rows, 2)."""
     return np.asarray(np.polyfit(doublings, rates.T, 1).T)
 
 
@@ -69,6 +69,6 @@ def misfit(rates: Floats, doublings: Floats) -> float:
 
 
 def gains(rates: Floats, doublings: Floats) -> Floats:
-    """By how much the rate falls from where the line ends, 0, to one doubling further, for each row."""
+    """The reduction of the rate from the end of the line, 0, to one doubling further, for each row."""
     slope, height = straight(rates, doublings).T
     return np.asarray(np.exp(height) - np.exp(height + slope))

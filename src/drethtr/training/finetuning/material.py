@@ -1,4 +1,4 @@
-"""All that fine-tuning begins with: the model, the lines, and what they ask of the alphabet."""
+"""Everything fine-tuning starts from: the model, the lines, and the change of alphabet they require."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -15,14 +15,14 @@ from drethtr.training.finetuning.parts import Parts, narrow, part
 from drethtr.training.finetuning.plan import Plan, widest_line
 
 NEEDED = ("accelerate", "pyarrow")
-"""Packages without which nothing can be trained."""
+"""Packages required for training."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a plan finds: the model, own lines in their parts, and old ones.
+    """The model, the split lines, and the old lines of a plan.
 
-    `alphabet` goes from the model's to that of the result.
+    `alphabet` is the change from the model's alphabet to that of the result.
     """
 
     plan: Plan
@@ -32,7 +32,7 @@ class Material:
     alphabet: AlphabetChange
 
     def fingerprint(self) -> str:
-        """Hash of the start and of all lines with their texts, by their parts."""
+        """Hash of the starting model and of all lines with their texts, by split."""
         digest = blake2b(weights_hash(self.start.weights).encode(), digest_size=16)
         for samples in (self.parts.train, self.parts.validation, self.old):
             for sample in samples:
@@ -41,18 +41,18 @@ class Material:
         return digest.hexdigest()
 
     def some(self, share: float) -> tuple[Sample, ...]:
-        """The first lines to train on, that share of them; a larger share has those of a smaller one, too."""
+        """The first `share` of the training lines; a larger share includes the smaller ones."""
         return self.parts.train[: round(share * len(self.parts.train))]
 
 
 def gather(plan: Plan) -> Material:
-    """Open all that a plan names; nothing is written.
+    """Open everything a plan refers to; nothing is written.
 
     Raises:
         CheckpointError: if the model cannot be used.
         DataError: if lines cannot be used, or there are too few.
         ConfigError: if the alphabet has to change and cannot.
-        MissingExtraError: if a package is not installed that training needs.
+        MissingExtraError: if a package required for training is not installed.
     """
     for package in NEEDED:
         if find_spec(package) is None:
@@ -61,8 +61,8 @@ def gather(plan: Plan) -> Material:
     given = open_all(plan.validation) if plan.validation else []
     parts = narrow(part(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start))
     old = tuple(clean_lines(open_all(plan.old_data))) if plan.old_data else ()
-    for name, samples in (("lines to learn from", parts.train), ("--old-data", old)):
-        check_apart({name: samples, "lines to choose by": parts.validation})
+    for name, samples in (("training lines", parts.train), ("--old-data", old)):
+        check_apart({name: samples, "validation lines": parts.validation})
     alphabet = AlphabetChange.between(
         start.tokenizer,
         [sample.text for sample in (*parts.train, *old)],

@@ -1,4 +1,4 @@
-"""Which of a person's lines train, and which ones choose the best weights."""
+"""Split lines into training and validation."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,21 @@ from drethtr.lines.sample import Sample, fingerprint, page_of
 from drethtr.training.feed.batch import NARROWEST
 
 SHARE = 0.15
-"""Of the lines, to choose the best weights by."""
+"""Share of the lines for validation."""
 
 MOST = 0.3
-"""Of the lines, where pages are so long that they make more than the share."""
+"""Maximum share of the lines for validation, if pages are long."""
 
 FEWEST = 20
-"""Lines, without which fine-tuning does not begin."""
+"""Minimum number of lines for fine-tuning."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Lines to train on, page after page in an order drawn by chance, and lines to choose by.
+    """Training lines, page by page in random order, and validation lines.
 
-    by_page   whether it is known that no page is in both
-    left_out  how many lines are in neither, by reason
+    by_page   whether no page is in both parts for certain
+    left_out  number of lines in neither part, by reason
     """
 
     train: tuple[Sample, ...]
@@ -37,9 +37,9 @@ class Parts:
 
 
 def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int = 0) -> Parts:
-    """Share lines out between training and validation; all train if lines to choose by are `given`.
+    """Split lines into training and validation; all are for training if validation lines are `given`.
 
-    Whole pages are drawn, so that the figures are those of new pages. Where there are too few of them, lines are.
+    Whole pages are drawn, so that metrics hold for new pages. If there are too few pages, lines are drawn.
 
     Raises:
         DataError: if there are too few lines, or none of those given is usable.
@@ -48,12 +48,12 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
     kept = usable(samples, left_out)
     if len(kept) < FEWEST:
         reasons = "".join(f"; {number} {reason}" for reason, number in left_out.items())
-        raise DataError(f"{len(kept)} usable lines{reasons}: too few to fine-tune on, transcribe at least {FEWEST}")
+        raise DataError(f"{len(kept)} usable lines{reasons}; fine-tuning needs at least {FEWEST}")
     pages = shuffled_pages(kept, seed)
     if given:
         chosen_by = tuple(usable(given, left_out))
         if not chosen_by:
-            raise DataError(f"none of the {len(given)} lines to choose the best weights by is usable")
+            raise DataError(f"none of the {len(given)} validation lines is usable")
         return parts_of(joined(pages), chosen_by, left_out)
     chosen = choose(pages, len(kept))
     if chosen is None:
@@ -64,25 +64,25 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
 
 
 def parts_of(train: tuple[Sample, ...], validation: tuple[Sample, ...], left_out: Mapping[str, int]) -> Parts:
-    """The parts, having seen whether all pages are known: lines of one page in both are refused later."""
+    """The parts, noting whether all pages are known; lines of one page in both are refused later."""
     return Parts(train, validation, all(map(page_of, (*train, *validation))), left_out)
 
 
 def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
-    """The lines whose text says what is on them, each image once; what is left out is counted."""
+    """The lines with clean, non-empty texts, each image once; lines left out are counted."""
     kept: dict[bytes, Sample] = {}
     for sample in samples:
         if not sample.clean:
-            left_out["with editorial signs or uncertain letters"] += 1
+            left_out["with editorial marks or uncertain letters"] += 1
         elif not sample.text.strip():
             left_out["without text"] += 1
         elif kept.setdefault(fingerprint(sample), sample) is not sample:
-            left_out["whose image is there already"] += 1
+            left_out["with a duplicate image"] += 1
     return list(kept.values())
 
 
 def shuffled_pages(samples: Sequence[Sample], seed: int) -> list[tuple[Sample, ...]]:
-    """The lines of each page, pages in an order drawn by chance; a line of unknown page is one by itself."""
+    """The lines of each page, pages in random order; a line of unknown page counts as a page."""
     pages: dict[str | int, list[Sample]] = defaultdict(list)
     for number, sample in enumerate(samples):
         pages[page_of(sample) or number].append(sample)
@@ -91,7 +91,7 @@ def shuffled_pages(samples: Sequence[Sample], seed: int) -> list[tuple[Sample, .
 
 
 def choose(pages: Sequence[Sequence[Sample]], lines: int) -> set[int] | None:
-    """Numbers of pages that together make the share of the lines, or a little more; None if none do."""
+    """Numbers of pages that together make up the share of the lines, or a little more; None if none do."""
     chosen: set[int] = set()
     taken = 0
     for number, page in enumerate(pages):
@@ -104,12 +104,14 @@ def choose(pages: Sequence[Sequence[Sample]], lines: int) -> set[int] | None:
 
 
 def joined(pages: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
-    """The lines of all pages, in their order."""
+    """The lines of all pages, in order."""
     return tuple(sample for page in pages for sample in page)
 
 
 def narrow(parts: Parts, preparation: Preparation, widest: int) -> Parts:
-    """The same without training lines that have more than `widest` columns when prepared, or too few for their text.
+    """The parts without training lines that are too narrow for their text, or wider than `widest` columns.
+
+    The columns are those after preprocessing.
 
     Raises:
         DataError: if an image cannot be read, or too few lines are left.
@@ -124,12 +126,14 @@ def narrow(parts: Parts, preparation: Preparation, widest: int) -> Parts:
         else:
             kept.append(sample)
     if len(kept) < FEWEST / 2:
-        raise DataError(f"{len(kept)} of {len(parts.train)} lines are short enough to train on; are they single lines?")
+        raise DataError(
+            f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"
+        )
     return replace(parts, train=tuple(kept), left_out=left_out)
 
 
 def columns_of(size: tuple[int, int], preparation: Preparation) -> float:
-    """The columns of a line of width x height pixels when prepared, without end if those are too many to prepare it."""
+    """The columns of a line of width x height pixels after preprocessing, infinite if it is too wide for that."""
     try:
         return preparation.columns(*size)
     except DataError:

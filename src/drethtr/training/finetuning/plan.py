@@ -1,4 +1,4 @@
-"""What is to be fine-tuned on what, and how hard: a run of training made from the data and the model."""
+"""Plan fine-tuning: derive a training run from the data and the model."""
 
 from dataclasses import dataclass
 from glob import escape
@@ -24,33 +24,33 @@ from drethtr.training.start import FromModel
 from drethtr.training.tuning import LowRank, Whole
 
 VALIDATIONS = 16
-"""So often the validation lines are read on the way, if the run is not ended before."""
+"""Number of validations during training, unless it ends early."""
 
 PATIENCE = 5
 VALIDATION_LINES = 200
 
 ADAPTER_BYTES = 1_000_000
 HEADER_BYTES = 60_000
-"""More than the names and shapes of an adapter's weights, its card and trust take."""
+"""Upper limit of the names and shapes of an adapter's weights, its card and its calibration."""
 
 HIGHEST_RANK = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a person wants; two equal plans on the same files give the same model, in the same precision.
+    """The options of fine-tuning; equal plans on the same files give the same model, in the same precision.
 
-    data            the lines, as `drethtr.lines.sources.open_all` takes them
-    model           the file to begin with
-    validation      lines to choose the best weights by; else a part of the data
+    data            the lines, as accepted by `drethtr.lines.sources.open_all`
+    model           the starting model
+    validation      validation lines; default: a part of the data
     old_data        lines that the model must not forget, mixed in
-    old_share       of the lines seen, that part is from the old data
-    adapter         learn small additions only
+    old_share       share of the lines seen that comes from the old data
+    adapter         train a LoRA adapter only
     minimum_count   how often a new character must occur to be added
-    drop_unused     take characters away that no text has
-    learning_curve  also train on a quarter and on half of the lines, to see what more would bring
-    samples         lines seen in a training, round after round; else as many as suit their number
-    seed            of all chance: which lines come when, and how they are varied
+    drop_unused     remove characters that no text has
+    learning_curve  also train on a quarter and on half of the lines, to estimate the gain from more
+    samples         lines seen in a training, over several epochs; default: depends on their number
+    seed            of all randomness: the order of lines and their augmentation
     """
 
     data: tuple[str, ...]
@@ -73,16 +73,16 @@ class Plan:
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
         if self.adapter and self.drop_unused:
-            raise ConfigError("an adapter changes no alphabet; leave out either the adapter or the dropping")
+            raise ConfigError("an adapter cannot change the alphabet; use either --adapter or --drop-unused")
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How hard to train.
+    """The intensity of training.
 
-    samples   lines seen in all: on fewer lines more rounds, but not more in all
-    method    Muon learns more from each line; the small matrices of an adapter are none for it
-    backbone  share of the learning rate that the image embedding gets
+    samples   lines seen in total; fewer lines get more epochs, but not more in total
+    method    Muon learns more from each line, but does not suit the small matrices of an adapter
+    backbone  learning rate of the image embedding, relative to the rest
     """
 
     samples: int
@@ -92,7 +92,7 @@ class Pace:
 
     @classmethod
     def of(cls, lines: int, *, adapter: bool) -> "Pace":
-        """For so many lines; recipes/finetune_curve.py measures what comes of it."""
+        """The pace for a number of lines; recipes/finetune_curve.py measures its effect."""
         samples = round(280 * sqrt(lines))
         if adapter:
             return cls(samples, AdamW(), 2e-3, 1.0)
@@ -138,9 +138,9 @@ def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Pa
 
 
 def knows_language(model: Model) -> bool:
-    """Whether a model reads best with a vote of what its decoder knows of language.
+    """Whether a model reads best with its decoder as a language model.
 
-    Then the decoder learns that of the new lines, and forgets none; n-grams vote in its place.
+    If so, the decoder also learns the texts of the new lines and forgets none; n-grams replace this.
     """
     strategy = model.trust.strategy
     return isinstance(strategy, Joint) and strategy.weights.language > 0 and model.ngrams is None
@@ -159,15 +159,15 @@ def network_without_weights(model: Model) -> DRetHTR:
 
 def characters_of(tokenizer: Tokenizer) -> str:
     """The characters of a changed alphabet."""
-    assert isinstance(tokenizer, Characters), "no other alphabet is ever changed"
+    assert isinstance(tokenizer, Characters), "only an alphabet of characters can be changed"
     return tokenizer.characters
 
 
 def rank_of(model: Model) -> int:
-    """The rank of an adapter's changes: the highest that it has room for, up to one that is enough.
+    """The rank of an adapter: the highest that fits the size limit, up to `HIGHEST_RANK`.
 
     Raises:
-        ConfigError: if the model is so large that none has.
+        ConfigError: if the model is too large even for rank 1.
     """
     room = (ADAPTER_BYTES - HEADER_BYTES) // 2 // size_of_rank(network_without_weights(model))
     if not room:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from drethtr.synthesis import fields
-from drethtr.synthesis.fields import (
+from drethtr.images import fields
+from drethtr.images.fields import (
     blur,
     blur_numpy,
     blur_opencv,

@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.cli.compare_report import Side, confidence_rows, shown, without_text
 from drethtr.evaluation.compare import CONVENTION, ComparedLine, Comparison, Difference
+from drethtr.evaluation.comparison import Side, confidence_rows, shown, without_text
 from drethtr.lines.sample import Sample
 from drethtr.text.normalize import for_scoring
 

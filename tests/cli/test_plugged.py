@@ -1,0 +1,83 @@
+"""Commands from entry points."""
+
+import sys
+
+import pytest
+
+from drethtr.cli import plugged
+
+COMMANDS = """
+import typer
+
+NEEDS = {needs}
+
+
+def greet(name: str) -> None:
+    "Greet somebody."
+    typer.echo(f"hello {{name}}")
+
+
+app = typer.Typer(help="Several.")
+app.command()(greet)
+
+
+@app.command()
+def leave() -> None:
+    "Leave."
+"""
+
+
+@pytest.fixture
+def offer(tmp_path, monkeypatch):
+    """Install a package with commands that need some packages."""
+
+    def install(needs):
+        (tmp_path / "greetings.py").write_text(COMMANDS.format(needs=needs))
+        info = tmp_path / "greetings-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greetings\nVersion: 1.0\n")
+        points = "greet = greetings:greet\nseveral = greetings:app\ntrain = greetings:greet\n"
+        (info / "entry_points.txt").write_text(f"[{plugged.ENTRY_POINTS}]\n{points}")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "greetings", raising=False)
+
+    yield install
+    sys.modules.pop("greetings", None)
+
+
+def test_a_function_and_a_group_are_plugged_in(drethtr, offer):
+    offer({})
+    shown = drethtr("--help").out
+    assert "Greet somebody." in shown and "Several." in shown
+    assert drethtr("greet", "you").out == drethtr("several", "greet", "you").out == "hello you\n"
+
+
+def test_a_command_of_our_own_is_not_replaced(drethtr, offer):
+    offer({})
+    assert "Greet" not in drethtr("train", "--help").out
+
+
+def test_a_command_without_its_packages_is_not_listed_and_says_what_it_needs(drethtr, offer):
+    offer({"no_such_package": "train"})
+    assert "Greet somebody." not in drethtr("--help").out
+    for arguments in (["greet", "you"], ["several", "greet", "you"], ["greet", "--help"]):
+        outcome = drethtr(*arguments)
+        assert outcome.code == 2
+        assert outcome.err == "drethtr: no_such_package is not installed; run: pip install 'drethtr[train]'\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "run.toml", "--output", "out"],
+        ["finetune", "lines", "--output", "a.safetensors"],
+        ["reproduce"],
+        ["convert", "weights.pt", "out.safetensors", "--preset", "base"],
+        ["bench", "decoding"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_needs_torch_says_so(drethtr, monkeypatch, arguments):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    outcome = drethtr(*arguments)
+    assert (outcome.code, outcome.err) == (2, "drethtr: torch is not installed; run: pip install 'drethtr[train]'\n")

@@ -1,0 +1,84 @@
+"""Jobs as Python programs run them; tests/cli/test_transcribe_pages.py has their other laws."""
+
+import pytest
+from made_pages import TEXTS, blank, write
+from printed_pages import put_page
+
+from drethtr import Recognizer
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.documents.read import read_page
+from drethtr.pages import FileRead, PageRead, Skipped, open_job
+
+
+@pytest.fixture
+def scans(tmp_path):
+    """A folder with a page, a page of two, and a broken file."""
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    write(blank(700, 400), TEXTS[:3]).image.save(folder / "one.png")
+    pages = [write(blank(700, 320), TEXTS[start : start + 2]).image for start in (0, 2)]
+    pages[0].save(folder / "two.tif", save_all=True, append_images=pages[1:])
+    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    return folder
+
+
+def refuse_to_load():
+    raise AssertionError("no model is needed")
+
+
+def test_a_folder_is_transcribed_once(scans, tiny_path, tmp_path):
+    """A second run finds all there, and loads nothing."""
+    events = []
+    job = open_job([scans], tmp_path / "out", ["txt", "alto"], segmentation="projection")
+    assert [error.source for error in job.unreadable] == [str(scans / "broken.png")] and len(job.waiting) == 2
+    summary = job.run(lambda: Recognizer.load(tiny_path), events.append)
+    assert (summary.done, summary.failed) == (2, 1) and summary.doubts.lines == 7
+    assert [type(event) for event in events] == [PageRead, FileRead, PageRead, PageRead, FileRead]
+    names = {"one.txt", "one.alto.xml", "two.txt", "two_0001.alto.xml", "two_0002.alto.xml"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    assert (tmp_path / "out" / "one.txt").read_text(encoding="utf-8") == events[1].document.pages[0].text
+    again = open_job([scans], tmp_path / "out", ["txt", "alto"], segmentation="projection")
+    assert again.waiting == () and again.run(refuse_to_load)[:2] == (2, 1)
+
+
+def test_documents_are_reported_without_files(scans, tiny_path):
+    before = sorted(scans.iterdir())
+    events = []
+    job = open_job([scans / "one.png"], None, [], segmentation="projection")
+    assert job.run(lambda: Recognizer.load(tiny_path), events.append).done == 1
+    assert len(events[-1].document.pages[0].lines) == 3 and sorted(scans.iterdir()) == before
+
+
+def test_a_result_that_cannot_be_written_is_reported(scans, tiny_path, tmp_path):
+    (tmp_path / "out" / "one.txt").mkdir(parents=True)
+    events = []
+    job = open_job([scans / "one.png"], tmp_path / "out", segmentation="projection", force=True)
+    summary = job.run(lambda: Recognizer.load(tiny_path), events.append)
+    assert (summary.done, summary.failed) == (0, 1) and isinstance(events[-1], Skipped)
+    assert "cannot write" in str(events[-1].error)
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "message"),
+    [
+        ({"formats": ["atlo"]}, ConfigError, "did you mean 'alto'"),
+        ({"segmentation": "kraken2"}, ConfigError, "did you mean 'kraken'"),
+        ({"segmentation": "rapid", "update": True}, ConfigError, "needs lines that are given"),
+    ],
+)
+def test_what_does_not_fit_is_refused(scans, tmp_path, more, error, message):
+    with pytest.raises(error, match=message):
+        open_job([scans], tmp_path / "out", **more)
+
+
+def test_what_is_read_is_not_overwritten(scans):
+    (scans / "one.png").rename(scans / "one.txt")
+    with pytest.raises(DataError, match="would be overwritten"):
+        open_job([scans / "one.txt"], scans)
+
+
+def test_an_updated_file_is_read_again(tmp_path, tiny_path):
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc", ""])
+    summary = open_job([tmp_path / "a.xml"], None, [], update=True).run(lambda: Recognizer.load(tiny_path))
+    kept, added = read_page(tmp_path / "a.xml").lines
+    assert kept.text == "abc" and added.text and summary.doubts.kept == 1

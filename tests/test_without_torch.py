@@ -1,0 +1,82 @@
+"""Every command that does not train works where torch is missing.
+
+Each runs in a process of its own in which importing torch fails; CI runs this file once more in an environment that
+really has none.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SAMPLES = ROOT / "samples"
+MISSING = "import sys; sys.modules['torch'] = None; from drethtr.cli.main import main; main()"
+
+
+def drethtr(*arguments, code=0):
+    """What a command prints."""
+    command = [sys.executable, "-c", MISSING, *map(str, arguments)]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert run.returncode == code, run.stderr
+    return run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("decoder", ["ctc", "joint", "careful", "greedy", "verified", "beam:2"])
+def test_lines_are_read_with_every_decoder(decoder):
+    assert "until there were none left to" in drethtr("transcribe", SAMPLES / "000000.png", "--decoder", decoder)
+
+
+def test_lines_are_read_in_int8():
+    assert "until there were none left to" in drethtr("transcribe", SAMPLES / "000000.png", "--precision", "int8")
+
+
+def test_a_page_is_written_in_every_format(tmp_path):
+    page = SAMPLES / "page" / "letter.jpg"
+    drethtr("transcribe", page, "--format", "txt,page,alto,hocr,json,csv,html,pdf", "--output", tmp_path)
+    assert len(list(tmp_path.glob("letter.*"))) == 8
+    assert "My dear Eleanor," in (tmp_path / "letter.txt").read_text(encoding="utf-8")
+    again = drethtr("transcribe", tmp_path / "letter.pdf", "--format", "json", "--output", tmp_path / "again")
+    assert "0 lines flagged" in again or "of" in again
+
+
+def test_lines_are_measured_explained_and_compared(tmp_path):
+    assert "CER" in drethtr("evaluate", SAMPLES, "--json", tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text())["overall"]["lines"] == 6
+    drethtr("explain", SAMPLES / "000003.png", "--output", tmp_path / "why.svg")
+    assert "where it looked" in (tmp_path / "why.svg").read_text(encoding="utf-8")
+    assert "no difference shown" in drethtr("compare", ":ctc", ":joint", SAMPLES)
+    assert "alphabet" in drethtr("info")
+
+
+def test_a_model_learns_language_and_is_calibrated(tmp_path):
+    """On the same few lines many times over, so that there are enough of them."""
+    lines = tmp_path / "lines"
+    lines.mkdir()
+    for number in range(30):
+        for ending in (".png", ".gt.txt"):
+            name = f"{number % 6:06}{ending}"
+            (lines / f"{number:06}{ending}").write_bytes((SAMPLES / name).read_bytes())
+    from drethtr.recognition.model_file import SHIPPED
+
+    model = tmp_path / "model.safetensors"
+    drethtr("language", SHIPPED, lines, "--output", model)
+    assert "calibrated on 30 lines" in drethtr("calibrate", model, lines, "--decoder", "ctc", "--force")
+    assert "until there were none left to" in drethtr(
+        "transcribe", SAMPLES / "000000.png", "--model", model, "--precision", "int8"
+    )
+
+
+def test_what_trains_says_what_to_install(tmp_path):
+    run = tmp_path / "run.toml"
+    run.touch()
+    for command in (
+        ["train", run, "--output", tmp_path / "out"],
+        ["finetune", SAMPLES, "--output", tmp_path / "m.safetensors"],
+    ):
+        assert "pip install 'drethtr[train]'" in drethtr(*command, code=2)
+    assert "pip install 'drethtr[train]'" in drethtr(
+        "transcribe", SAMPLES / "000000.png", "--precision", "bfloat16", code=2
+    )
