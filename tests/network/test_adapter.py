@@ -1,20 +1,23 @@
 from copy import deepcopy
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from conftest import TINY
 
 from drethtr.base.errors import CheckpointError
 from drethtr.network.adapter import (
-    UP,
-    apply_changes,
+    LowRankChange,
     begin_changes,
     changes_between,
     projections,
     size_of_rank,
     with_changes,
 )
+from drethtr.network.backend import weights_of
 from drethtr.network.network import DRetHTR
+from drethtr.recognition.adapter_file import UP, adapted
 
 RANK = 3
 
@@ -37,6 +40,11 @@ def taught(network):
 
 def images():
     return torch.rand(1, 1, 48, 160), torch.tensor([160]), torch.tensor([[4, 5, 6]])
+
+
+def test_what_is_learned_lies_where_the_weight_does():
+    change = LowRankChange(torch.empty(4, 3, device="meta", dtype=torch.float16), rank=2)
+    assert {(part.device.type, part.dtype) for part in change.parameters()} == {("meta", torch.float16)}
 
 
 @torch.inference_mode()
@@ -71,30 +79,33 @@ def test_changes_added_to_the_weights_read_alike(network):
     assert not torch.allclose(whole(*given)[0], network(*given)[0])
 
 
+def found_changes(before, after):
+    """What was learned, as an adapter's file has it."""
+    return {name: factor.numpy() for name, factor in changes_between(before, after, RANK).items()}
+
+
 def test_changes_are_found_again_from_the_weights(network):
     whole = added(taught(network))
-    again = deepcopy(network)
-    apply_changes(again, changes_between(network, whole, RANK))
-    for name, weight in whole.state_dict().items():
-        torch.testing.assert_close(again.state_dict()[name], weight, rtol=1e-4, atol=1e-5)
+    again = adapted(weights_of(network), found_changes(network, whole))
+    for name, weight in weights_of(whole).items():
+        np.testing.assert_allclose(again[name], weight, rtol=1e-4, atol=1e-5)
 
 
 def test_changed_weights_do_not_depend_on_the_order_of_sums(network):
     """Nor does the hash of the model, which libraries that sum in another order would else change."""
-    changes = changes_between(network, added(taught(network)), RANK)
-    once, again = deepcopy(network), deepcopy(network)
-    apply_changes(once, changes)
-    order = torch.randperm(RANK)
+    changes = found_changes(network, added(taught(network)))
+    order = np.random.default_rng(0).permutation(RANK)
     turned = {name: value[:, order] if name.endswith(UP) else value[order] for name, value in changes.items()}
-    apply_changes(again, turned)
-    weights = again.state_dict()
-    assert all(torch.equal(weight, weights[name]) for name, weight in once.state_dict().items())
+    once, again = (adapted(weights_of(network), some) for some in (changes, turned))
+    assert all(np.array_equal(weight, again[name]) for name, weight in once.items())
 
 
 def test_changes_of_another_network_are_refused(network):
-    changes = changes_between(network, added(taught(network)), RANK)
-    with pytest.raises(CheckpointError, match=r"change of embed|not the shape|other layers"):
-        apply_changes(DRetHTR(TINY, 13), changes)
+    changes = found_changes(network, added(taught(network)))
+    with pytest.raises(CheckpointError, match=r"change of \S+ has not the shape of its weight"):
+        adapted(weights_of(DRetHTR(TINY, 13)), changes)
+    with pytest.raises(CheckpointError, match=r"layers that this network does not have, such as ctc\."):
+        adapted(weights_of(DRetHTR(replace(TINY, ctc=None), 12)), changes)
     changes.popitem()
-    with pytest.raises(CheckpointError, match="other layers"):
-        apply_changes(network, changes)
+    with pytest.raises(CheckpointError, match="half of a low-rank change is missing"):
+        adapted(weights_of(network), changes)

@@ -5,8 +5,8 @@ import torch
 
 from drethtr.network import cache as module
 from drethtr.network.attention import KeyValue
-from drethtr.network.cache import ROOM, TextCache
-from drethtr.recognition.search.search import select_rows
+from drethtr.network.cache import ROOM, StaleCacheError, TextCache
+from drethtr.network.network import select_rows
 
 ROWS, HEADS, WIDTH = 3, 2, 4
 
@@ -79,9 +79,9 @@ def test_a_step_moves_nothing_while_there_is_room():
 def test_a_cache_whose_rows_have_changed_places_is_gone():
     cache = begun(draw(2)).followed_by(draw(1))
     select_rows(cache, torch.tensor([2, 0, 1])).followed_by(draw(1))
-    with pytest.raises(AssertionError, match="changed places since"):
+    with pytest.raises(StaleCacheError, match="changed places since"):
         cache.followed_by(draw(1))
-    with pytest.raises(AssertionError, match="changed places since"):
+    with pytest.raises(StaleCacheError, match="changed places since"):
         _ = cache.tokens
 
 

@@ -163,9 +163,9 @@ def test_long_texts_go_on_like_short_ones(mixer):
 def test_without_images_lines_are_alike_and_alone(mixer, around):
     """A text is as likely in any line of a blank memory, and in pieces as at once."""
     network, (*_, texts) = tiny(mixer, around), draw()
-    nothing = network.blank(len(texts))
+    nothing = network.without_image(len(texts))
     at_once, _ = network.decode_text(texts, nothing, network.initial_state(nothing))
-    one = network.blank(1)
+    one = network.without_image(1)
     for text, expected in zip(texts, at_once, strict=True):
         state, pieces = network.initial_state(one), []
         for piece in text[None].split([1, 4, TEXT - 5], dim=1):

@@ -28,7 +28,7 @@ from drethtr.recognition.architecture import (
     Retentive,
     Scheduled,
 )
-from drethtr.research.authors import network_of, published_weights
+from drethtr.research.authors import published_network, published_weights
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
 MIXERS = {"Bi_ret_RetNet_Sinusoidal_to_out": Retentive(), "Transformer": JointSoftmax()}
@@ -78,7 +78,7 @@ class Published:
             "feature_extractor.linear.bias": torch.zeros(meta["d"]),
             "feature_extractor.img_pos_embedding": torch.zeros(1, meta["n_img"], meta["d"]),
         }
-        self.network = network_of(published_weights(weights), config)
+        self.network = published_network(published_weights(weights), config)
 
     def __getitem__(self, key):
         return self.arrays[key]

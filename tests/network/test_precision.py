@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from conftest import TINY
-from noise import VOCABULARY, network
+from noise import VOCABULARY, noisy_weights
 
+from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.network.padded import Padded
-from drethtr.network.precision import Precision, pays_for_steps, rounded
+from drethtr.network.precision import cast, pays_for_steps
 from drethtr.recognition.architecture import (
     BASE,
     COMPACT,
@@ -23,6 +25,7 @@ from drethtr.recognition.architecture import (
     Retentive,
     SwishGate,
 )
+from drethtr.recognition.precision import Precision
 
 WIDTHS = torch.tensor([300, 180])
 
@@ -50,14 +53,15 @@ def with_used_norms(made: DRetHTR) -> DRetHTR:
 
 
 def test_float32_is_the_network_itself():
-    made = network()
-    assert Precision.FLOAT32.prepare(made) == (made, made)
+    made = noisy_weights()
+    network = TorchNetwork(made, Precision.FLOAT32)
+    assert network.image is network.text is made
 
 
-def test_rounding_leaves_the_network_as_it_was():
-    made = network()
+def test_casting_leaves_the_network_as_it_was():
+    made = noisy_weights()
     before = {name: weight.clone() for name, weight in made.state_dict().items()}
-    Precision.BFLOAT16.prepare(made)
+    TorchNetwork(made, Precision.BFLOAT16)
     assert all(torch.equal(weight, before[name]) for name, weight in made.state_dict().items())
     assert not any(module._forward_pre_hooks for module in made.modules())
 
@@ -68,16 +72,22 @@ def test_text_is_coarse_where_that_is_faster(config, pays):
 
 
 def test_a_narrow_network_writes_in_float32():
-    made = network()
-    networks = Precision.BFLOAT16.prepare(made)
-    assert networks.text is made and networks.image is not made
-    memory = networks.encode_image(lines_for(made), WIDTHS)
-    assert {part.dtype for kept in memory.layers for part in kept} == {torch.float32}
+    made = noisy_weights()
+    network = TorchNetwork(made, Precision.BFLOAT16)
+    assert network.text is made and network.image is not made
+    assert network.dimensions.epsilon == torch.finfo(torch.float32).eps
+    memory = network.encode([np.zeros((48, 120), np.float32)])
+    assert {part.dtype for kept in memory.kept.layers for part in kept} == {torch.float32}
 
 
-def test_a_network_that_reads_whole_texts_is_coarse_whatever_its_width():
-    networks = Precision.BFLOAT16.prepare(network(), stepwise=False)
-    assert networks.text is networks.image
+def test_a_wide_network_writes_in_bfloat16():
+    torch.manual_seed(0)
+    wide = DRetHTR(replace(TINY, layers=1, width=1024, hidden=1024), VOCABULARY).eval()
+    network = TorchNetwork(wide, Precision.BFLOAT16)
+    assert network.text is network.image is not wide
+    assert network.dimensions.epsilon == torch.finfo(torch.bfloat16).eps
+    memory = network.encode([np.zeros((48, 120), np.float32)])
+    assert {part.dtype for kept in memory.kept.layers for part in kept} == {torch.bfloat16}
 
 
 VARIANTS = {
@@ -96,7 +106,7 @@ VARIANTS = {
 def test_every_variant_says_nearly_the_same(changes):
     torch.manual_seed(0)
     made = with_used_norms(DRetHTR(replace(TINY, **changes), VOCABULARY).eval())
-    coarse, images = rounded(made, torch.bfloat16), lines_for(made)
+    coarse, images = cast(made, torch.bfloat16), lines_for(made)
     said = []
     for one in (made, coarse):
         memory, state, logits = one.encode_image(images, WIDTHS), None, []
@@ -112,7 +122,7 @@ def test_every_variant_says_nearly_the_same(changes):
 
 
 def test_what_is_summed_up_stays_in_float32():
-    coarse = rounded(network(), torch.bfloat16)
+    coarse = cast(noisy_weights(), torch.bfloat16)
     memory = coarse.encode_image(lines_for(coarse), WIDTHS)
     assert {part.dtype for kept in memory.layers for part in kept} == {torch.bfloat16}
     logits, state = coarse.decode_text(torch.tensor([[2, 5, 6, 7]] * 2), memory, coarse.initial_state(memory))

@@ -5,10 +5,10 @@ import torch
 
 from drethtr.network.attention import KeyValue
 from drethtr.network.decay import build_decay
+from drethtr.network.network import select_rows
 from drethtr.network.recollection import Recollection, waiting
 from drethtr.network.retention import RetentionState, recurrent
 from drethtr.recognition.architecture import Gated, LayerPosition, Scheduled
-from drethtr.recognition.search.search import select_rows
 
 ROWS, HEADS, WIDTH, TOKENS = 3, 4, 8, 21
 DECAYS = {"layerwise": Scheduled("layerwise"), "original": Scheduled("original"), "gated": Gated()}

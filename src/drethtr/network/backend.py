@@ -20,7 +20,7 @@ from drethtr.network.weights_file import fit
 from drethtr.recognition import network as wall
 from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.batching import group_by_width, padded_width
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.model_file import SENSELESS, Model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.search.tree import TextTree
 from drethtr.recognition.weights import Array
@@ -153,8 +153,11 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
         ConfigError: if there is no such device.
     """
     where = device_called(device)
-    with torch.device("meta"):
-        network = fresh_network(model.network, model.tokenizer)
+    try:
+        with torch.device("meta"):
+            network = fresh_network(model.network, model.tokenizer)
+    except SENSELESS as error:
+        raise CheckpointError(f"the model's settings are not understood: {error}") from error
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
     if model.preparation.height != network.backbone.height:

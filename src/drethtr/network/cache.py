@@ -21,6 +21,10 @@ TURNED_AT_ONCE = 4 << 20
 """Bytes of the heads that change places together: so many fit into the cache of a processor."""
 
 
+class StaleCacheError(RuntimeError):
+    """A cache was used whose text is gone: a bug in the search."""
+
+
 class Store:
     """Keys and values of some rows, `order` their numbers.
 
@@ -95,7 +99,7 @@ class TextCache(NamedTuple):
 
     def with_room(self, length: int, room: int) -> Store:
         """A store with this text, its rows in order, and room for a longer one."""
-        assert self.turns == self.store.turns, "the rows of this cache have changed places since it was made"
+        self.refuse_stale()
         # A token behind this text would overwrite that of a newer cache with the same store.
         is_newest = self.store.written == self.length
         if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
@@ -104,10 +108,19 @@ class TextCache(NamedTuple):
             self.store.turn(self.rows)
         return self.store
 
+    def refuse_stale(self) -> None:
+        """Refuse to read what is no longer there.
+
+        Raises:
+            StaleCacheError: if the rows of the store have changed places since this cache was made.
+        """
+        if self.turns != self.store.turns:
+            raise StaleCacheError("the rows of this cache have changed places since it was made")
+
     @property
     def tokens(self) -> KeyValue:
         """Keys and values of all tokens, (R, H, length, K)."""
-        assert self.turns == self.store.turns, "the rows of this cache have changed places since it was made"
+        self.refuse_stale()
         parts = (part[:, :, : self.length] for part in self.store.parts)
         in_order = self.store.holds(self.rows)
         return KeyValue(*(part if in_order else part.index_select(0, self.rows) for part in parts))

@@ -127,7 +127,7 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
     if strange := sorted(layer for layer in layers if f"{layer}.weight" not in weights):
         raise CheckpointError(f"the adapter changes layers that this network does not have, such as {strange[0]}")
     plain = dict(weights)
-    for layer in layers:
+    for layer in sorted(layers):
         name = f"{layer}.weight"
         up, down, weight = (
             factor.astype(np.float64) for factor in (changes[layer + UP], changes[layer + DOWN], plain[name])
@@ -136,7 +136,8 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
         if up.ndim != 2 or down.ndim != 2 or up.shape != (len(weight), len(down)) or down.shape[1] != inputs:
             raise CheckpointError(f"the adapter's change of {layer} has not the shape of its weight")
         # Summed in double, the weights and so their hash are the same on every machine.
-        plain[name] = (weight + (up @ down).reshape(weight.shape)).astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused below
+            plain[name] = (weight + (up @ down).reshape(weight.shape)).astype(np.float32)
     check_finite(plain)
     return plain
 

@@ -108,8 +108,12 @@ class Recognizer:
                 model; or the model has to be calibrated again.
             ConfigError, MissingExtraError: as the class.
         """
-        model = load_named(Path(path) if path is not None else SHIPPED, adapter)
-        return cls(model, decoder, precision=precision, device=device, threads=threads, alternatives=alternatives)
+        file = Path(path) if path is not None else SHIPPED
+        model = load_named(file, adapter)
+        try:
+            return cls(model, decoder, precision=precision, device=device, threads=threads, alternatives=alternatives)
+        except CheckpointError as error:
+            raise error.of(file) from error
 
     @property
     def model_hash(self) -> str:

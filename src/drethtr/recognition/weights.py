@@ -94,7 +94,7 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> 
     """
     try:
         with atomic_write(path) as unfinished:
-            contiguous = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+            contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
             save_file(contiguous, unfinished, dict(metadata))
     except (OSError, SafetensorError) as error:
         raise CheckpointError(f"cannot write {path}: {error}") from error

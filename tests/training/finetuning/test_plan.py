@@ -36,7 +36,7 @@ def test_the_image_embedding_moves_too_but_more_slowly(tiny_model):
 
 def test_the_model_decides_what_is_built_and_a_run_is_only_a_config(tiny_model):
     wanted = run(tiny_model)
-    assert wanted.network == tiny_model.network.config and wanted.preparation == tiny_model.preparation
+    assert wanted.network == tiny_model.network and wanted.preparation == tiny_model.preparation
     assert config.from_dict(RunConfig, config.to_dict(wanted)) == wanted
 
 
@@ -52,7 +52,7 @@ def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
 
 @pytest.mark.parametrize(("weight", "prose"), [(0.3, Prose()), (0.0, None), (None, None)])
 def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model, weight, prose):
-    known = replace(tiny_model, trust=Trust(decoder=Joint(language_weight=weight)))
+    known = replace(tiny_model, trust=Trust(strategy=Joint(language_weight=weight)))
     assert run(known).prose == prose and run(tiny_model).prose is None
     ngrams = learn([["abba", "a bag"]], [1.0], tiny_model.tokenizer, order=2, most=9)
     assert run(replace(known, ngrams=ngrams)).prose is None

@@ -76,8 +76,9 @@ def measure(
     characters = sum(len(known.text) for known in lines) / len(lines)
     notes = (
         f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT reads one line on "
-        f"each of {torch.get_num_threads()} threads. TrOCR: random weights, greedy, one piece for every {CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the "
-        "command for all lines, its start included.",
+        f"each of {torch.get_num_threads()} threads. TrOCR: random weights, greedy, one piece for every "
+        f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, its start "
+        "included.",
     )
     return Report("Peers: milliseconds per line", notes, races)
 

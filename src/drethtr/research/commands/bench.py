@@ -139,6 +139,7 @@ def strategies(
     threads: Threads = None,
 ) -> Any:
     """The shipped model with every decoder, on real lines."""
+    require("torch", "train")
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.strategies import measure
 
@@ -171,6 +172,7 @@ def peers(
     threads: Threads = None,
 ) -> Any:
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken where installed, on real lines."""
+    require("torch", "train")
     from drethtr.recognition.recognizer import precision_named
     from drethtr.research.benchmarks.peers import check_kraken, measure
 
@@ -235,6 +237,7 @@ def pages(
     threads: Threads = None,
 ) -> None:
     """How many marked lines of pages are found, the seconds that each stage takes, and the memory of a large scan."""
+    require("torch", "train")
     from drethtr.evaluation.whole_pages import open_references
     from drethtr.layout.finders import finder_named
     from drethtr.recognition.recognizer import Recognizer
@@ -262,6 +265,7 @@ def drift(
     threads: Threads = None,
 ) -> None:
     """How far the parallel and the recurrent form of a model's decoder are apart on the texts that it reads."""
+    require("torch", "train")
     from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.recognition.recognizer import precision_named
