@@ -69,7 +69,7 @@ def test_ray_keeps_a_cpu_free():
         ):
             Ray(workers).share({"CPU": cpus})
     for engine in (Local, Ray):
-        with pytest.raises(ConfigError, match="at least one worker"):
+        with pytest.raises(ConfigError, match="workers must be at least 1"):
             engine(0)
 
 

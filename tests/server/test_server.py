@@ -217,7 +217,7 @@ def test_a_fault_of_the_server_is_told_without_what_is_inside(recognizer, monkey
     with serving(recognizer) as ask:
         status, media, content = ask("/line", line("abc"))
     assert (status, media) == (500, "application/json")
-    assert json.loads(content) == {"error": "the server has failed over this request; its log says how"}
+    assert json.loads(content) == {"error": "internal server error; see the log of the server"}
     assert "a secret" in capfd.readouterr().err
 
 
@@ -252,7 +252,7 @@ def test_a_book_goes_where_there_is_room_for_pages(ask, monkeypatch):
     assert ask("/page?format=alto&name=book.tif", BOOK) == (
         422,
         "application/json",
-        b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf have room for several"}',
+        b'{"error":"book.tif: has 2 pages, which only txt, hocr, csv, pdf can hold"}',
     )
     monkeypatch.setattr(app, "MOST_PAGES", 1)
     assert json.loads(ask("/page?format=txt&name=a.tif", BOOK)[2]) == {
@@ -295,25 +295,25 @@ def test_who_answers(ask):
 @pytest.mark.parametrize(
     ("address", "content", "status", "error"),
     [
-        ("/line", b"", 400, "brings no image"),
+        ("/line", b"", 400, "the request has no body"),
         ("/line", b"no image", 422, "image of 8 bytes: not an image in a supported format"),
-        ("/line", bytes(2001), 413, "an image may have 0 MiB"),
+        ("/line", bytes(2001), 413, "exceeds the limit of 0 MiB"),
         ("/page?format=altoo", b"x", 400, "did you mean 'alto'?"),
         ("/page?name=a.pdf", b"no PDF", 422, "a.pdf: named .pdf, but not a PDF"),
         ("/page", b"no image", 422, "page: not an image in a supported format"),
-        ("/page?name=a%00b", b"x", 400, "a file cannot have the name"),
-        (f"/page?name={quote('ü' * 200)}", b"x", 400, "a file cannot have the name"),
-        ("/page?name=..", b"x", 400, "a file cannot have the name"),
+        ("/page?name=a%00b", b"x", 400, "cannot be the name of a file"),
+        (f"/page?name={quote('ü' * 200)}", b"x", 400, "cannot be the name of a file"),
+        ("/page?name=..", b"x", 400, "cannot be the name of a file"),
         (
             "/page?fromat=txt",
             b"x",
             400,
-            "/page has no parameter 'fromat'; did you mean 'format'?; it takes format, name",
+            "/page has no parameter 'fromat'; did you mean 'format'?; known: format, name",
         ),
-        ("/line?format=alto", b"x", 400, "/line has no parameter 'format'; it takes none"),
-        ("/line", b"%PDF-1.7", 422, "a PDF is no image of a line; POST it to /page"),
-        ("/nowhere", b"x", 404, "nothing answers POST /nowhere; there are GET /, POST /line, POST /page"),
-        ("/line", None, 405, "nothing answers GET /line; there are GET /, POST /line, POST /page"),
+        ("/line?format=alto", b"x", 400, "/line has no parameter 'format'; it has none"),
+        ("/line", b"%PDF-1.7", 422, "a PDF is not a line image; POST it to /page"),
+        ("/nowhere", b"x", 404, "unknown route POST /nowhere; known: GET /, POST /line, POST /page"),
+        ("/line", None, 405, "unknown route GET /line; known: GET /, POST /line, POST /page"),
     ],
 )
 def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content, status, error):
@@ -337,7 +337,7 @@ def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer
         assert ask("/line", line("abc")) == (
             503,
             "application/json",
-            b'{"error":"1 requests wait already; ask again later"}',
+            b'{"error":"1 requests are waiting; try again later"}',
         )
         assert ask("/")[0] == 200
         go_on.set()

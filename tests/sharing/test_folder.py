@@ -38,14 +38,14 @@ def test_weights_are_stored_small_where_that_loses_nothing(tiny_model, tmp_path)
 @pytest.mark.parametrize("text", ["# Letters\n", "---\nlicense: mit\n---\nlibrary_name: drethtr\n", "---\n\xe9"])
 def test_a_readme_of_something_else_stays(text, tiny_model, tmp_path):
     (tmp_path / README).write_text(text, encoding="latin-1")
-    with pytest.raises(DataError, match=r"README\.md: is not that of a model of drethtr"):
+    with pytest.raises(DataError, match=r"README\.md: not a README written by drethtr"):
         write_folder(tiny_model, tmp_path)
     assert [(path.name, path.read_text(encoding="latin-1")) for path in tmp_path.iterdir()] == [(README, text)]
 
 
 def test_weights_of_something_else_stay(tiny_model, tmp_path):
     (tmp_path / MODEL).write_bytes(b"of another project")
-    with pytest.raises(DataError, match=r"model\.safetensors: has no README\.md of drethtr beside it"):
+    with pytest.raises(DataError, match=r"model\.safetensors: has no README\.md by drethtr beside it"):
         write_folder(tiny_model, tmp_path)
     assert (tmp_path / MODEL).read_bytes() == b"of another project"
 
@@ -71,7 +71,7 @@ def test_a_file_or_the_only_one_in_a_folder_is_the_model(tiny_path, tmp_path):
 
 def test_of_several_files_the_one_of_the_usual_name_is_the_model(tiny_model, tiny_path, tmp_path):
     save_model(tiny_model, tmp_path / "other.safetensors")
-    with pytest.raises(CheckpointError, match=r"other\.safetensors, tiny\.safetensors, but not model\.safetensors"):
+    with pytest.raises(CheckpointError, match=r"other\.safetensors, tiny\.safetensors but no model\.safetensors"):
         locate(tmp_path)
     save_model(tiny_model, tmp_path / MODEL)
     assert locate(tmp_path) == tmp_path / MODEL
@@ -87,7 +87,7 @@ def test_an_empty_folder_and_a_name_of_nothing_are_named(tmp_path):
 
 
 def test_a_revision_of_what_is_here_is_refused(tiny_path):
-    with pytest.raises(CheckpointError, match="only repositories of the hub have revisions"):
+    with pytest.raises(CheckpointError, match="only repositories on the Hub have revisions"):
         locate(tiny_path, "main")
 
 
@@ -109,10 +109,10 @@ def test_a_repository_that_was_fetched_is_read(hub, tiny_model):
 
 
 def test_a_repository_that_cannot_be_had_is_named(hub):
-    with pytest.raises(CheckpointError, match="ada/nothing: no file or folder here, nor to be had from the hub"):
+    with pytest.raises(CheckpointError, match="ada/nothing: not a local file or folder, nor available from the Hub"):
         Recognizer.from_pretrained("ada/nothing")
 
 
 def test_a_hub_that_does_not_answer_is_named(hub, tiny_model):
-    with pytest.raises(CheckpointError, match="ada/letters: the hub did not take it"):
+    with pytest.raises(CheckpointError, match="ada/letters: the Hub rejected the upload"):
         Recognizer(tiny_model, Greedy()).push_to_hub("ada/letters")

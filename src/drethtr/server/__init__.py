@@ -1,1 +1,1 @@
-"""Readings over HTTP."""
+"""HTTP server for readings."""

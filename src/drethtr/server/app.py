@@ -1,4 +1,4 @@
-"""What the server answers: which addresses there are, what they take, and what is refused."""
+"""The HTTP application: its routes, their input, and error responses."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -26,21 +26,21 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.desk import Desk
 
 MOST_REQUESTS = 64
-"""So many may bring or wait for something; who only asks how things are is always answered."""
+"""Maximum number of requests that upload or wait; `GET /` is always answered."""
 
 MOST_BYTES = 64 << 20
 MOST_PAGES = 20
-"""What one request may bring; longer books are for `drethtr transcribe`."""
+"""Limits of one request; longer books are for `drethtr transcribe`."""
 
 MOST_SECONDS = 60.0
-"""How long it may take to bring it."""
+"""Maximum time for an upload."""
 
 STATUS = ((DataError, 422), (ConfigError, 400), (DrethtrError, 500))
-"""How expected errors are told, the first that fits: of the image, of the request, of this server."""
+"""Status codes of expected errors, first match: of the image, of the request, of this server."""
 
 
 class Service:
-    """The addresses of one recognizer; `finder` says what finds the lines of a page."""
+    """The routes of one recognizer; `finder` selects the line segmentation of a page."""
 
     def __init__(self, recognizer: Recognizer, finder: Callable[[Original], Finder]) -> None:
         self.recognizer = recognizer
@@ -50,18 +50,18 @@ class Service:
 
     @property
     def provenance(self) -> Provenance:
-        """Who answers, now."""
+        """The provenance of a response made now."""
         return Provenance.now(self.recognizer.model.identity)
 
     @contextmanager
     def admitted(self) -> Iterator[None]:
-        """One more request that is being answered.
+        """A context that counts a request while it is processed.
 
         Raises:
             HTTPException: if there are too many.
         """
         if self.answering >= MOST_REQUESTS:
-            raise HTTPException(503, f"{MOST_REQUESTS} requests wait already; ask again later", {"Retry-After": "1"})
+            raise HTTPException(503, f"{MOST_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
         self.answering += 1
         try:
             yield
@@ -69,22 +69,22 @@ class Service:
             self.answering -= 1
 
     async def about(self, request: Request) -> Response:
-        """`GET /`: who reads here, and how many lines wait."""
+        """`GET /`: the model and its settings, and how many lines wait."""
         way = {"decoder": repr(self.recognizer.decoder), "precision": self.recognizer.precision.label}
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
 
     async def line(self, request: Request) -> Response:
-        """`POST /line`: the image of a line in, its reading out, as `drethtr transcribe --format json` has it."""
+        """`POST /line`: read the image of a line, with the result of `drethtr transcribe --format json`."""
         parameters_of(request)
         with self.admitted():
             reading = await self.desk.read(await self.line_of(request))
         return JSONResponse({**reading.to_json(), "made_by": self.provenance.to_json()})
 
     async def line_of(self, request: Request) -> Line:
-        """The line that a request brings; what it was encoded in is not kept while it waits."""
+        """The line in a request; the encoded image is not kept while the line waits."""
         content = await body_of(request)
         if content.startswith(b"%PDF"):
-            raise DataError("a PDF is no image of a line; POST it to /page")
+            raise DataError("a PDF is not a line image; POST it to /page")
         line = await asyncio.to_thread(self.recognizer.open_line, content)
         height, width = line.shape
         if not is_line_shaped(width, height):
@@ -92,22 +92,22 @@ class Service:
         return line
 
     async def page(self, request: Request) -> Response:
-        """`POST /page?format=alto&name=letter.jpg`: an image or PDF in, a document out; json if no format is named."""
+        """`POST /page?format=alto&name=letter.jpg`: read an image or PDF, and return a document; json by default."""
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
         format.refuse_missing()
         name = Path(asked.get("name", "")).name or "page"
-        with self.admitted(), TemporaryDirectory() as folder:  # where what was brought waits, and not in memory
+        with self.admitted(), TemporaryDirectory() as folder:  # keep the upload on disk, not in memory, while it waits
             path = await asyncio.to_thread(put, await body_of(request), Path(folder), name)
             read = partial(self.document_of, path, format)
             document = await self.desk.alone(read, given_up=request.is_disconnected)
         return Response(document, media_type=format.media)
 
     def document_of(self, path: Path, format: Format) -> bytes:
-        """A file, read.
+        """Read a file and write it in the given format.
 
         Raises:
-            DataError: if it cannot be, or has too many pages.
+            DataError: if it cannot be read, or has too many pages.
         """
         try:
             originals = tuple(map(Original, open_pages(path, MOST_PAGES)))
@@ -118,53 +118,53 @@ class Service:
             raise DataError(str(error).replace(str(path), path.name)) from error
 
     def sheet_of(self, original: Original) -> Sheet:
-        """A page that was read, beside its scan."""
+        """A page that was read, with its scan."""
         page = transcribe(original, self.recognizer, self.finder(original))
         return Sheet(page, original.scan(), original.source.number)
 
 
 def put(content: bytes, folder: Path, name: str) -> Path:
-    """A new file of this name.
+    """Write a new file of this name.
 
     Raises:
-        ConfigError: if no file can have it.
+        ConfigError: if the name is not possible for a file.
     """
     path = folder / name
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"a file cannot have the name {name!r}: {error}") from error
+        raise ConfigError(f"{name!r} cannot be the name of a file: {error}") from error
     return path
 
 
 def refuse_several(number: int, name: str, format: Format) -> None:
-    """Refuse several pages in a format in which each would be a file of its own."""
+    """Refuse several pages in a format that holds one page per file."""
     if number > 1 and not format.together:
         together = ", ".join(key for key, other in FORMATS.items() if other.together)
-        raise DataError(f"{name}: holds {number} pages; only {together} have room for several")
+        raise DataError(f"{name}: has {number} pages, which only {together} can hold")
 
 
 def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
-    """What stands after the question mark of an address.
+    """The query parameters of a request.
 
     Raises:
-        ConfigError: if anything else is asked for.
+        ConfigError: if there are unknown ones.
     """
     for name in request.query_params:
         if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            takes = f"known: {', '.join(known)}" if known else "it has none"
             raise ConfigError(f"{request.url.path} has no parameter {name!r}{hint(name, known)}; {takes}")
     return request.query_params
 
 
 async def body_of(request: Request) -> bytes:
-    """What a request brings, in memory.
+    """The body of a request, in memory.
 
     Raises:
-        HTTPException: if that is nothing, too much, too slow, or a form.
+        HTTPException: if it is empty, too large, too slow, or a form.
     """
     if request.headers.get("content-type", "").startswith("multipart/"):
-        raise HTTPException(415, "send the bytes of the image alone, as curl --data-binary @line.png does, and no form")
+        raise HTTPException(415, "send only the bytes of the image, not a form: curl --data-binary @line.png")
     pieces, size = [], 0
     refuse_bytes(int(request.headers.get("content-length", 0)))
     try:
@@ -174,21 +174,21 @@ async def body_of(request: Request) -> bytes:
                 size += len(piece)
                 refuse_bytes(size)
     except TimeoutError as error:
-        told = f"the image did not arrive within {MOST_SECONDS:g} seconds; send it again, or a smaller one"
+        told = f"the image did not arrive within {MOST_SECONDS:g} seconds; try again, or send a smaller image"
         raise HTTPException(408, told, {"Connection": "close"}) from error
     if not size:
-        raise HTTPException(400, "the request brings no image; send its bytes, as curl --data-binary @line.png does")
+        raise HTTPException(400, "the request has no body; send the bytes of the image: curl --data-binary @line.png")
     return b"".join(pieces)
 
 
 def refuse_bytes(size: int) -> None:
-    """Refuse more than an image may have."""
+    """Refuse a body that exceeds the limit."""
     if size > MOST_BYTES:
-        raise HTTPException(413, f"an image may have {MOST_BYTES >> 20} MiB, and no more")
+        raise HTTPException(413, f"the image exceeds the limit of {MOST_BYTES >> 20} MiB")
 
 
 def told(request: Request, error: Exception) -> Response:
-    """An error that was expected, in the words of the command line; nobody hears it if the client is gone."""
+    """The response to an expected error, with the message of the command line."""
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)
     if isinstance(error, HTTPException):
@@ -197,21 +197,21 @@ def told(request: Request, error: Exception) -> Response:
 
 
 def misdirected(request: Request, error: Exception) -> Response:
-    """A request for what nobody answers: where it could go instead."""
+    """The response to an unknown route, with the known ones."""
     assert isinstance(error, HTTPException)
     routes = (route for route in request.app.routes if isinstance(route, Route))
-    known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
-    words = f"nothing answers {request.method} {request.url.path}; there are {known}"
+    known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # GET rather than HEAD
+    words = f"unknown route {request.method} {request.url.path}; known: {known}"
     return JSONResponse({"error": words}, error.status_code, error.headers)
 
 
 def failed(request: Request, error: Exception) -> Response:
-    """An error that nobody expected; what it was is for the log, where the server that runs this writes it."""
-    return JSONResponse({"error": "the server has failed over this request; its log says how"}, 500)
+    """The response to an unexpected error; details go only to the log of the server."""
+    return JSONResponse({"error": "internal server error; see the log of the server"}, 500)
 
 
 def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> Starlette:
-    """The application, for any server that speaks ASGI."""
+    """The application, for any ASGI server."""
     service = Service(recognizer, finder)
     routes = [
         Route("/", service.about),

@@ -1,7 +1,6 @@
-"""Where requests wait until the recognizer is free.
+"""A queue of requests for the recognizer.
 
-What waits then is read together. The answer for a line does not depend on the lines beside it, so nobody notices but by
-the time that is saved.
+Waiting lines are read together. The result for a line does not depend on other lines, so batching only saves time.
 """
 
 import asyncio
@@ -18,20 +17,20 @@ from drethtr.recognition.recognizer import Recognizer
 Result = TypeVar("Result")
 
 MOST_LINES = 64
-"""So many lines are read together, if memory has room for them."""
+"""Maximum number of lines to read together, if memory allows."""
 
 
 class Desk:
-    """One recognizer for many who ask; it does one thing at a time, as that takes all processors."""
+    """Shares one recognizer among many requests; it does one thing at a time, since that takes all processors."""
 
     def __init__(self, recognizer: Recognizer) -> None:
         self.recognizer = recognizer
         self.waiting: list[tuple[asyncio.Future[Reading], Line]] = []
         self.busy = asyncio.Lock()
-        self.thread = ThreadPoolExecutor(1)  # always the same: torch keeps a team of helpers for every thread
+        self.thread = ThreadPoolExecutor(1)  # torch keeps worker threads for every thread that computes
 
     async def read(self, line: Line) -> Reading:
-        """The reading of a line that the recognizer has opened.
+        """The reading of a line that was opened with the recognizer.
 
         Raises:
             DrethtrError: as `Recognizer.read_lines` does.
@@ -41,13 +40,13 @@ class Desk:
         try:
             async with self.busy:
                 if not answer.done():
-                    await asyncio.shield(self.read_waiting())  # others wait for it, too
+                    await asyncio.shield(self.read_waiting())  # others wait for it too
             return await answer
         finally:
-            answer.cancel()  # does nothing but to a line that nobody waits for any more
+            answer.cancel()  # only has an effect if the client is gone
 
     async def read_waiting(self) -> None:
-        """Answer those who have waited longest."""
+        """Answer the requests that have waited longest."""
         waiting = [(answer, line) for answer, line in self.waiting if not answer.done()]
         taken = next(in_groups(waiting, MOST_LINES), [])
         self.waiting = waiting[len(taken) :]
@@ -57,13 +56,13 @@ class Desk:
                     await self.answer([one])
         finally:
             for answer, _ in taken:
-                answer.cancel()  # those without an answer, when the server stops: nobody waits for ever
+                answer.cancel()  # when the server stops, cancel those without an answer
 
     async def answer(self, taken: Sequence[tuple[asyncio.Future[Reading], Line]]) -> bool:
-        """Read lines together. Who brought the only one is told why it fails; of several, it may be the fault of one.
+        """Read lines together; if that fails, the error is passed on only if there is a single line.
 
         Returns:
-            Whether all have been answered.
+            Whether all of them have been answered.
         """
         wanted = [(answer, line) for answer, line in taken if not answer.done()]
         try:
@@ -81,10 +80,10 @@ class Desk:
         return True
 
     async def alone(self, work: Callable[[], Result], given_up: Callable[[], Awaitable[bool]]) -> Result | None:
-        """What some other work with the recognizer gives; None if nobody waits for it any more when its turn comes."""
+        """Run other work with the recognizer; returns None if the client is gone when its turn comes."""
         async with self.busy:
             return None if await given_up() else await self.work(work)
 
     async def work(self, work: Callable[[], Result]) -> Result:
-        """The same, beside the loop that answers."""
+        """Run work in the computing thread, outside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)
