@@ -1,19 +1,19 @@
-"""What can go wrong, as a tree.
+"""The tree of errors that this package raises.
 
 DrethtrError
-├── ConfigError        a setting is missing, misspelt or out of range
+├── ConfigError        a setting is missing, misspelled or out of range
 ├── DataError          a file, image or transcription cannot be used
-├── CheckpointError    a saved model is missing, damaged, of another version, or unfit for what is asked of it
+├── CheckpointError    a saved model is missing, damaged, of another version, or unsuitable
 └── MissingExtraError  an optional package is not installed
 """
 
 
 class DrethtrError(Exception):
-    """Base of every error this package raises on purpose; the CLI prints it without a traceback."""
+    """Base of all errors that this package raises on purpose; the command line prints them without a traceback."""
 
 
 class ConfigError(DrethtrError):
-    """A setting is missing, misspelt or out of range."""
+    """A setting is missing, misspelled or out of range."""
 
 
 class DataError(DrethtrError):
@@ -21,7 +21,7 @@ class DataError(DrethtrError):
 
 
 class CheckpointError(DrethtrError):
-    """A saved model is missing, damaged, of another version, or unfit for what is asked of it."""
+    """A saved model is missing, damaged, of another version, or unsuitable."""
 
 
 class MissingExtraError(DrethtrError):
@@ -32,7 +32,7 @@ class MissingExtraError(DrethtrError):
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's text, without the number of the system; its kind when it has none."""
+    """The first line of an error's message, without the error number of the system; its class name if it has none."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,4 +1,4 @@
-"""Where the installed package rapidocr keeps its networks; importing the package would load far more than a file."""
+"""Locate the networks of the installed package rapidocr, without importing it, which would load far more."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,11 +9,11 @@ REMEDY = "run: pip install rapidocr==3.10.0"
 
 
 def network_in_rapidocr(name: str, extra: str) -> Path:
-    """The file of the network `name`; rapidocr comes with our extra `extra`.
+    """The file of the network `name`; rapidocr belongs to our extra `extra`.
 
     Raises:
         MissingExtraError: if rapidocr is not installed.
-        CheckpointError: if the installed one has no such network.
+        CheckpointError: if the installed version has no such network.
     """
     package = find_spec("rapidocr")
     if package is None or package.submodule_search_locations is None:
