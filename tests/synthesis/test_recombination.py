@@ -132,7 +132,7 @@ def test_gaps_come_back_from_their_file(tmp_path):
     write_gaps(GAPS, tmp_path / "gaps.parquet")
     assert read_gaps(str(tmp_path / "gaps.parquet")) == GAPS
     pq.write_table(pa.table({"text": ["a"]}), tmp_path / "lines.parquet")
-    with pytest.raises(DataError, match="no file of gaps between words; drethtr data gaps makes one"):
+    with pytest.raises(DataError, match="not a gaps file; create one with drethtr data gaps"):
         read_gaps(str(tmp_path / "lines.parquet"))
 
 

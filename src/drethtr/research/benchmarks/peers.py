@@ -77,7 +77,7 @@ def measure(
     notes = (
         f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT reads one line on "
         f"each of {torch.get_num_threads()} threads. TrOCR: random weights, greedy, one piece for every "
-        f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, its start "
+        f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, start "
         "included.",
     )
     return Report("Peers: milliseconds per line", notes, races)
