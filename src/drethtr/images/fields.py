@@ -65,11 +65,7 @@ def blur_opencv(field: Field, kernel: Field) -> Field:
 
 
 def blur_numpy(field: Field, kernel: Field) -> Field:
-<<<<<<< HEAD:src/drethtr/images/fields.py
-    """`blur_opencv` without OpenCV."""
-=======
     """Convolve rows and columns with a kernel of odd length, without OpenCV."""
->>>>>>> c099be4214e9e8131b8b5c246ad0c86566b574bb:src/drethtr/synthesis/fields.py
     radius = len(kernel) // 2
     for axis in (0, 1):
         padding = [(0, 0), (0, 0)]
@@ -100,11 +96,7 @@ def sample_opencv(line: Line, x: Field, y: Field) -> Line:
 
 
 def sample_numpy(line: Line, x: Field, y: Field) -> Line:
-<<<<<<< HEAD:src/drethtr/images/fields.py
-    """`sample_opencv` without OpenCV."""
-=======
     """The interpolated grays at positions (x, y), without OpenCV."""
->>>>>>> c099be4214e9e8131b8b5c246ad0c86566b574bb:src/drethtr/synthesis/fields.py
     left, top = np.floor(x).astype(np.intp), np.floor(y).astype(np.intp)
     x_share, y_share = x - left, y - top
     height, width = line.shape
