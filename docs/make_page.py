@@ -1,4 +1,4 @@
-"""Write a letter that nobody wrote, as a scan: the page of the README. Used by `make pictures`."""
+"""Render a synthetic scan of a letter: the page of the README. Used by `make pictures`."""
 
 from pathlib import Path
 
@@ -31,11 +31,11 @@ LETTER = (
     (110, 1210, "the garden does."),
     (600, 1330, "Your loving sister, Anne"),
 )
-"""Left and top of each line in pixels, and what it says."""
+"""Left and top of each line in pixels, and its text."""
 
 
 def make_page(seed: int = 7) -> Image.Image:
-    """The letter on grey-yellow paper, a little uneven, its lower corner in shadow."""
+    """The letter on slightly uneven gray-yellow paper, with its lower corner in shadow."""
     rng = np.random.default_rng(seed)
     ink = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     face = Face(FACE)

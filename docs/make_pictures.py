@@ -20,7 +20,7 @@ PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
 
 IMAGES.mkdir(exist_ok=True)
-worn = DropInk(most=24, share=0.5)  # spots without ink, where there is something to doubt
+worn = DropInk(most=24, share=0.5)  # spots without ink, which make characters doubtful
 line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer.load()
 [reading] = recognizer.read([line])
 explained_line(line, reading).save(IMAGES / "reading.png")

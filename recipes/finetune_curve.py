@@ -1,11 +1,11 @@
-"""How far fine-tuning gets with 50, 200 and 1,000 lines of sets that a model has never seen.
+"""Measure fine-tuning on 50, 200 and 1,000 lines of held-out sets.
 
 drethtr train recipes/finetune_base.toml --output runs/without_three
 python recipes/finetune_curve.py runs/without_three/best.safetensors lines runs/curve hooker_en leopold_de cremma19_fr
 
-For each set, FOLDER/SET.train.parquet gives the lines to learn from, whole pages drawn by chance; of these, fine-tuning
-keeps its own part to choose the best weights by, as it does for everybody. FOLDER/SET.test.parquet is measured. Runs
-that were finished are not repeated, and interrupted ones go on. The table is printed and written to OUT/curve.md.
+For each set, training lines are drawn from FOLDER/SET.train.parquet as whole pages; fine-tuning holds out some of them
+for validation, as usual. FOLDER/SET.test.parquet is evaluated. Finished runs are not repeated, and interrupted ones are
+resumed. The table is printed and written to OUT/curve.md.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from drethtr.training.finetuning.parts import joined, shuffled_pages
 
 @dataclass(frozen=True)
 class Row:
-    """What one training brought; rates are of test lines, minutes those of the steps of fine-tuning."""
+    """The result of one training: error rates on test lines, and the minutes of the training steps."""
 
     set: str
     lines: int

@@ -1,12 +1,12 @@
-"""kraken trained from scratch on the very lines of recipes/finetune_curve.py, in an environment of its own.
+"""Train kraken from scratch on the same lines as recipes/finetune_curve.py, in a separate environment.
 
 python -m venv kraken && kraken/bin/pip install kraken==7.1.1
 python recipes/kraken_curve.py kraken/bin lines runs/curve hooker_en leopold_de cremma19_fr --lines 200 1000
 
-Run it after finetune_curve.py: OUT holds the lines in their parts, those to learn from and those to choose by. kraken's
-default network learns at its default rate from lines 64 high, in batches of one and in bfloat16, round after round, on
-one thread, until it has seen as many as fine-tuning would; the weights with the best validation are measured on
-FOLDER/SET.test.parquet. What was finished is not repeated. The table is printed and written to OUT/kraken.md.
+Run it after finetune_curve.py, which leaves the training and validation lines in OUT. kraken's default network is
+trained at its default learning rate on lines 64 pixels high, with batch size one, in bfloat16, on one thread, until it
+has seen as many lines as fine-tuning would. The weights with the best validation result are evaluated on
+FOLDER/SET.test.parquet. Finished trainings are not repeated. The table is printed and written to OUT/kraken.md.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Put a trained model into the package, rounded, with its card; then it is measured as it is shipped.
+"""Put a trained model into the package, with rounded weights and its card, and then evaluate the shipped form.
 
 drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 python recipes/ship.py runs/compact/best.safetensors
@@ -15,7 +15,7 @@ from drethtr.recognition.model_file import SHIPPED, load_model, save_model
 
 
 def ship(model_path: Path) -> None:
-    """Write the shipped model and say how large it is."""
+    """Write the shipped model and print its size."""
     model = load_model(model_path)
     if not model.trust.calibrations:
         sys.exit(f"{model_path} does not know when to believe it; run `drethtr calibrate --force` first")

@@ -73,7 +73,7 @@ def test_whole_pages_refuse_what_is_for_lines(drethtr, pages, tiny_path, option)
 
 
 def test_the_lines_that_were_meant_are_suggested(drethtr, pages, tmp_path):
-    known = "unknown finder of lines 'givn'; did you mean 'given'?; known: auto, given, rapid"
+    known = "unknown line segmentation 'givn'; did you mean 'given'?; known: auto, given, rapid"
     for command in (("evaluate", pages, "--end-to-end", "--model", tmp_path / "gone"), ("transcribe", pages)):
         outcome = drethtr(*command, "--lines", "givn")
         assert outcome.code == 2 and known in outcome.err and outcome.err.count("\n") == 1

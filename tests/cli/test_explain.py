@@ -17,9 +17,9 @@ def test_explains_a_line_in_one_picture(drethtr, lines, tiny_path, tmp_path, dec
     root = ElementTree.parse(tmp_path / "picture.svg").getroot()
     assert (int(root.get("width")), int(root.get("height"))) == size
     words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "where it looked" in words and "layer 2" in words
+    assert "attention" in words and "layer 2" in words
     assert any(load_model(tiny_path).identity in (word or "") for word in words)
-    assert ("image alone" in words) == (decoder == "greedy")
+    assert ("CTC draft" in words) == (decoder == "greedy")
     assert "not calibrated" in outcome.out and any("not calibrated" in (word or "") for word in words)
 
 

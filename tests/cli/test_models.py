@@ -103,7 +103,7 @@ def test_figures_on_many_lines_are_not_replaced_by_such_on_few_unless_forced(dre
     figures.write_text(json.dumps(few), encoding="utf-8")
     before = path.read_bytes()
     outcome = drethtr("info", path, "--add", figures)
-    assert outcome.code == 2 and "figures on 2 lines would replace those on 120" in outcome.err
+    assert outcome.code == 2 and "metrics on 2 lines would replace those on 120" in outcome.err
     assert "--force" in outcome.err and path.read_bytes() == before
     assert drethtr("info", path, "--add", figures, "--force").code == 0
     assert load_model(path).card["evaluation"] == few
@@ -133,7 +133,7 @@ def test_what_a_card_lacks_can_be_added(drethtr, tiny_model, tmp_path):
     figures.write_text(json.dumps(CARD["evaluation"] | {"made_by": {"model": "other 0123456789ab"}}), encoding="utf-8")
     before = path.read_bytes()
     foreign = drethtr("info", path, "--check", "--add", entries, "--add", figures)
-    assert foreign.code == 2 and f"other 0123456789ab are not those of {load_model(path).identity}" in foreign.err
+    assert foreign.code == 2 and f"of other 0123456789ab, not of {load_model(path).identity}" in foreign.err
     evaluation = CARD["evaluation"] | {"made_by": {"model": load_model(path).identity}}
     figures.write_text(json.dumps(evaluation), encoding="utf-8")
     assert drethtr("info", path, "--check", "--add", entries, "--add", tmp_path / "gone.toml").code == 2

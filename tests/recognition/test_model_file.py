@@ -33,17 +33,11 @@ def read_tensors(path):
 def test_round_trip(tiny_model, tmp_path) -> None:
     save_model(tiny_model, tmp_path / "model.safetensors")
     loaded = load_model(tmp_path / "model.safetensors")
-    for part in ("network", "tokenizer", "preparation", "card", "trust", "ngrams", "ranges"):
+    for part in ("network", "tokenizer", "preparation", "card", "trust", "ngrams"):
         assert getattr(loaded, part) == getattr(tiny_model, part), part
     assert loaded.weights.keys() == tiny_model.weights.keys()
     for name, weight in tiny_model.weights.items():
         assert np.array_equal(loaded.weights[name], weight) and loaded.weights[name].dtype == weight.dtype, name
-
-
-def test_ranges_are_kept(tiny_model, tmp_path) -> None:
-    ranges = {"conv": (-1.5, 2.0), "last": (0.0, 1e-3)}
-    save_model(replace(tiny_model, ranges=ranges), tmp_path / "model.safetensors")
-    assert load_model(tmp_path / "model.safetensors").ranges == ranges
 
 
 @pytest.mark.parametrize("ranges", [3, {"conv": 1.0}, {"conv": [1.0]}, {"conv": ["low", 1.0]}, [[0.0, 1.0]]], ids=str)

@@ -187,8 +187,8 @@ def test_names_do_as_well_as_values(tiny_model) -> None:
         Recognizer(tiny_model, precision="float33")
     with pytest.raises(ConfigError, match="unknown device 'gpu'"):
         Recognizer(tiny_model, device="gpu")
-    with pytest.raises(CheckpointError, match="not calibrated for int8; run drethtr calibrate"):
-        Recognizer(tiny_model, precision="int8")
+    with pytest.raises(ConfigError, match="int8 is for CPUs"):
+        Recognizer(tiny_model, device="cuda", precision="int8")
 
 
 @pytest.mark.parametrize("threads", [2, 5])

@@ -25,9 +25,9 @@ def measured(**changes):
 
 
 LACKING = {
-    "data": (without("data"), "the data it learned from"),
-    "no data": (CARD | {"data": []}, "the data it learned from"),
-    "odd data": (CARD | {"data": "all of it"}, "the data it learned from"),
+    "data": (without("data"), "the training data"),
+    "no data": (CARD | {"data": []}, "the training data"),
+    "odd data": (CARD | {"data": "all of it"}, "the training data"),
     "source": (CARD | {"data": [{"set": "letters", "license": "CC0"}]}, "source of the data 'letters'"),
     "unknown license": (
         CARD | {"data": [{"set": "mine", "license": "not stated", "source": "Ada"}]},
@@ -36,15 +36,15 @@ LACKING = {
     "nameless": (CARD | {"data": [{}]}, "set and license and source of the data 'number 1'"),
     "relicensed": (
         CARD | {"data": [{"set": "kew", "license": "CC BY-SA 4.0", "source": "Kew"}]},
-        "a share-alike license of the weights, which 'kew' asks for",
+        "a share-alike license of the weights, as required by 'kew'",
     ),
     "sold": (
         CARD | {"data": [{"set": "kew", "license": "CC BY-NC 4.0", "source": "Kew"}]},
-        "a license of the weights that forbids commercial use, which 'kew' asks for",
+        "a license of the weights that forbids commercial use, as required by 'kew'",
     ),
     "changed": (
         CARD | {"data": [{"set": "kew", "license": "CC BY-ND 4.0", "source": "Kew"}]},
-        "a license of the weights that forbids derivatives, which 'kew' asks for",
+        "a license of the weights that forbids derivatives, as required by 'kew'",
     ),
     "license": (CARD | {"license": " "}, "the license of the weights"),
     "normalization": (without("normalization"), "the normalization of its texts"),
@@ -103,7 +103,7 @@ def test_the_license_that_asks_for_most_is_the_remedy(tiny_model):
 
 def test_a_model_that_is_not_calibrated_lacks_that(tiny_model):
     [gap] = gaps(replace(complete(tiny_model), trust=Trust()))
-    assert gap.what == "a calibration of its confidences" and "drethtr calibrate" in gap.remedy
+    assert gap.what == "calibrated confidences" and "drethtr calibrate" in gap.remedy
 
 
 def test_the_shipped_model_lacks_nothing():
@@ -132,10 +132,10 @@ def test_figures_of_few_pages_are_told_without_an_interval():
 
 def test_figures_are_those_of_their_maker(tiny_model):
     refuse_foreign({"made_by": {"model": f"an older name {tiny_model.hash[:12]}"}}, tiny_model)
-    with pytest.raises(DataError, match=f"figures of compact a4e3638ecdbf are not those of {tiny_model.identity}"):
+    with pytest.raises(DataError, match=f"the metrics are of compact a4e3638ecdbf, not of {tiny_model.identity}"):
         refuse_foreign({"made_by": {"model": "compact a4e3638ecdbf"}}, tiny_model)
     for odd in ({}, {"made_by": "me"}, 3):
-        with pytest.raises(DataError, match="a model that is not named"):
+        with pytest.raises(DataError, match="an unnamed model"):
             refuse_foreign(odd, tiny_model)
 
 
@@ -168,20 +168,20 @@ def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
 )
 def test_a_misspelt_entry_is_refused_with_the_right_one(entries, answer, tmp_path):
     (tmp_path / "card.toml").write_text(entries, encoding="utf-8")
-    with pytest.raises(DataError, match=rf"card\.toml: cannot be used: an entry is called {answer}"):
+    with pytest.raises(DataError, match=rf"card\.toml: cannot be used: unknown entry {answer}"):
         read_additions(tmp_path / "card.toml")
 
 
 @pytest.mark.parametrize(
     ("entries", "answer"),
     [
-        ("license = true", "'license' has to be a text in quotes, not true"),
-        ('description = ["a", "b"]', "'description' has to be a text"),
-        ('languages = "de"', "'languages' has to be a list of texts, not \"de\""),
-        ("weaknesses = [1]", "'weaknesses' has to be a list of texts"),
-        ('[data]\nset = "a"', r"'data' has to be tables, each under \[\[…\]\], not {\"set\": \"a\"}"),
-        ('[[data]]\nset = "a"\nlicense = 4.0', "'license' of the data 'a' has to be a text in quotes, not 4.0"),
-        ("evaluation = 0.1", "'evaluation' has to be a table"),
+        ("license = true", "'license' must be a string in quotes, not true"),
+        ('description = ["a", "b"]', "'description' must be a string"),
+        ('languages = "de"', "'languages' must be a list of strings, not \"de\""),
+        ("weaknesses = [1]", "'weaknesses' must be a list of strings"),
+        ('[data]\nset = "a"', r"'data' must be tables, each under \[\[…\]\], not {\"set\": \"a\"}"),
+        ('[[data]]\nset = "a"\nlicense = 4.0', "'license' of the data 'a' must be a string in quotes, not 4.0"),
+        ("evaluation = 0.1", "'evaluation' must be a table"),
     ],
 )
 def test_an_entry_of_another_kind_is_refused_by_name(entries, answer, tmp_path):

@@ -70,7 +70,7 @@ def test_a_file_or_the_only_one_in_a_folder_is_the_model(tiny_path, tmp_path):
 
 def test_of_several_files_the_one_of_the_usual_name_is_the_model(tiny_model, tiny_path, tmp_path):
     save_model(tiny_model, tmp_path / "other.safetensors")
-    with pytest.raises(CheckpointError, match=r"other\.safetensors, tiny\.safetensors, but not model\.safetensors"):
+    with pytest.raises(CheckpointError, match=r"other\.safetensors, tiny\.safetensors but no model\.safetensors"):
         locate(tmp_path)
     save_model(tiny_model, tmp_path / MODEL)
     assert locate(tmp_path) == tmp_path / MODEL
@@ -86,7 +86,7 @@ def test_an_empty_folder_and_a_name_of_nothing_are_named(tmp_path):
 
 
 def test_a_revision_of_what_is_here_is_refused(tiny_path):
-    with pytest.raises(CheckpointError, match="only repositories of the hub have revisions"):
+    with pytest.raises(CheckpointError, match="only repositories on the Hub have revisions"):
         locate(tiny_path, "main")
 
 

@@ -20,7 +20,7 @@ def test_the_page_tells_what_the_card_tells(tiny_model):
         complete(tiny_model).hash,
     ):
         assert fact in page
-    assert "## Not told" not in page
+    assert "## Missing information" not in page
 
 
 def test_of_few_pages_the_rate_stands_alone(tiny_model):
@@ -28,7 +28,7 @@ def test_of_few_pages_the_rate_stands_alone(tiny_model):
     evaluation = CARD["evaluation"] | {"sets": [{"name": "letters", **alone}], "overall": alone}
     page = readme(replace(complete(tiny_model), card=CARD | {"evaluation": evaluation}), "ada/letters")
     assert "| letters | 120 | 10.0 | 30.0 |" in page
-    assert "- a character error rate on at least 100 lines of 6 pages" in page.partition("## Not told")[2]
+    assert "- a character error rate on at least 100 lines of 6 pages" in page.partition("## Missing information")[2]
 
 
 def test_the_hub_understands_the_head(tiny_model):
@@ -42,8 +42,8 @@ def test_the_hub_understands_the_head(tiny_model):
 
 def test_what_is_not_told_is_said_so(tiny_model):
     page = readme(replace(tiny_model, card={}), "ada/letters")
-    assert "# A model of drethtr" in page and "not calibrated" in page
-    assert "- the license of the weights" in page.partition("## Not told")[2]
+    assert "# A drethtr model" in page and "not calibrated" in page
+    assert "- the license of the weights" in page.partition("## Missing information")[2]
 
 
 def test_a_card_of_a_stranger_stays_text(tiny_model):

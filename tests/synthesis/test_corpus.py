@@ -153,7 +153,7 @@ def test_settings_are_checked(write_text):
         Corpus(files=(write_text("a"),), weights=(1, 2))
     with pytest.raises(ConfigError, match="one above 0"):
         Corpus(files=(write_text("a"),), weights=(0,))
-    with pytest.raises(ConfigError, match="no range"):
+    with pytest.raises(ConfigError, match="not a range"):
         Wording(shortest=9, longest=5)
 
 

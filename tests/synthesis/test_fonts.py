@@ -71,7 +71,7 @@ def test_a_font_without_letters_is_refused(make_font):
 
 
 def test_a_font_without_tall_letters_is_refused(make_font):
-    with pytest.raises(DataError, match=r"boxes\.ttf draws no ink above the baseline in 'bdhkl'; leave it out"):
+    with pytest.raises(DataError, match=r"boxes\.ttf draws no ink above the baseline in 'bdhkl'; remove it"):
         _ = Face(make_font(drawn_as=dict.fromkeys("bdhkl", ""))).ascent
 
 
@@ -81,12 +81,12 @@ def test_a_font_of_huge_letters_is_refused(make_font):
     font = ttlib.TTFont(path)
     font["head"].unitsPerEm = 16
     font.save(path)
-    with pytest.raises(DataError, match=r"boxes\.ttf' cannot draw 'b' .*; leave it out of the folder"):
+    with pytest.raises(DataError, match=r"boxes\.ttf' cannot draw 'b' .*; remove it from the folder"):
         Face(path).draws("b")
 
 
 def test_a_drawing_without_measure_is_refused(make_font):
-    with pytest.raises(DataError, match=r"boxes\.ttf' cannot draw 'bbb.* exceeds limit .*; leave it out"):
+    with pytest.raises(DataError, match=r"boxes\.ttf' cannot draw 'bbb.* exceeds limit .*; remove it"):
         mask_of(open_font(make_font(), 4000), "b" * 100)
 
 

@@ -132,7 +132,7 @@ def test_gaps_come_back_from_their_file(tmp_path):
     write_gaps(GAPS, tmp_path / "gaps.parquet")
     assert read_gaps(str(tmp_path / "gaps.parquet")) == GAPS
     pq.write_table(pa.table({"text": ["a"]}), tmp_path / "lines.parquet")
-    with pytest.raises(DataError, match="no file of gaps between words; drethtr data gaps makes one"):
+    with pytest.raises(DataError, match="not a gaps file; create one with drethtr data gaps"):
         read_gaps(str(tmp_path / "lines.parquet"))
 
 
@@ -151,6 +151,6 @@ def test_a_source_puts_its_lines_together_anew(tmp_path, draw):
     recombined = {"gaps": str(tmp_path / "gaps.parquet"), "share": 1.0}
     table = {"kind": "Real", "paths": [str(tmp_path / "a.parquet")], "recombined": recombined}
     [(_, supply)] = config.from_dict(Source, table).open()
-    assert supply.describe() == "a: 3 lines; 100% of 3 put together anew of words of their pages"
+    assert supply.describe() == "a: 3 lines; 100% of 3 recombined from words of their pages"
     assert {word for n in range(40) for word in supply.sample(n, 0).text.split()} == {*" ".join(texts).split()}
     assert {supply.sample(n, 0).text for n in range(40)} - {*texts}

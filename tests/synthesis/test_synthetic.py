@@ -68,7 +68,7 @@ def test_texts_no_font_can_draw_are_refused(config, tmp_path):
     (tmp_path / "greek.txt").write_text("ὦ ἄνδρες Ἀθηναῖοι\n", encoding="utf-8")
     wording = replace(config.wording, fragments=0, inserted=0)
     config = replace(config, texts=(str(tmp_path / "greek.txt"),), wording=wording)
-    with pytest.raises(DataError, match=r"no font in .* draws the texts"):
+    with pytest.raises(DataError, match=r"no font in .* has all characters of the texts"):
         config.build().render(0, 0)
 
 

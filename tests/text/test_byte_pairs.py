@@ -91,14 +91,14 @@ def test_a_model_that_writes_pieces_of_words_can_be_read_by_who_knows_only_model
 
 def test_too_small_a_size_is_refused():
     pytest.importorskip("tokenizers")
-    with pytest.raises(ConfigError, match="6 ids cannot hold 3 characters"):
+    with pytest.raises(ConfigError, match="6 ids are too few for 3 characters"):
         BytePairs.learn(["abc"], size=6)
 
 
 def test_broken_merges_are_refused():
     with pytest.raises(ConfigError, match="'ab'"):
         BytePairs(("a", "b"), (("a", "b"),))
-    with pytest.raises(ConfigError, match="'a' stands 2 times"):
+    with pytest.raises(ConfigError, match="'a' occurs 2 times"):
         BytePairs(("a", "a"), ())
 
 

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, configs, atomic files."""
+"""Foundations of all packages: errors, configs, atomic files."""

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever stops the program that writes them."""
+"""Atomic files: complete or absent, whenever the writing program is stopped."""
 
 import re
 from collections.abc import Iterator
@@ -8,20 +8,21 @@ from stat import S_IMODE
 from uuid import uuid4
 
 UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
-"""What a file is called until it is whole."""
+"""The pattern of temporary names of incomplete files."""
 
 
 def unfinished_name() -> str:
-    """A name for a file that is not whole, like no other: another process may write the same file."""
+    """A unique temporary name, since another process may write the same file."""
     return f".{uuid4().hex}.unfinished"
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """An empty file beside `path`, which takes its place once the block has ended; after an error it is gone.
+    """Yield a temporary file beside `path`, which replaces it at the end of the block and is removed after an error.
 
-    The folder is made if it is missing. A file that is replaced lends its mode; else it is that of any new file, also
-    where a library writes files that nobody else may read. Of a link, the file that it points to is written.
+    The folder is created if it is missing. The mode of a replaced file is kept; a new file gets the default mode, even
+    if a
+    library restricts it. For a link, its target is written.
 
     Raises:
         OSError: if it cannot be written.
@@ -40,7 +41,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what killed programs left in a folder, if it is there; nobody may be writing in it."""
+    """Remove the temporary files of killed programs in a folder; no program may be writing there."""
     for path in folder.glob(".*.unfinished"):
         if UNFINISHED.fullmatch(path.name):
             path.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
-"""Configurations are frozen dataclasses; here they become plain dicts and TOML, and come back.
+"""Convert configurations, which are frozen dataclasses, to plain dicts and TOML, and back.
 
-A field annotated with a base class holds one of its subclasses, named under "kind". What a table leaves out stays as it
-is by default, deep inside as well; `false` stands for nothing where a field may be empty.
-A new variant is a new subclass, in a module that readers of settings load (CONTRIBUTING.md says which); there is no
-string to match.
+A field annotated with a base class contains one of its subclasses, named under "kind". Settings that a table omits keep
+their defaults, at any depth; `false` stands for None where a field may be None.
+A new variant is a new subclass, in a module that readers of settings import (see CONTRIBUTING.md); no string has to be
+registered.
 """
 
 import tomllib
@@ -23,10 +23,10 @@ Named = TypeVar("Named")
 
 
 def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Read a TOML file; each override is `dotted.name=value`, the value as TOML would write it.
+    """Read a TOML file; each override is `dotted.name=value`, with the value in TOML syntax.
 
     Raises:
-        ConfigError: naming the file and what in it is wrong.
+        ConfigError: naming the file and what is wrong in it.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -44,7 +44,7 @@ def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Confi
 
 
 def set_value(data: dict[str, Any], override: str) -> None:
-    """Put one `dotted.name=value` into nested tables; in a list, `0` names the first."""
+    """Set one `dotted.name=value` in nested tables; in a list, `0` is the first item."""
     name, equals, value = (part.strip() for part in override.partition("="))
     if not equals:
         raise ConfigError(f"--set {override}: expected dotted.name=value")
@@ -61,33 +61,33 @@ def set_value(data: dict[str, Any], override: str) -> None:
     try:
         place[key] = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        place[key] = value  # a bare word is a string
+        place[key] = value  # a bare word is treated as a string
 
 
 def key_in(place: Any, name: str) -> str | int:
-    """What a table, or a list, calls by this name.
+    """The key of a table, or the index of a list, for this name.
 
     Raises:
-        ConfigError: if it has no such place, or is a value.
+        ConfigError: if there is no such item, or `place` is a plain value.
     """
     if isinstance(place, dict):
         return name
     if not isinstance(place, list):
         raise ConfigError("is a value, not a table")
     if not (name.isdecimal() and int(name) < len(place)):
-        raise ConfigError(f"is a list of {len(place)}; {name!r} is not a number in it, from 0")
+        raise ConfigError(f"is a list of {len(place)} items; {name!r} is not an index from 0")
     return int(name)
 
 
 def to_dict(config: Any) -> Any:
-    """Nested dicts, lists and plain values, ready for JSON."""
+    """Convert to nested dicts, lists and plain values, ready for JSON."""
     if is_dataclass(config):
         return {"kind": type(config).__name__} | {f.name: to_dict(getattr(config, f.name)) for f in fields(config)}
     return [to_dict(item) for item in config] if isinstance(config, tuple) else config
 
 
 def essence(config: Any) -> Any:
-    """As `to_dict`, less what is as by default, and numbers as floats: it stays as it is when settings are added."""
+    """As `to_dict`, but without defaults and with numbers as floats, so that new settings do not change the result."""
     if is_dataclass(config):
         usual = defaults(type(config))
         values = {f.name: getattr(config, f.name) for f in fields(config)}
@@ -99,7 +99,7 @@ def essence(config: Any) -> Any:
 
 
 def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", default: Config | None = None) -> Config:
-    """The inverse of `to_dict`; a kind or settings left out are those of `default`, or the defaults of the kind.
+    """The inverse of `to_dict`; omitted kinds or settings come from `default`, or from the defaults of the kind.
 
     Raises:
         ConfigError: naming the place, for an unknown kind or setting, a missing one, a wrong type or value.
@@ -109,7 +109,7 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
     name = data.get("kind", (base if default is None else type(default)).__name__)
     known = variants_with(base, name)
     if "kind" not in data and name not in known:
-        raise ConfigError(f"{where or 'config'}: which kind of {base.__name__}? known: {', '.join(known)}")
+        raise ConfigError(f"{where or 'config'}: missing kind of {base.__name__}; known: {', '.join(known)}")
     if not isinstance(name, str) or name not in known:
         raise ConfigError(f"{where or 'config'}: unknown kind {name!r}{hint(name, known)}; known: {', '.join(known)}")
     chosen: type[Config] = known[name]
@@ -121,7 +121,7 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
             continue
         here = f"{where}.{key}".lstrip(".")
         if key not in allowed:
-            raise ConfigError(f"{here}: no such setting in {chosen.__name__}{hint(key, allowed)}")
+            raise ConfigError(f"{here}: unknown setting of {chosen.__name__}{hint(key, allowed)}")
         values[key] = decode(types[key], value, here, values.get(key))
     try:
         return chosen(**values)
@@ -130,21 +130,21 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
 
 
 def defaults(kind: Any) -> dict[str, Any]:
-    """The settings of a dataclass that may be left out."""
+    """The settings of a dataclass that have defaults."""
     plain = {f.name: f.default for f in fields(kind) if f.default is not MISSING}
     return plain | {f.name: f.default_factory() for f in fields(kind) if f.default_factory is not MISSING}
 
 
 def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:
-    """The nearest known word as a question, or nothing where none is so alike; 1 is the same."""
+    """A suggestion of the most similar known word, or "" if none reaches `likeness`, where 1 is equality."""
     return "".join(f"; did you mean {match!r}?" for match in get_close_matches(str(word), known, n=1, cutoff=likeness))
 
 
 def named(what: str, name: str, known: Mapping[str, Named]) -> Named:
-    """The `what` that a person means by its name.
+    """The value that is known by a name; `what` describes it in messages.
 
     Raises:
-        ConfigError: if there is none of that name.
+        ConfigError: if the name is unknown.
     """
     if name not in known:
         raise ConfigError(f"unknown {what} {name!r}{hint(name, known)}; known: {', '.join(known)}")
@@ -169,7 +169,7 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
 
 
 def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
-    """A list, each item of the type annotated: `X, ...` for any number of X, otherwise one type for each."""
+    """A tuple from a list, with items of the annotated types: `X, ...` for any number of X, or one type per item."""
     if not isinstance(value, list | tuple):
         raise ConfigError(f"{where}: expected a list, got {value!r}")
     kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
@@ -187,10 +187,10 @@ def variants_with(base: type, name: object) -> dict[str, Any]:
 
 
 def variants(base: type) -> dict[str, Any]:
-    """The dataclasses a field annotated with `base` may hold, by name.
+    """The dataclasses that a field annotated with `base` may contain, by name.
 
     Raises:
-        ConfigError: if two of them have one name: a file that says it could mean either.
+        ConfigError: if two of them have the same name.
     """
     found: dict[str, Any] = {base.__name__: base} if is_dataclass(base) and not isabstract(base) else {}
     for subclass in base.__subclasses__():  # type: ignore[var-annotated]

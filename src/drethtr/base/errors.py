@@ -1,9 +1,9 @@
-"""What can go wrong, as a tree.
+"""The tree of errors that this package raises.
 
 DrethtrError
-├── ConfigError        a setting is missing, misspelt or out of range
+├── ConfigError        a setting is missing, misspelled or out of range
 ├── DataError          a file, image or transcription cannot be used
-├── CheckpointError    a saved model is missing, damaged, of another version, or unfit for what is asked of it
+├── CheckpointError    a saved model is missing, damaged, of another version, or unsuitable
 └── MissingExtraError  an optional package is not installed
 """
 
@@ -33,7 +33,7 @@ class DrethtrError(Exception):
 
 
 class ConfigError(DrethtrError):
-    """A setting is missing, misspelt or out of range."""
+    """A setting is missing, misspelled or out of range."""
 
 
 class DataError(DrethtrError):
@@ -41,7 +41,7 @@ class DataError(DrethtrError):
 
 
 class CheckpointError(DrethtrError):
-    """A saved model is missing, damaged, of another version, or unfit for what is asked of it."""
+    """A saved model is missing, damaged, of another version, or unsuitable."""
 
 
 class MissingExtraError(DrethtrError):
@@ -63,7 +63,7 @@ def require(package: str, extra: str) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's text, without the number of the system; its kind when it has none."""
+    """The first line of an error's message, without the error number of the system; its class name if it has none."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -40,6 +40,7 @@ def info(
     With --check the exit code is 1 if the card lacks something.
     """
     from drethtr.recognition.adapter_file import load_named
+    from drethtr.recognition.backends import check_weights
     from drethtr.recognition.model_file import SHIPPED
 
     if add and model is None:
@@ -48,6 +49,7 @@ def info(
         raise DataError("--force replaces figures on a card; give new ones by --add, or leave it out")
     path = model if model is not None else SHIPPED
     found = load_named(path, None)
+    check_weights(found)
     if add:
         found = extend_card(found, path, add, force=force)
     if check:

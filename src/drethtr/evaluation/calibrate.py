@@ -21,13 +21,14 @@ from drethtr.evaluation.confidence import Reliability, reliability, right_charac
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
-from drethtr.recognition.backends import CPU, can_quantize, measure
+from drethtr.recognition.backends import CPU
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.evidence import features_of
 from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
+from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -48,9 +49,6 @@ RIDGE = 0.001
 """L2 penalty on the hundreds of weights of the out-of-distribution check."""
 
 DIGITS = 4
-
-TO_QUANTIZE = 100
-"""Lines on which the ranges of activations are measured."""
 
 Group = tuple[Strategy, ...]
 """Strategies that find the same text, so that one calibration serves them."""
@@ -78,7 +76,7 @@ def calibrate(
 ) -> Model:
     """Return the model with its default strategy, its calibrations and its out-of-distribution check.
 
-    A model that onnxruntime computes also gets what int8 takes: the ranges of its activations, and calibrations.
+    Confidences in int8 are calibrated apart, for models that onnxruntime can compute.
 
     Args:
         samples: Validation lines; those with uncertain texts are skipped. With fewer than `TO_KNOW_WRITING`, the
@@ -95,12 +93,10 @@ def calibrate(
     chosen = to_read(samples)
     recognizer = partial(Recognizer, device=device, threads=threads)
     plain = replace(model, trust=Trust())  # earlier calibration must not affect the result
-    if can_quantize(plain) and device == CPU:
-        plain = with_ranges(plain, chosen)
     strategy, alone = Best(model.trust.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
     plain = replace(plain, trust=Trust(strategy=strategy))
     calibrations: list[Calibration] = []
-    for precision in precisions(plain):
+    for precision in precisions(plain, device):
         for some in groups or usual_strategies(plain, alone):
             alike = tuple(one.completed_by(strategy) for one in some)
             readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
@@ -120,18 +116,13 @@ def calibrate(
         looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
         known_writing = fit_unlike_training(looks, list(map(page_of, chosen)))
     kept = tuple(known for known in others if known.strategies)
-    return replace(plain, trust=Trust((*kept, *calibrations), known_writing, rates, strategy))
+    return replace(model, trust=Trust((*kept, *calibrations), known_writing, rates, strategy))
 
 
-def precisions(model: Model) -> tuple[Precision, ...]:
+def precisions(model: Model, device: str) -> tuple[Precision, ...]:
     """The precisions whose confidences are fitted."""
-    return (Precision.FLOAT32,) if model.ranges is None else (Precision.FLOAT32, Precision.INT8)
-
-
-def with_ranges(model: Model, samples: Sequence[Sample]) -> Model:
-    """The model with the ranges of its activations on some of the lines, for int8."""
-    some = samples[:: max(1, len(samples) // TO_QUANTIZE)]
-    return replace(model, ranges=measure(model, (model.preparation(sample.line()) for sample in some)))
+    int8 = device == CPU and supports(model.network) is None
+    return (Precision.FLOAT32, Precision.INT8) if int8 else (Precision.FLOAT32,)
 
 
 def without(calibration: Calibration, done: Collection[Strategy]) -> Calibration:
@@ -148,11 +139,11 @@ def usual_strategies(model: Model, alone: CTC = CTC()) -> tuple[Group, ...]:  # 
     return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 
 
-def passes(model: Model, lines: int, groups: Sequence[Group] = ()) -> int:
+def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: str = CPU) -> int:
     """The most often that `calibrate` reads a line: to choose a strategy, once per strategy, and once per turn."""
     choice = Joint() if model.network.ctc is not None else None
     usual = usual_strategies(replace(model, trust=Trust(strategy=choice)))
-    rounds = 2 if can_quantize(model) else 1
+    rounds = len(precisions(model, device))
     choosing = 0 if groups or choice is None else 1
     return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 

@@ -84,7 +84,7 @@ def set_of(sample: Sample) -> str:
 def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
     """Learn the factor that converts doubt to edits, and its uncertainty.
 
-    Every set has the same weight, however many lines it has, since the next collection will be a set of its own.
+    Every set has the same weight, however many lines it has, since the next collection will be another set.
     """
     sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
     if len(sets) < FEWEST:

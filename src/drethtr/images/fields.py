@@ -1,7 +1,7 @@
-"""Random fields over a line, and pixels moved along them.
+"""Random fields over a line, and displacement of pixels along them.
 
-OpenCV computes them where it is installed, numpy otherwise. With OpenCV 5 the two agree to the grey level; OpenCV 4
-rounds places to 1/32 pixel, up to eight grey levels where black meets white. Fields are float32 of the shape of the
+OpenCV computes them if it is installed, otherwise numpy. With OpenCV 5 the two agree to the gray level; OpenCV 4 rounds
+positions to 1/32 pixel, which changes up to eight gray levels at sharp edges. Fields are float32 of the shape of the
 line.
 """
 
@@ -22,7 +22,7 @@ except ImportError:
 Field: TypeAlias = NDArray[np.float32]
 
 OPENCV_LIMIT = 32767
-"""Pixels per side up to which OpenCV can displace."""
+"""Maximum pixels per side for OpenCV's displacement."""
 
 
 def smooth_noise(shape: tuple[int, int], sigma: float, rng: np.random.Generator) -> Field:
@@ -31,13 +31,13 @@ def smooth_noise(shape: tuple[int, int], sigma: float, rng: np.random.Generator)
 
 
 def cloud(shape: tuple[int, int], cells: tuple[int, int], rng: np.random.Generator) -> Field:
-    """Noise in [0, 1] that changes slowly: uniform in a grid of `cells` (down, across), interpolated between them."""
+    """Smooth noise in [0, 1]: uniform on a grid of `cells` (down, across), interpolated in between."""
     grid = Image.fromarray(rng.random(cells, dtype=np.float32))
     return np.asarray(grid.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
 
 
 def multiscale_noise(shape: tuple[int, int], rng: np.random.Generator, *, scales: int = 4) -> Field:
-    """The sum of clouds with grains of 1 to 100 pixels, spread to [0, 1] (the paper's paper texture)."""
+    """The sum of clouds with grains of 1 to 100 pixels, scaled to [0, 1] (the paper texture of the paper)."""
     total: Field = np.zeros(shape, dtype=np.float32)
     for grain in rng.integers(1, 101, scales):
         total = total + cloud(shape, (ceil(shape[0] / grain), ceil(shape[1] / grain)), rng)
@@ -52,7 +52,7 @@ def spread(field: Field, low: float, high: float) -> Field:
 
 
 def blur(field: Field, sigma: float) -> Field:
-    """Gaussian blur, the field mirrored at its edges."""
+    """Gaussian blur with the field mirrored at its edges."""
     radius = ceil(3 * sigma)
     kernel = np.exp(-0.5 * np.square(np.arange(-radius, radius + 1) / sigma)).astype(np.float32)
     kernel /= kernel.sum()
@@ -65,7 +65,7 @@ def blur_opencv(field: Field, kernel: Field) -> Field:
 
 
 def blur_numpy(field: Field, kernel: Field) -> Field:
-    """The same without OpenCV."""
+    """Convolve rows and columns with a kernel of odd length, without OpenCV."""
     radius = len(kernel) // 2
     for axis in (0, 1):
         padding = [(0, 0), (0, 0)]
@@ -78,25 +78,25 @@ def blur_numpy(field: Field, kernel: Field) -> Field:
 
 
 def displace(line: Line, across: Field, down: Field) -> Line:
-    """Give every pixel the grey found `across` and `down` pixels away; bilinear, the line mirrored at its edges."""
+    """Give every pixel the gray `across` and `down` pixels away; bilinear, with the line mirrored at its edges."""
     rows, columns = (np.arange(length, dtype=np.float32) for length in line.shape)
     return sample(line, columns + across, rows[:, None] + down)
 
 
 def sample(line: Line, x: Field, y: Field) -> Line:
-    """The greys at places (x, y), (rows, columns) each; bilinear, the line mirrored at its edges."""
+    """The grays at positions (x, y), (rows, columns) each; bilinear, with the line mirrored at its edges."""
     if cv2 is None or max(*line.shape, *x.shape) >= OPENCV_LIMIT:
         return sample_numpy(line, x, y)
     return sample_opencv(line, x, y)
 
 
 def sample_opencv(line: Line, x: Field, y: Field) -> Line:
-    """The greys at places (x, y) between pixels."""
+    """The interpolated grays at positions (x, y)."""
     return np.asarray(cv2.remap(line, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT), dtype=np.uint8)
 
 
 def sample_numpy(line: Line, x: Field, y: Field) -> Line:
-    """The same without OpenCV."""
+    """The interpolated grays at positions (x, y), without OpenCV."""
     left, top = np.floor(x).astype(np.intp), np.floor(y).astype(np.intp)
     x_share, y_share = x - left, y - top
     height, width = line.shape
@@ -109,6 +109,6 @@ def sample_numpy(line: Line, x: Field, y: Field) -> Line:
 
 
 def mirrored(places: NDArray[np.intp], length: int) -> NDArray[np.intp]:
-    """Fold places outside 0..length-1 back inside, as between two mirrors."""
+    """Mirror positions outside 0..length-1 back inside."""
     folded = places % (2 * length)
     return np.minimum(folded, 2 * length - 1 - folded)

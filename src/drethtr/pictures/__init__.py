@@ -1,1 +1,1 @@
-"""Pictures for people: contact sheets, explained lines, charts of figures."""
+"""Pictures: contact sheets, explained lines, charts of metrics."""

@@ -1,4 +1,4 @@
-"""A picture of rectangles, words and photographs that can be written as SVG or as pixels."""
+"""A drawing of rectangles, words and photographs that can be written as SVG or PNG."""
 
 from base64 import b64encode
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Color: TypeAlias = tuple[int, int, int]
 BLACK: Color = (20, 20, 20)
 GREY: Color = (120, 120, 120)
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
-"""How SVG and Pillow call where words begin: at their place, around it, before it."""
+"""The text anchors of SVG and their equivalents in Pillow."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Words:
-    """Words standing on a baseline, so many pixels high; `anchor` is one of `ANCHORS`."""
+    """Words on a baseline, with their height in pixels; `anchor` is one of `ANCHORS`."""
 
     x: float
     y: float
@@ -70,7 +70,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Photo:
-    """Pixels with their upper left corner at a place."""
+    """Pixels with their upper left corner at a position."""
 
     left: float
     top: float
@@ -88,21 +88,21 @@ class Photo:
 
 @dataclass(frozen=True)
 class Canvas:
-    """Shapes on white, the later above the earlier."""
+    """Shapes on white, later ones on top."""
 
     width: int
     height: int
     shapes: tuple[Rectangle | Words | Photo, ...]
 
     def to_image(self) -> Image.Image:
-        """As pixels."""
+        """Render the drawing as pixels."""
         picture = Image.new("RGB", (self.width, self.height), "white")
         for shape in self.shapes:
             shape.draw(picture)
         return picture
 
     def to_svg(self) -> str:
-        """As an SVG file that needs no other."""
+        """The drawing as a self-contained SVG file."""
         size = f"width='{self.width}' height='{self.height}' viewBox='0 0 {self.width} {self.height}'"
         head = f"<svg xmlns='http://www.w3.org/2000/svg' {size} font-family='DejaVu Sans, Helvetica, sans-serif'>"
         inside = "\n".join(["<rect width='100%' height='100%' fill='white'/>", *(s.svg() for s in self.shapes)])
@@ -116,7 +116,7 @@ class Canvas:
         """
         ending = path.suffix.lower()
         if ending not in (".svg", ".png"):
-            raise DataError(f"{path}: pictures are written as .svg or .png")
+            raise DataError(f"{path}: choose a name ending in .svg or .png")
         try:
             with atomic_write(path) as unfinished:
                 if ending == ".svg":

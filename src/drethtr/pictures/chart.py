@@ -1,4 +1,4 @@
-"""Charts of measured figures as SVG: medians with their ranges, and curves. Both axes of figures are logarithmic."""
+"""Charts of metrics as SVG: medians with ranges, and curves, all on logarithmic axes."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +15,11 @@ ROW, MARGIN, PANEL = 24, 16, 420
 ENOUGH = 4  # ticks
 
 Mark = tuple[float, float, float]
-"""A median and the ends of its range."""
+"""A median and the limits of its range."""
 
 
 class Axis(NamedTuple):
-    """A logarithmic axis from `low` to `high`, drawn over some pixels from `start`; they may be negative."""
+    """A logarithmic axis from `low` to `high`, drawn over `pixels` from `start`; `pixels` may be negative."""
 
     low: float
     high: float
@@ -27,12 +27,12 @@ class Axis(NamedTuple):
     pixels: float
 
     def __call__(self, value: float) -> float:
-        """Where a value stands, in pixels."""
+        """The position of a value, in pixels."""
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return self.start + share * self.pixels
 
     def ticks(self) -> list[float]:
-        """Round values on it, a handful."""
+        """A handful of round values on the axis."""
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
             values = [step * 10.0**decade for decade in decades for step in steps]
@@ -43,7 +43,7 @@ class Axis(NamedTuple):
 
 
 def spanning(values: Sequence[float], start: float, pixels: float) -> Axis:
-    """An axis on which all of these positive values lie, with a little air at both ends."""
+    """An axis that contains all of these positive values, with some space at both ends."""
     low, high = min(values), max(values)
     return Axis(low / 1.15, high * 1.15, start, pixels)
 
@@ -75,7 +75,7 @@ class Panel(NamedTuple):
 
 
 def curves(title: str, panels: Sequence[Panel]) -> str:
-    """Panels side by side; a name has the same color in all."""
+    """Panels side by side; a name has the same color in all of them."""
     names = list(dict.fromkeys(name for panel in panels for name in panel.curves))
     top, height = 5 * MARGIN, 260
     parts = [heading(title), *legend(names, MARGIN)]
@@ -94,20 +94,20 @@ def curves(title: str, panels: Sequence[Panel]) -> str:
 
 
 def vertical_grid(axis: Axis, top: float, bottom: float, unit: str) -> list[str]:
-    """A line for each tick of a horizontal axis, its value below, and last the unit."""
+    """A line for each tick of a horizontal axis, its value below, and finally the unit."""
     parts = grid(axis, lambda at: stroke(at, top, at, bottom, GRID, 1))
     parts += [text(axis(tick), bottom + 14, readable(tick), anchor="middle") for tick in axis.ticks()]
     return [*parts, text(axis.start + axis.pixels, bottom + 30, unit, anchor="end")]
 
 
 def horizontal_grid(axis: Axis, left: float, right: float) -> list[str]:
-    """A line for each tick of a vertical axis, its value to the left."""
+    """A line for each tick of a vertical axis, with its value on the left."""
     parts = grid(axis, lambda at: stroke(left, at, right, at, GRID, 1))
     return parts + [text(left - 6, axis(tick) + 4, readable(tick), anchor="end") for tick in axis.ticks()]
 
 
 def grid(axis: Axis, draw: Callable[[float], str]) -> list[str]:
-    """What is drawn at each tick."""
+    """A drawing for each tick."""
     return [draw(axis(tick)) for tick in axis.ticks()]
 
 
@@ -129,7 +129,7 @@ def heading(title: str) -> str:
 
 
 def text(x: float, y: float, words: str, anchor: str = "start") -> str:
-    """Words at a place."""
+    """Words at a position."""
     place = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
     return f"<text {place} {FONT} font-size='12' fill='{INK}'>{escape(clean(words))}</text>"
 
@@ -141,12 +141,12 @@ def stroke(x1: float, y1: float, x2: float, y2: float, color: str, width: float)
 
 
 def readable(value: float) -> str:
-    """A figure with as few digits as it needs."""
+    """A number with as few digits as necessary."""
     return f"{value:,.0f}" if value >= 10 else f"{value:g}"
 
 
 def drawing(width: float, height: float, parts: Sequence[str]) -> str:
-    """A whole SVG file on white."""
+    """A complete SVG file on white."""
     size = f"width='{width:.0f}' height='{height:.0f}' viewBox='0 0 {width:.0f} {height:.0f}'"
     inside = "\n".join(["<rect width='100%' height='100%' fill='white'/>", *parts])
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>\n{inside}\n</svg>\n"

@@ -10,14 +10,14 @@ from drethtr.images.line import Line
 
 CAPTION_PIXELS = 15
 MARGIN = 8
-WIDEST, HIGHEST = 1100, 300  # a larger line is scaled down
-MOST_LETTERS = 140  # of a row of a caption
-# Pillow's own font has no accents; these are looked for where the system keeps its fonts.
+WIDEST, HIGHEST = 1100, 300  # larger lines are scaled down
+MOST_LETTERS = 140  # in a row of a caption
+# Pillow's own font has no accents; these are looked up among the system fonts.
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Helvetica.ttc")
 
 
 def contact_sheet(lines: Sequence[tuple[Line, str]], columns: int = 2) -> Image.Image:
-    """A grey picture of lines and their captions, read row by row; a caption may have several lines of text.
+    """A gray picture of lines and their captions, row by row; a caption may have several lines of text.
 
     Raises:
         DataError: if there are no lines.
@@ -51,12 +51,12 @@ def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont
 
 
 def shortened(row: str) -> str:
-    """A row of a caption, with its end left out if it is too long."""
+    """A row of a caption, truncated if it is too long."""
     return row if len(row) <= MOST_LETTERS else row[: MOST_LETTERS - 1] + "…"
 
 
 def caption_font(pixels: int = CAPTION_PIXELS) -> FreeTypeFont | ImageFont.ImageFont:
-    """A plain font of this system, else the one that comes with Pillow."""
+    """A plain system font, or the one that comes with Pillow."""
     for name in SYSTEM_FONTS:
         try:
             return ImageFont.truetype(name, pixels)

@@ -1,4 +1,4 @@
-"""A line with its reading below, every character under the writing it stands for, and doubts in color."""
+"""A line with its reading below: every character under its position, colored by confidence."""
 
 from PIL import Image
 
@@ -10,10 +10,10 @@ SURE: Color = (30, 60, 50)
 DOUBTFUL: Color = (225, 120, 0)
 LOST: Color = (205, 0, 40)
 NO_DOUBT = 0.9
-"""Characters surer than this are not marked on the line."""
+"""Characters with more confidence are not marked on the line."""
 
 HEIGHT = 96
-"""Lines are shown this high."""
+"""Height of the displayed line."""
 
 MARGIN = 10
 
@@ -21,7 +21,7 @@ Shape = Rectangle | Words | Photo
 
 
 def explained_line(line: Line, reading: Reading) -> Canvas:
-    """The line, doubtful places tinted, above its reading."""
+    """The line, with doubtful characters tinted, above its reading."""
     scale = HEIGHT / line.shape[0]
     shapes = [*show_line(line, reading.characters, MARGIN, MARGIN), *show_text(reading.characters, scale, MARGIN, 155)]
     return Canvas(round(line.shape[1] * scale) + 2 * MARGIN, 180, tuple(shapes))
@@ -43,9 +43,9 @@ def show_line(line: Line, characters: tuple[Character, ...], left: float, top: f
 
 
 def show_text(characters: tuple[Character, ...], scale: float, left: float, baseline: float) -> list[Shape]:
-    """Every character under its place.
+    """Every character under its position.
 
-    They are `SURE` at confidence 1, `DOUBTFUL` at 0.5 and `LOST` at 0, with all shades between.
+    Colors are `SURE` at confidence 1, `DOUBTFUL` at 0.5 and `LOST` at 0, interpolated between these.
     """
     return [
         Words(
@@ -61,7 +61,7 @@ def show_text(characters: tuple[Character, ...], scale: float, left: float, base
 
 
 def color_of(confidence: float) -> Color:
-    """The color that stands for a confidence from 0 to 1."""
+    """The color of a confidence from 0 to 1."""
     if confidence >= 0.5:
         return between(DOUBTFUL, SURE, 2 * confidence - 1)
     return between(LOST, DOUBTFUL, 2 * confidence)

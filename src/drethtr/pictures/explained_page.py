@@ -1,4 +1,4 @@
-"""A page beside its text: where lines were found, what each of them says, and doubts in color."""
+"""A page beside its text: the detected lines, their readings, and doubtful words in color."""
 
 from PIL import Image, ImageDraw
 
@@ -8,17 +8,17 @@ from drethtr.pictures.contact_sheet import caption_font
 from drethtr.pictures.explained_line import color_of
 
 HEIGHT = 760
-"""Pages are shown this high."""
+"""Height of the displayed page."""
 
 GAP = 16
 TEXT_WIDTH = 0.85
-"""Width of the text, as a share of the page's."""
+"""Width of the text relative to the page."""
 
 OUTLINE = (40, 130, 190)
 
 
 def explained_page(scan: Image.Image, page: Page) -> Canvas:
-    """The scan with outlines of lines and doubtful words, and to its right what was read."""
+    """The scan with outlines of lines and doubtful words, and the text on its right."""
     scale = HEIGHT / page.height
     width = round(page.width * scale)
     shown = outlined(scan, page, scale).resize((width, HEIGHT), Image.Resampling.LANCZOS)
@@ -44,13 +44,13 @@ def outlined(scan: Image.Image, page: Page, scale: float) -> Image.Image:
 
 
 def text_size(page: Page, scale: float) -> int:
-    """How high letters may be for the longest line to fit, in pixels."""
+    """The font size in pixels at which the longest line fits."""
     longest = max((len(line.text) for line in page.lines), default=1)
     return max(9, min(20, round(TEXT_WIDTH * page.width * scale / (0.55 * max(longest, 1)))))
 
 
 def written(line: TextLine, scale: float, left: float, pixels: int) -> list[Photo | Rectangle | Words]:
-    """The words of a line in the column of text, as high on the page as the line is."""
+    """The words of a line in the text column, at the height of the line on the page."""
     box = line.box
     if box is None:
         return []

@@ -1,4 +1,4 @@
-"""Everything about one reading in one picture: what was read, how surely, and where the decoder looked for it."""
+"""One picture that explains a reading: its text, confidences, flags, and the decoder's attention."""
 
 from collections.abc import Callable
 from math import log2
@@ -20,36 +20,36 @@ from drethtr.recognition.stitching import stitch
 from drethtr.text.tokenizer import BOS
 
 LABELS = 190
-"""Width of the column at the left, where it says what is shown."""
+"""Width of the left column, with the labels."""
 
 TITLES = 140
-"""Where in it that ends, so that single rows can be named as well."""
+"""Right edge of the titles, which leaves room for labels of single rows."""
 
 GAP = 12
-"""Between one part of the picture and the next."""
+"""Space between the parts of the picture."""
 
 ROW = 9
-"""Height of a character's row in the picture of attention."""
+"""Height of a character's row in the attention map."""
 
 BAR_HEIGHT = 16
-"""Of the bars of one layer together."""
+"""Height of the bars of one layer."""
 
 OCTAVE = 24
-"""A bar is this much longer where memory lasts twice as long."""
+"""Length of a bar per doubling of the memory."""
 
 LETTER = 8
-"""What a letter of a reason takes at most, in pixels."""
+"""Maximum width of a letter of a reason, in pixels."""
 
 BAR: Color = (70, 110, 160)
 
 
 class Explanation(NamedTuple):
-    """What there is to tell about a line.
+    """Everything to show about a line.
 
     tokens   text of each token that was written
-    draft    what the image alone gave, where a decoder wrote the reading
-    extent   pixels of the line that the watched image tokens cover
-    read_by  version, model and decoder, and whether confidences are no more than its own opinion
+    draft    the CTC draft, if a decoder wrote the reading
+    extent   pixels of the line that the image tokens cover
+    read_by  version, model and decoder, and whether confidences are uncalibrated
     """
 
     line: Line
@@ -62,7 +62,7 @@ class Explanation(NamedTuple):
 
 
 def explain(recognizer: Recognizer, line: Line) -> Explanation:
-    """Read a line as always, then watch the decoder write the text that was read.
+    """Read a line as usual, then record the decoder's attention on the text that was read.
 
     Raises:
         DataError: if the line is so long that it is read in pieces.
@@ -91,7 +91,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
 
 
 class Frame(NamedTuple):
-    """Where a part of the picture is drawn: pixels for one of the line, and the upper left corner."""
+    """The place of a part in the picture: the scale of the line, and the upper left corner."""
 
     scale: float
     left: float
@@ -99,11 +99,11 @@ class Frame(NamedTuple):
 
 
 Drawn = tuple[list[Shape], float]
-"""Shapes, and how high they are; nothing to show is 0 high."""
+"""Shapes, and their height, 0 if there is nothing to show."""
 
 
 def draw(told: Explanation) -> Canvas:
-    """The picture, from top to bottom as it came to be."""
+    """Draw the picture from top to bottom."""
     shapes: list[Shape] = []
     top = float(MARGIN)
     for title, part in PARTS.items():
@@ -122,12 +122,12 @@ def draw_line(told: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_text(told: Explanation, frame: Frame) -> Drawn:
-    """Each character that was read, under its place."""
+    """Each character that was read, under its position."""
     return show_text(told.reading.characters, frame.scale, frame.left, frame.top + 38), 46
 
 
 def draw_words(told: Explanation, frame: Frame) -> Drawn:
-    """How sure each word is, under a bar of its width."""
+    """The confidence of each word, under a bar of its width."""
     shapes: list[Shape] = []
     for word in told.reading.words():
         first, last = (frame.left + edge * frame.scale for edge in (word.left, word.right))
@@ -138,7 +138,7 @@ def draw_words(told: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_draft(told: Explanation, frame: Frame) -> Drawn:
-    """What the image alone gave; red where the decoder wrote otherwise."""
+    """The CTC draft, red where the reading differs."""
     if told.draft is None:
         return [], 0
     kept = in_both(told.draft.text, told.reading.text)
@@ -156,7 +156,7 @@ def draw_draft(told: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_flags(told: Explanation, frame: Frame) -> Drawn:
-    """Each doubt about the line, below a bar where it is."""
+    """Each flag, below a bar at its position."""
     shapes: list[Shape] = []
     top = frame.top
     for flag in told.reading.flags:
@@ -170,7 +170,7 @@ def draw_flags(told: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_attention(told: Explanation, frame: Frame) -> Drawn:
-    """A row for each character written, dark where the decoder looked for it: the mean of all layers and heads."""
+    """A row for each character, dark where the decoder attended: the mean of all layers and heads."""
     if not told.tokens:
         return [], 0
     shares = told.attention.image.mean((0, 1))
@@ -202,18 +202,18 @@ def draw_memory(told: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_reader(told: Explanation, frame: Frame) -> Drawn:
-    """Which model read this."""
+    """The model that read the line."""
     return [Words(frame.left, frame.top + 14, told.read_by, 12, GREY)], 18
 
 
 PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {
     "": draw_line,
     "text": draw_text,
-    "words, how sure": draw_words,
-    "image alone": draw_draft,
-    "doubts": draw_flags,
-    "where it looked": draw_attention,
-    "what it remembered": draw_memory,
+    "confidence": draw_words,
+    "CTC draft": draw_draft,
+    "flags": draw_flags,
+    "attention": draw_attention,
+    "memory": draw_memory,
     "read by": draw_reader,
 }
-"""What stands beside each part, from top to bottom."""
+"""The drawing functions of the parts by label, from top to bottom."""

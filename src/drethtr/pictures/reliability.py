@@ -1,4 +1,4 @@
-"""Confidence against truth: a bar for those of like confidence, as high as the share of them that is right."""
+"""Reliability diagram: a bar for each range of confidence, whose height is the accuracy."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ GRID: Color = (225, 225, 225)
 
 
 def reliability_chart(trust: Mapping[str, Any]) -> Canvas:
-    """Characters and words side by side; `trust` as `drethtr evaluate --json` writes it."""
+    """Characters and words side by side; `trust` has the form of `drethtr evaluate --json`."""
     shapes: list[Rectangle | Words] = []
     for number, level in enumerate(LEVELS):
         shapes += panel(level, trust[level], MARGIN + number * (SIDE + 2 * MARGIN))
@@ -23,7 +23,7 @@ def reliability_chart(trust: Mapping[str, Any]) -> Canvas:
 
 
 def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle | Words]:
-    """Bars over confidence, each as wide as its share of all cases lets it be, and where it should end."""
+    """Bars of accuracy over confidence, wider for more cases, with marks where perfect calibration would be."""
     top, bottom = MARGIN, MARGIN + SIDE
     ece = "" if found["ece"] is None else f", ECE {100 * found['ece']:.1f} %"
     shapes: list[Rectangle | Words] = [Words(left, top - 16, f"{title}: {found['cases']:,}{ece}", 14)]
@@ -45,5 +45,5 @@ def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle |
         ]
     return [
         *shapes,
-        Words(left + SIDE, bottom + 34, "confidence %; bar: right %; line: what was promised", 11, GREY, "end"),
+        Words(left + SIDE, bottom + 34, "confidence %; bar: accuracy %; mark: perfect calibration", 11, GREY, "end"),
     ]

@@ -1,13 +1,12 @@
 """Which backend computes a model: onnxruntime on a CPU, torch everywhere else."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from drethtr.base.errors import CheckpointError, ConfigError, MissingExtraError
-from drethtr.images.prepare import Prepared
-from drethtr.recognition.model_file import Model, Ranges
+from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.onnx.network import OnnxNetwork
 from drethtr.recognition.onnx.support import supports
@@ -28,7 +27,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         threads: How many lines are computed side by side on a CPU.
 
     Raises:
-        CheckpointError: if the weights are not those of such a network, or it is not calibrated for int8.
+        CheckpointError: if the weights are not those of such a network.
         ConfigError: if there is no such device, or it cannot compute so.
         MissingExtraError: if this takes torch, and it is not installed.
     """
@@ -48,14 +47,10 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
     """A network in onnxruntime.
 
     Raises:
-        CheckpointError: if the weights are not those of such a network, or it is not calibrated for int8.
+        CheckpointError: if the weights are not those of such a network.
     """
-    ranges = model.ranges if precision is Precision.INT8 else None
-    if precision is Precision.INT8 and ranges is None:
-        raise CheckpointError(
-            f"model {model.identity}: not calibrated for int8; run drethtr calibrate MODEL VALIDATION_LINES --force"
-        )
-    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads)
+    int8 = precision is Precision.INT8
+    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads, int8=int8)
     if model.preparation.height != network.dimensions.height:
         raise CheckpointError(
             f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
@@ -64,14 +59,16 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
     return network
 
 
-def can_quantize(model: Model) -> bool:
-    """Whether the model can compute in int8 once it is calibrated."""
-    return False
+def check_weights(model: Model) -> None:
+    """Check that the weights of a model are those of its network, as far as the installed packages can tell.
 
-
-def measure(model: Model, images: Iterable[Prepared]) -> Ranges:
-    """The ranges of a model's activations on some prepared lines, for int8."""
-    raise NotImplementedError
+    Raises:
+        CheckpointError: naming weights that are missing, left over or of another shape.
+    """
+    if supports(model.network) is None:
+        open_onnx(model, Precision.FLOAT32, 1)
+    elif find_spec("torch") is not None:
+        torch_backend()(model, CPU, Precision.FLOAT32, 1)
 
 
 def torch_backend() -> Callable[[Model, str, Precision, int], Network]:

@@ -48,8 +48,6 @@ MODEL, ADAPTER = "drethtr", "drethtr-adapter"
 NGRAMS = "ngrams."
 """How the names of tensors begin that are not weights of the network."""
 
-Ranges = Mapping[str, tuple[float, float]]
-
 
 @dataclass(frozen=True)
 class Model:
@@ -60,7 +58,6 @@ class Model:
     card         free JSON: what the model was trained on, under which license, how well it reads
     trust        when to believe it; by default confidences are not calibrated
     ngrams       the language model, if there is one
-    ranges       least and largest value of each activation that int8 quantizes; None before `calibrate`
     """
 
     network: NetworkConfig
@@ -70,7 +67,6 @@ class Model:
     card: Mapping[str, Any] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
     ngrams: NGrams | None = None
-    ranges: Ranges | None = None
 
     @cached_property
     def hash(self) -> str:
@@ -114,7 +110,6 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
         "preparation": config.to_dict(model.preparation),
         "card": dict(model.card),
         "trust": config.to_dict(model.trust),
-        "ranges": model.ranges,
     }
     tensors = quantize(model.weights) if small else dict(model.weights)
     if model.ngrams is not None:
@@ -123,14 +118,14 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
     write_tensors(tensors, path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
-def save_trust(source: Path, model: Model, path: Path) -> None:
-    """Copy a model file with the trust and the int8 ranges of `model`; its weights keep their bytes.
+def save_trust(source: Path, trust: Trust, path: Path) -> None:
+    """Copy a model file with another trust; its weights keep their bytes.
 
     Raises:
         CheckpointError: if `source` cannot be used.
     """
     tensors, metadata = read_tensors(source), read_metadata(source)
-    header = read_header(source, metadata) | {"trust": config.to_dict(model.trust), "ranges": model.ranges}
+    header = read_header(source, metadata) | {"trust": config.to_dict(trust)}
     write_tensors(tensors, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
@@ -141,7 +136,7 @@ def save_ngrams(source: Path, ngrams: NGrams, path: Path) -> None:
         CheckpointError: if `source` cannot be used.
     """
     tensors, metadata = read_tensors(source), read_metadata(source)
-    header = read_header(source, metadata) | {"trust": {}, "ranges": None, "ngrams": ngrams.order}
+    header = read_header(source, metadata) | {"trust": {}, "ngrams": ngrams.order}
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
     write_tensors(weights | named(ngrams), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
@@ -210,22 +205,10 @@ def load_model(path: Path) -> Model:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
     try:
         ngrams = NGrams.of_arrays(tokenizer.size, header["ngrams"], counted) if "ngrams" in header else None
-        ranges = ranges_of(header.get("ranges"))
         weights = dequantize(tensors)
     except (CheckpointError, *SENSELESS) as error:
         raise CheckpointError(f"{path}: {error}") from error
-    return Model(network, weights, tokenizer, preparation, header["card"], trust, ngrams, ranges)
-
-
-def ranges_of(header: Any) -> Ranges | None:
-    """The ranges in a header.
-
-    Raises:
-        ValueError, TypeError: if they are none.
-    """
-    if header is None:
-        return None
-    return {str(name): (float(low), float(high)) for name, (low, high) in dict(header).items()}
+    return Model(network, weights, tokenizer, preparation, header["card"], trust, ngrams)
 
 
 RENAMED = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}

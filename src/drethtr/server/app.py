@@ -135,7 +135,7 @@ def put(content: bytes, folder: Path, name: str) -> Path:
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"a file cannot have the name {name!r}: {error}") from error
+        raise ConfigError(f"{name!r} cannot be the name of a file: {error}") from error
     return path
 
 
@@ -154,7 +154,7 @@ def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
     """
     for name in request.query_params:
         if name not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            takes = f"known: {', '.join(known)}" if known else "it has none"
             raise ConfigError(f"{request.url.path} has no parameter {name!r}{hint(name, known)}; {takes}")
     return request.query_params
 
@@ -176,7 +176,7 @@ async def body_of(request: Request) -> bytes:
                 size += len(piece)
                 refuse_bytes(size)
     except TimeoutError as error:
-        told = f"the image did not arrive within {MOST_SECONDS:g} seconds; send it again, or a smaller one"
+        told = f"the image did not arrive within {MOST_SECONDS:g} seconds; try again, or send a smaller image"
         raise HTTPException(408, told, {"Connection": "close"}) from error
     if not size:
         raise HTTPException(400, "the request has no image; send its bytes, as curl --data-binary @line.png does")
@@ -225,7 +225,7 @@ def failed(request: Request, error: Exception) -> Response:
 
 
 def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> Starlette:
-    """The application, for any server that speaks ASGI."""
+    """The application, for any ASGI server."""
     service = Service(recognizer, finder)
     routes = [
         Route("/", service.about),

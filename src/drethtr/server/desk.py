@@ -27,10 +27,10 @@ class Desk:
         self.recognizer = recognizer
         self.waiting: list[tuple[asyncio.Future[Reading], Line]] = []
         self.busy = asyncio.Lock()
-        self.thread = ThreadPoolExecutor(1)  # always the same: torch keeps a team of helpers for every thread
+        self.thread = ThreadPoolExecutor(1)  # torch keeps worker threads for every thread that computes
 
     async def read(self, line: Line) -> Reading:
-        """The reading of a line that the recognizer has opened.
+        """The reading of a line that was opened with the recognizer.
 
         Raises:
             DrethtrError: as `Recognizer.read_lines` does.
@@ -62,7 +62,7 @@ class Desk:
         """Read lines together. If a single line fails, its client is told why; of several, any may be at fault.
 
         Returns:
-            Whether all have been answered.
+            Whether all of them have been answered.
         """
         wanted = [(answer, line) for answer, line in taken if not answer.done()]
         try:

@@ -1,1 +1,1 @@
-"""Models that others can use: what their cards must tell, the card as a page, folders and the Hugging Face hub."""
+"""Share models: check their cards, write model folders with a README, and use the Hugging Face Hub."""

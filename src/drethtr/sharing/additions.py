@@ -1,4 +1,4 @@
-"""What a person adds to a card: entries from TOML, and measured figures; refused if they do not belong there."""
+"""Add entries to a model card, from TOML or from measured metrics, after validating them."""
 
 import json
 import tomllib
@@ -13,14 +13,14 @@ from drethtr.sharing.card import DATA, is_own, maker_of, mappings
 
 
 class Kind(NamedTuple):
-    """What an entry has to be, and whether a value is that."""
+    """The type of an entry: its name in messages, and a test."""
 
     name: str
     fits: Callable[[Any], bool]
 
 
-TEXT = Kind("a text in quotes", lambda value: isinstance(value, str))
-TEXTS = Kind("a list of texts", lambda value: isinstance(value, list) and all(map(TEXT.fits, value)))
+TEXT = Kind("a string in quotes", lambda value: isinstance(value, str))
+TEXTS = Kind("a list of strings", lambda value: isinstance(value, list) and all(map(TEXT.fits, value)))
 TABLE = Kind("a table", lambda value: isinstance(value, Mapping))
 TABLES = Kind("tables, each under [[…]]", lambda value: isinstance(value, list) and all(map(TABLE.fits, value)))
 
@@ -36,21 +36,21 @@ ENTRIES = {
     "data": TABLES,
     "evaluation": TABLE,
 }
-"""What people put on a card and programs look for; anything else may stand there, too."""
+"""Known entries of a card; other entries are allowed too."""
 
 MISSPELT = 0.8
-"""So alike is a word to the one that it stands for; `date` is less like `data`."""
+"""Minimum similarity of a misspelled name to a known one; `date` is less similar to `data`."""
 
 
 def read_additions(path: Path) -> Mapping[str, Any]:
-    """Entries for a card: a TOML file of them, or what `drethtr evaluate --json` wrote as the one `evaluation`.
+    """Entries for a card: a TOML file, or the output of `drethtr evaluate --json` as the entry `evaluation`.
 
     Raises:
         DataError: if the file is neither.
     """
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
-        raise DataError(f"{path}: entries for a card are in a .toml file, measured figures in a .json file")
+        raise DataError(f"{path}: expected a .toml file with card entries, or a .json file from drethtr evaluate")
     try:
         return kind(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -60,26 +60,26 @@ def read_additions(path: Path) -> Mapping[str, Any]:
 
 
 def evaluation_of(text: str) -> Mapping[str, Any]:
-    """Figures of `drethtr evaluate` as an entry for a card."""
+    """The metrics from `drethtr evaluate` as a card entry."""
     found = json.loads(text)
     if not isinstance(found, Mapping) or not {"convention", "sets", "overall"} <= found.keys():
-        raise ValueError("not what drethtr evaluate --json writes")
+        raise ValueError("not written by drethtr evaluate --json")
     return {"evaluation": dict(found)}
 
 
 def refuse_foreign(evaluation: Any, model: Model) -> None:
-    """Refuse figures that another model made, or nobody says which.
+    """Refuse metrics of another or an unknown model.
 
     Raises:
-        DataError: naming both.
+        DataError: naming both models.
     """
     if not is_own(evaluation, model):
-        maker = maker_of(evaluation) or "a model that is not named"
-        raise DataError(f"figures of {maker} are not those of {model.identity}: measure it with drethtr evaluate")
+        maker = maker_of(evaluation) or "an unnamed model"
+        raise DataError(f"the metrics are of {maker}, not of {model.identity}; run drethtr evaluate with this model")
 
 
 def refuse_fewer(evaluation: Any, model: Model) -> None:
-    """Refuse figures on fewer lines than those that the card has of this very model.
+    """Refuse metrics on fewer lines than those on the card of this model.
 
     Raises:
         DataError: naming both numbers.
@@ -88,20 +88,20 @@ def refuse_fewer(evaluation: Any, model: Model) -> None:
     here, new = lines_of(earlier), lines_of(evaluation)
     if new < here and (maker_of(earlier) is None or is_own(earlier, model)):
         raise DataError(
-            f"figures on {new:,} {'line' if new == 1 else 'lines'} would replace those on {here:,} that the card has; "
-            "measure on more, or give --force"
+            f"metrics on {new:,} {'line' if new == 1 else 'lines'} would replace those on {here:,} on the card; "
+            "evaluate on more lines, or use --force"
         )
 
 
 def lines_of(evaluation: Any) -> int:
-    """How many lines figures rest on, as far as they say."""
+    """The number of lines behind metrics, 0 if unknown."""
     overall = evaluation.get("overall") if isinstance(evaluation, Mapping) else None
     lines = overall.get("lines") if isinstance(overall, Mapping) else None
     return lines if isinstance(lines, int) else 0
 
 
 def entries_of(text: str) -> Mapping[str, Any]:
-    """Entries in TOML; dates and times, which no card can hold, as text."""
+    """Entries in TOML; dates and times are converted to strings."""
     found: Mapping[str, Any] = json.loads(json.dumps(tomllib.loads(text), default=str))
     refuse_odd(found, ENTRIES)
     for entry in found.get("data", ()):
@@ -110,25 +110,25 @@ def entries_of(text: str) -> Mapping[str, Any]:
 
 
 def refuse_odd(entries: Mapping[str, Any], known: Mapping[str, Kind], where: str = "") -> None:
-    """Refuse what nobody would look at: names that are nearly those of known entries, and known ones of another kind.
+    """Refuse entries that would be ignored: names similar to known ones, and known ones of another type.
 
     Raises:
-        ValueError: naming the entry, and what was meant.
+        ValueError: naming the entry, and the expected name or type.
     """
     for name, value in entries.items():
         if name not in known and (meant := hint(name, known, likeness=MISSPELT)):
-            raise ValueError(f"an entry is called {name!r}{meant}")
+            raise ValueError(f"unknown entry {name!r}{meant}")
         if name in known and not known[name].fits(value):
             shown = json.dumps(value, ensure_ascii=False)
-            raise ValueError(f"the entry {name!r}{where} has to be {known[name].name}, not {shown:.60}")
+            raise ValueError(f"the entry {name!r}{where} must be {known[name].name}, not {shown:.60}")
 
 
 KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": entries_of, ".json": evaluation_of}
-"""How entries are read from a file, by its ending."""
+"""Readers by file extension."""
 
 
 def with_entries(card: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
-    """A card with entries added or replaced; of the data, those of a set that is added go and the others stay."""
+    """A card with entries added or replaced; of the data, only the sets that are added are replaced."""
     if "data" not in additions:
         return {**card, **additions}
     added = mappings(additions["data"])

@@ -1,6 +1,6 @@
-"""What the card of a shared model must tell, and what of that is missing.
+"""Check that the card of a model contains everything others need to know.
 
-A card is free JSON that came with the weights, perhaps from a stranger: nothing is taken for granted about its shape.
+A card is free JSON that comes with the weights, possibly from a stranger, so nothing is assumed about its structure.
 """
 
 import json
@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 from drethtr.recognition.model_file import Model
 
 NOT_STATED = "not stated"
-"""What `drethtr finetune` writes where only a person can know."""
+"""The value that `drethtr finetune` writes if only the user can know it."""
 
 DATA = ("set", "license", "source")
-"""What is to be told of each set of lines that a model learned from; the source names those to thank."""
+"""Required entries for each training set; the source credits its authors."""
 
 ENOUGH = {"lines": 100, "drawn": 6}
-"""Lines and pages without which an error rate says little of others; of fewer pages no interval is told."""
+"""Minimum lines and pages for a meaningful error rate; with fewer pages there is no interval."""
 
 
 class Term(NamedTuple):
-    """What the license of data may ask of that of the weights, and the names of licenses that ask for it."""
+    """A condition that a license of data may impose on the license of the weights, and its pattern in license names."""
 
     asked: str
     names: re.Pattern[str]
 
     def within(self, license: object) -> bool:
-        """Whether a license has it."""
+        """Whether a license has this condition."""
         return self.names.search(str(license)) is not None
 
 
@@ -53,22 +53,22 @@ WER = ("wer_low", "wer", "wer_high")
 
 @dataclass(frozen=True)
 class Gap:
-    """Something that a card does not tell, and how to add it."""
+    """Something missing from a card, and how to add it."""
 
     what: str
     remedy: str
 
 
 def gaps(model: Model) -> list[Gap]:
-    """What is missing on the card of a model before it should be shared; nothing, if all is there."""
+    """What is missing from the card of a model before it should be shared; empty if it is complete."""
     return [gap for find in (of_data, of_license, of_texts, of_rates, of_confidences) for gap in find(model)]
 
 
 def of_data(model: Model) -> Iterator[Gap]:
-    """Sets of lines without a name, license or source."""
+    """Training sets without a name, license or source."""
     entries = mappings(model.card.get("data"))
     if not entries:
-        yield Gap("the data it learned from", "add a table [[data]] with set, license and source for each set")
+        yield Gap("the training data", "add a table [[data]] with set, license and source for each set")
     for number, entry in enumerate(entries, 1):
         name = str(entry.get("set") or f"number {number}")
         if lacking := [key for key in DATA if not is_stated(entry.get(key))]:
@@ -79,12 +79,10 @@ def of_data(model: Model) -> Iterator[Gap]:
 
 
 def of_license(model: Model) -> Iterator[Gap]:
-    """What others may do with the weights: no more than the data allow."""
+    """A license of the weights that conflicts with those of the data, or is missing."""
     own, data = model.card.get("license"), mappings(model.card.get("data"))
     if not is_stated(own):
-        remedy = (
-            'add license = "CC BY-SA 4.0", which the model in the package asks for, or what those of the data allow'
-        )
+        remedy = 'add license = "CC BY-SA 4.0", which the model in the package requires, or one that the data allow'
         yield Gap("the license of the weights", remedy)
         return
     for term in TERMS:
@@ -93,74 +91,74 @@ def of_license(model: Model) -> Iterator[Gap]:
             names = ", ".join(repr(str(entry.get("set"))) for entry in asking)
             strictest = max(asking, key=lambda entry: sum(term.within(entry["license"]) for term in TERMS))
             asked = json.dumps(str(strictest["license"]), ensure_ascii=False)
-            yield Gap(f"{term.asked}, which {names} asks for", f"add license = {asked}, not {own!r}")
+            yield Gap(f"{term.asked}, as required by {names}", f"add license = {asked}, not {own!r}")
 
 
 def of_texts(model: Model) -> Iterator[Gap]:
-    """What the model writes, and how texts were spelled that it learned from."""
+    """A missing alphabet or text normalization."""
     if not alphabet(model).strip():
-        yield Gap("an alphabet", "train again on lines with text: this model can write nothing")
+        yield Gap("an alphabet", "retrain on lines with text, since this model cannot write anything")
     if not is_stated(model.card.get("normalization")):
         yield Gap(
             "the normalization of its texts",
-            'add normalization = "NFC; …", and what became of long s, abbreviations and hyphens',
+            'add normalization = "NFC; …", with the treatment of long s, abbreviations and hyphens',
         )
 
 
 def of_rates(model: Model) -> Iterator[Gap]:
-    """An error rate that says something of other lines; whether the model learned from these, nobody can see."""
+    """A missing or unreliable error rate; whether its lines were used in training cannot be checked."""
     evaluation = model.card.get("evaluation")
     overall = evaluation.get("overall") if isinstance(evaluation, Mapping) else None
-    remedy = "measure it with drethtr evaluate TEST… --model MODEL --json evaluation.json, and add evaluation.json"
+    remedy = "run drethtr evaluate TEST… --model MODEL --json evaluation.json, and add evaluation.json"
     if isinstance(overall, Mapping) and too_few(overall):
         least = f"{ENOUGH['lines']} lines of {ENOUGH['drawn']} pages"
         yield Gap(f"a character error rate on at least {least}", remedy)
     elif not isinstance(overall, Mapping) or rate_of(overall) is None:
         yield Gap("a character error rate with its interval", remedy)
     elif maker_of(evaluation) is not None and not is_own(evaluation, model):
-        yield Gap(f"its own error rate: the figures are of {maker_of(evaluation)}, not of {model.identity}", remedy)
+        yield Gap(f"its own error rate: the metrics are of {maker_of(evaluation)}, not of {model.identity}", remedy)
 
 
 def of_confidences(model: Model) -> Iterator[Gap]:
-    """Whether confidences are probabilities."""
+    """Missing calibration."""
     if not model.trust.calibrations:
-        yield Gap("a calibration of its confidences", "run drethtr calibrate MODEL VALIDATION…; then measure again")
+        yield Gap("calibrated confidences", "run drethtr calibrate MODEL VALIDATION…, then evaluate again")
 
 
 def is_stated(value: Any) -> bool:
-    """Whether an entry says something."""
+    """Whether an entry has content."""
     return isinstance(value, str) and value.strip() not in ("", NOT_STATED)
 
 
 def alphabet(model: Model) -> str:
-    """Everything that the model writes, token after token."""
+    """All characters that the model writes."""
     return model.tokenizer.decode(range(model.tokenizer.size))
 
 
 def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
-    """Those items of a list that are tables."""
+    """The items of a list that are tables."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def rate_of(row: Mapping[str, Any], names: Sequence[str] = RATE) -> tuple[float, float, float] | None:
-    """The lower end, middle and upper end of a rate; None if they are not all there, or in another order."""
+    """The lower limit, value and upper limit of a rate; None if incomplete or out of order."""
     found = [row.get(name) for name in names]
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
         return None
     try:
         low, middle, high = map(float, found)  # type: ignore[arg-type]
-    except OverflowError:  # a whole number of any length is JSON
+    except OverflowError:  # JSON allows integers of any length
         return None
     return (low, middle, high) if low <= middle <= high else None
 
 
 def too_few(row: Mapping[str, Any]) -> bool:
-    """Whether a row says that it rests on too few lines or pages."""
+    """Whether the row says that it is based on too few lines or pages."""
     return any(isinstance(row.get(name), int) and row[name] < least for name, least in ENOUGH.items())
 
 
 def has_rate(row: Mapping[str, Any], names: Sequence[str]) -> bool:
-    """Whether a row tells a rate, with its interval or, as of too few pages, without."""
+    """Whether a row has a rate, with its interval unless there are too few pages."""
     low, middle, high = names
     if row.get(low) is None and row.get(high) is None:
         row = {**row, low: row.get(middle), high: row.get(middle)}
@@ -168,7 +166,7 @@ def has_rate(row: Mapping[str, Any], names: Sequence[str]) -> bool:
 
 
 def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What `drethtr evaluate` measured, if a card has all of it that a table shows."""
+    """The metrics from `drethtr evaluate`, if a card has everything needed for a table."""
     found = card.get("evaluation")
     if not isinstance(found, Mapping) or not isinstance(found.get("convention"), str):
         return None
@@ -179,20 +177,20 @@ def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def is_row(value: Any) -> bool:
-    """Whether a value has the figures of a row of a table."""
+    """Whether a value has the metrics of a table row."""
     if not isinstance(value, Mapping):
         return False
-    if not all(has_rate(value, names) or value.get(names[1], "") is None for names in (RATE, WER)):  # none without text
+    if not all(has_rate(value, names) or value.get(names[1], "") is None for names in (RATE, WER)):  # no text
         return False
     return all(isinstance(value.get(name), int) for name in ("lines", "characters"))
 
 
 def maker_of(evaluation: Any) -> str | None:
-    """The name and hash of the model that was measured, if they are told."""
+    """The name and hash of the evaluated model, if given."""
     made_by = evaluation.get("made_by") if isinstance(evaluation, Mapping) else None
     return str(made_by.get("model")) if isinstance(made_by, Mapping) else None
 
 
 def is_own(evaluation: Any, model: Model) -> bool:
-    """Whether figures say that this very model made them."""
+    """Whether metrics were made by this exact model."""
     return (maker_of(evaluation) or "").endswith(model.hash[:12])

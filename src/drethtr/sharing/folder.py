@@ -1,4 +1,4 @@
-"""A shared model: a folder with one safetensors file and its README, on this machine or on the Hugging Face hub."""
+"""A shared model: a folder with a safetensors file and a README, locally or on the Hugging Face Hub."""
 
 import re
 from pathlib import Path
@@ -23,16 +23,16 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
     """Write a model, in 8 and 16 bits if that loses nothing, and a README made from its card.
 
     Raises:
-        DataError: if the folder has a README of something else, or a model without one; if a README cannot be written.
+        DataError: if the folder has another README, or a model without one; if a README cannot be written.
         CheckpointError: if the model cannot be written.
     """
     page, weights = Path(folder) / README, Path(folder) / MODEL
     try:
         if page.exists() and not OWN_README.match(page.read_bytes()):
-            raise DataError(f"{page}: is not that of a model of drethtr and stays as it is; choose another folder")
+            raise DataError(f"{page}: not a README written by drethtr, so it is not overwritten; choose another folder")
         if weights.exists() and not page.exists():
             raise DataError(
-                f"{weights}: has no {README} of drethtr beside it and stays as it is; choose another folder"
+                f"{weights}: has no {README} by drethtr beside it, so it is not overwritten; choose another folder"
             )
         save_model(model, weights, small=is_quantized(model))
         with atomic_write(page) as unfinished:
@@ -60,35 +60,35 @@ def from_pretrained(source: str | Path, *, revision: str | None = None, **choice
 
 
 def locate(source: str | Path, revision: str | None = None) -> Path:
-    """The file of a model: `source` itself, in the folder `source`, or in the repository `source` of the hub.
+    """The file of a model: `source` itself, in the folder `source`, or in the repository `source` on the Hub.
 
-    Of a repository nothing but the one safetensors file is fetched, and nothing in it is executed.
+    Only the safetensors file is downloaded from a repository, and nothing in it is executed.
 
     Raises:
         CheckpointError: if there is no such file, folder or repository, or no model in it.
-        MissingExtraError: if a repository is named and huggingface_hub is not installed.
+        MissingExtraError: if a repository is given and huggingface_hub is not installed.
     """
     path = Path(source)
     if not path.exists():
         if not REPOSITORY.fullmatch(str(source)):
-            raise CheckpointError(f"{source}: no such file or folder; a repository of the hub is named OWNER/NAME")
+            raise CheckpointError(f"{source}: no such file or folder; name repositories on the Hub as OWNER/NAME")
         return fetch(str(source), revision)
     if revision is not None:
-        raise CheckpointError(f"{source}: is here, and only repositories of the hub have revisions")
+        raise CheckpointError(f"{source}: is local, but only repositories on the Hub have revisions")
     return in_folder(path) if path.is_dir() else path
 
 
 def in_folder(folder: Path) -> Path:
-    """The one model in a folder."""
+    """The only model in a folder."""
     found = sorted(folder.glob("*.safetensors"))
     if folder / MODEL in found or len(found) == 1:
         return folder / MODEL if folder / MODEL in found else found[0]
     names = ", ".join(path.name for path in found) or "no safetensors file"
-    raise CheckpointError(f"{folder}: has {names}, but not {MODEL}; name the file")
+    raise CheckpointError(f"{folder}: contains {names} but no {MODEL}; give the path of the file")
 
 
 def fetch(repository: str, revision: str | None) -> Path:
-    """The model of a repository, fetched if it is not known here."""
+    """The model of a repository, downloaded if it is not cached."""
     try:
         from huggingface_hub import hf_hub_download
     except ImportError as error:
@@ -97,14 +97,16 @@ def fetch(repository: str, revision: str | None) -> Path:
         return Path(hf_hub_download(repository, MODEL, revision=revision))
     except (OSError, ValueError) as error:
         reason = on_one_line(error)
-        raise CheckpointError(f"{repository}: no file or folder here, nor to be had from the hub: {reason}") from error
+        raise CheckpointError(
+            f"{repository}: not a local file or folder, nor available from the Hub: {reason}"
+        ) from error
 
 
 def push_to_hub(model: Model, repository: str, *, private: bool = False) -> str:
     """Put a model into a repository of the hub, made if it is not there; the address of the commit.
 
     Raises:
-        CheckpointError: if the hub does not take it.
+        CheckpointError: if the Hub rejects it.
         MissingExtraError: if huggingface_hub is not installed.
     """
     try:
@@ -119,10 +121,10 @@ def push_to_hub(model: Model, repository: str, *, private: bool = False) -> str:
             return api.upload_folder(
                 repo_id=repository, folder_path=folder, commit_message=f"Model {model.identity}"
             ).commit_url
-        except Exception as error:  # its own errors and those of its HTTP client have no base in common
-            raise CheckpointError(f"{repository}: the hub did not take it: {on_one_line(error)}") from error
+        except Exception as error:  # its errors and those of its HTTP client have no common base
+            raise CheckpointError(f"{repository}: the Hub rejected the upload: {on_one_line(error)}") from error
 
 
 def on_one_line(error: Exception) -> str:
-    """What an error of the hub says; it likes to say it in paragraphs."""
+    """The message of an error from the Hub on one line."""
     return " ".join(str(error).split())

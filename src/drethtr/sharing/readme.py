@@ -1,6 +1,6 @@
-"""The card of a model as the page that people read first: Markdown, its head as the Hugging Face hub understands it.
+"""The README of a model, generated from its card: Markdown with metadata for the Hugging Face Hub.
 
-What a card says is data: it can neither break a table nor hide a link, nor become HTML or an entry of the head.
+Card entries are data: they are escaped so that they cannot break tables, hide links, or become HTML or metadata.
 """
 
 import json
@@ -12,7 +12,7 @@ from drethtr.recognition.model_file import Model
 from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
-"""Those of the hub's names that are spelled as people spell them, hyphens apart."""
+"""Licenses whose identifier on the Hub is their usual name with hyphens."""
 
 SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "|*`[]\\~#$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
@@ -29,27 +29,27 @@ recognizer = from_pretrained("{repository}")
 print(reading.text, reading.confidence, reading.flags)
 ```
 
-This is the model `{hash}`, written by drethtr {version}; every output names the first 12 digits.
+This is the model `{hash}`, written by drethtr {version}; every output records the first 12 digits of this hash.
 """
 
 
 def readme(model: Model, repository: str) -> str:
-    """The page; `repository` is where others find the model."""
+    """The README; `repository` is the name of the model on the Hub."""
     card = model.card
     use = USE.format(repository=repository, hash=model.hash, version=__version__)
     sections = (
         (None, stated(card, "description")),
         (None, [use]),
-        ("How well it reads", rates(card.get("evaluation"))),
-        ("When to believe it", confidences(model)),
-        ("What it writes", [*stated(card, "normalization"), *block(alphabet(model))]),
-        ("What it learned from", data(card.get("data"))),
-        ("Weaknesses", [f"- {safe(item)}" for item in listed(card.get("weaknesses"))]),
-        ("License of the weights", stated(card, "license")),
-        ("How it was made", [*stated(card, "history"), *block(card.get("command", ""))]),
-        ("Not told", [f"- {safe(gap.what)}" for gap in gaps(model)]),
+        ("Accuracy", rates(card.get("evaluation"))),
+        ("Confidence", confidences(model)),
+        ("Alphabet and conventions", [*stated(card, "normalization"), *block(alphabet(model))]),
+        ("Training data", data(card.get("data"))),
+        ("Limitations", [f"- {safe(item)}" for item in listed(card.get("weaknesses"))]),
+        ("License", stated(card, "license")),
+        ("Training", [*stated(card, "history"), *block(card.get("command", ""))]),
+        ("Missing information", [f"- {safe(gap.what)}" for gap in gaps(model)]),
     )
-    parts = [head(card), f"# {safe(card.get('name', 'A model of drethtr'))}"]
+    parts = [head(card), f"# {safe(card.get('name', 'A drethtr model'))}"]
     for title, lines in sections:
         if lines:
             parts += [f"## {title}"] if title else []
@@ -58,7 +58,7 @@ def readme(model: Model, repository: str) -> str:
 
 
 def head(card: Mapping[str, Any]) -> str:
-    """The entries that the hub files a model under, in YAML, of which JSON is a part."""
+    """The metadata for the Hub, in YAML, of which JSON is a subset."""
     entries: dict[str, Any] = {}
     if is_stated(card.get("license")):
         name = "-".join(str(card["license"]).lower().split())
@@ -72,7 +72,7 @@ def head(card: Mapping[str, Any]) -> str:
 
 
 def rates(evaluation: Any) -> list[str]:
-    """Error rates of each set and of all lines, and what they mean."""
+    """Error rates of each set and of all lines, with the conventions."""
     if not isinstance(evaluation, Mapping):
         return []
     overall = mappings([evaluation.get("overall")])
@@ -88,7 +88,7 @@ def rates(evaluation: Any) -> list[str]:
 
 
 def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """A rate in percent with the ends of its interval, alone if pages were too few for one, or nothing."""
+    """A rate in percent with its interval, alone if there are too few pages, or ""."""
     found = rate_of(row, names)
     if found is None:
         return f"{100 * row[names[1]]:.1f}" if has_rate(row, names) else ""
@@ -100,12 +100,12 @@ def confidences(model: Model) -> list[str]:
     """For which decoders confidences are probabilities."""
     known = [f"`{decoder!r}`" for found in model.trust.calibrations for decoder in found.strategies]
     if not known:
-        return ["Its confidences are not calibrated: they are the network's own opinion of itself."]
-    return [f"Confidences are calibrated: they are probabilities to be right, with the decoders {', '.join(known)}."]
+        return ["The confidences are not calibrated: they are raw probabilities of the network."]
+    return [f"Confidences are calibrated probabilities of being correct, with the decoders {', '.join(known)}."]
 
 
 def data(entries: Any) -> list[str]:
-    """Everything that the model learned from, with license and source."""
+    """All training data, with license and source."""
     keys = ("set", "license", "source")
     rows = [[entry.get(key, "") for key in keys] for entry in mappings(entries)]
     return list(table(keys, rows)) if rows else []
@@ -120,21 +120,21 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]
 
 
 def stated(card: Mapping[str, Any], key: str) -> list[str]:
-    """An entry of a card as text, if it says something."""
+    """An entry of a card as text, if it has content."""
     return [safe(card[key])] if is_stated(card.get(key)) else []
 
 
 def block(value: Any) -> list[str]:
-    """A value as it is, in a paragraph of its own that Markdown leaves alone."""
+    """A value verbatim, in a code block."""
     text = " ".join(str(value).split())
     return ["", f"    {text}"] if text else []
 
 
 def listed(value: Any) -> list[str]:
-    """The texts of a list."""
+    """The strings of a list."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list | tuple) else []
 
 
 def safe(value: Any) -> str:
-    """A value as text on one line that Markdown takes for nothing else."""
+    """A value as text on one line, with Markdown escaped."""
     return " ".join(str(value).split()).translate(SPECIAL)

@@ -1,1 +1,1 @@
-"""Lines that nobody wrote: rendered text, recombined words, and random changes of an image."""
+"""Synthetic lines and data augmentation: rendered text, recombined words, and random image transformations."""

@@ -1,4 +1,4 @@
-"""The two augmentations, ready to use: the paper's, and ours for lines cut from scanned pages."""
+"""The two augmentation pipelines: the paper's, and ours for lines cut from scanned pages."""
 
 from drethtr.synthesis.degrade import (
     BackgroundNoise,
@@ -35,11 +35,11 @@ PAPER: tuple[RandomStep, ...] = (
     Sometimes(Elastic(sigma=5)),
     Sometimes(BackgroundNoise()),
 )
-"""The augmentation of the paper (Sec. 5.3), each step half of the time. Strong for lines less than 100 pixels high."""
+"""The augmentation of the paper (Sec. 5.3), each step with probability 0.5; strong for lines below 100 pixels."""
 
 SCANS: tuple[RandomStep, ...] = (
     Shrink(64),
-    # The hand.
+    # Handwriting.
     Sometimes(Slant(), 0.3),
     Sometimes(Stretch((0.75, 1.25)), 0.4),
     Sometimes(Elastic(sigma=2.5, pixels=1.2), 0.2),
@@ -47,7 +47,7 @@ SCANS: tuple[RandomStep, ...] = (
     Sometimes(Thicken(sides=(1, 2), strength=(0.4, 1.0)), 0.2),
     Sometimes(Thin(strength=(0.2, 0.6)), 0.15),
     Sometimes(FadeInk(), 0.15),
-    # The page.
+    # Page.
     Sometimes(BleedThrough(), 0.15),
     Sometimes(NeighborLines(), 0.2),
     Sometimes(Zoom(), 0.4),
@@ -56,7 +56,7 @@ SCANS: tuple[RandomStep, ...] = (
     Sometimes(TableBorders(), 0.06),
     Sometimes(Rotate(), 0.3),
     Sometimes(DropInk(), 0.1),
-    # The camera and the file.
+    # Camera and file.
     Sometimes(BackgroundNoise(paper=(0.82, 1.0), ink=(0.0, 0.3)), 0.05),
     Sometimes(UnevenLight(), 0.2),
     Sometimes(Tone(), 0.4),
@@ -66,5 +66,5 @@ SCANS: tuple[RandomStep, ...] = (
 )
 """For training on lines of many hands, archives and scanners. Text stays legible; most lines get 4 to 7 steps.
 
-Networks that see lines higher than 64 pixels want another `Shrink`.
+Networks for lines taller than 64 pixels need another `Shrink`.
 """

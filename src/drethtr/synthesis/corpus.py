@@ -1,7 +1,7 @@
-"""Text for synthetic lines: pieces of running prose, as long as written lines are, and what letters hold besides.
+"""Text for synthetic lines: pieces of prose of the length of written lines, and fragments typical of letters.
 
 A corpus file is UTF-8 text, one paragraph per line, plain (`.txt`) or compressed (`.txt.xz`). It is read when first
-needed; what travels to other processes are paths.
+needed; only paths are sent to other processes.
 """
 
 import lzma
@@ -17,13 +17,13 @@ import numpy as np
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.synthesis.fragments import fragment
 
-KEPT_BYTES = 16 << 20  # of one file in memory; of a longer one, blocks from all over it
+KEPT_BYTES = 16 << 20  # of one file in memory; a longer file is sampled in blocks
 BLOCK_BYTES = 1 << 16
-LONGEST_LINE = BLOCK_BYTES + (1 << 10)  # a piece of a longer one is a block
-CONTINUATIONS = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
+LONGEST_LINE = BLOCK_BYTES + (1 << 10)  # longer lines are split into blocks
+CONTINUATIONS = bytes(range(0x80, 0xC0))  # UTF-8 continuation bytes
 TRIES = 50
 LONGEST_WORD = 40
-"""Text without a space for longer than this, as in scripts that have none, is cut anywhere."""
+"""Text without a space for longer than this, as in scripts without spaces, is cut anywhere."""
 
 LANGUAGE_NAMES = {"eng": "en", "fra": "fr", "deu": "de", "en": "en", "fr": "fr", "de": "de"}
 SUBSTITUTES = {
@@ -33,7 +33,7 @@ SUBSTITUTES = {
 
 
 class Text(NamedTuple):
-    """A line to write, and its language where the file's name tells it."""
+    """A line to write, and its language if the name of the file gives it."""
 
     text: str
     language: str | None
@@ -41,12 +41,13 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Wording:
-    """What a line of text is like.
+    """The composition of the text of a line.
 
-    Prose is `shortest` to `longest` characters long, most often in between. `fragments` is the share of lines that
-    are a date, a sum, a name or the like; `inserted` the share of prose with one in it; `hyphenated` how
-    often a line that ends within a long word is cut there, with a hyphen; `capitals` the share in capitals only;
-    `words` the share of single words.
+    Prose is `shortest` to `longest` characters long, most often in between. `fragments` is the share of lines that are
+    a
+    date, a sum, a name or the like; `inserted` the share of prose that contains one; `hyphenated` how often a line that
+    ends
+    within a long word is hyphenated there; `capitals` the share in capitals; `words` the share of single words.
     """
 
     shortest: int = 10
@@ -59,15 +60,16 @@ class Wording:
 
     def __post_init__(self) -> None:
         if not 1 <= self.shortest <= self.longest:
-            raise ConfigError(f"shortest {self.shortest} to longest {self.longest} characters is no range from 1 up")
+            raise ConfigError(f"shortest {self.shortest} to longest {self.longest} characters is not a range from 1 up")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
     """Text files to draw lines from.
 
-    `weights` says how often each file is taken, all alike if empty. If `alphabet` is not empty, lines have only its
-    characters and spaces: others are replaced where there is a plain form and left out where there is none.
+    `weights` are the relative frequencies of the files, equal if empty. If `alphabet` is not empty, lines contain only
+    its
+    characters and spaces: others are replaced by a plain form, or left out if there is none.
     """
 
     files: tuple[Path, ...]
@@ -125,7 +127,7 @@ class Corpus:
         return round(shortest + (longest - shortest) * float(rng.beta(2.0, 2.4)))
 
     def restrict(self, text: str) -> str:
-        """The text in the alphabet, composed (NFC), with single spaces."""
+        """The text restricted to the alphabet, composed (NFC), with single spaces."""
         text = unicodedata.normalize("NFC", text)
         if self.alphabet:
             text = text.translate(plain_forms(self.alphabet))
@@ -133,7 +135,7 @@ class Corpus:
 
 
 def cut_line(paragraph: str, length: int, hyphenated: float, rng: np.random.Generator) -> str:
-    """About `length` characters of a paragraph, from the start of a word to the end of one, or to a hyphen in it."""
+    """About `length` characters of a paragraph, from the start of a word to the end of one, or to a hyphenation."""
     if len(paragraph) <= length:
         return paragraph
     start = word_after(paragraph, int(rng.integers(-1, len(paragraph) - length)))
@@ -150,28 +152,28 @@ def cut_line(paragraph: str, length: int, hyphenated: float, rng: np.random.Gene
 
 
 def word_after(paragraph: str, place: int) -> int:
-    """Where the first word after a place begins, or after -1; if there is none, the first of all."""
+    """The start of the first word after a position, or after -1; if there is none, of the first word."""
     if place < 0 or end_of_word(paragraph, place) == place:
         return place + 1
     return paragraph.find(" ", place) + 1
 
 
 def end_of_word(paragraph: str, place: int) -> int:
-    """Where the word at a place ends, or the place itself if that is too far away."""
+    """The end of the word at a position, or the position itself if the end is too far away."""
     end = paragraph.find(" ", place)
     end = len(paragraph) if end < 0 else end
     return end if end - place <= LONGEST_WORD else place
 
 
 def insert(text: str, piece: str, rng: np.random.Generator) -> str:
-    """The text with a piece between two of its words, but not behind one that is cut."""
+    """The text with a piece between two of its words, but not after a hyphenated one."""
     words = text.split()
     place = int(rng.integers(len(words) + (not text.endswith("-"))))
     return " ".join((*words[:place], *piece.split(), *words[place:]))
 
 
 def draw_paragraph(file: Path, rng: np.random.Generator) -> str:
-    """A paragraph of a file, longer ones more often."""
+    """A paragraph of a file, drawn in proportion to its length."""
     content = read_text(file)
     place = int(rng.integers(len(content)))
     start = content.rfind(b"\n", 0, place) + 1
@@ -181,7 +183,7 @@ def draw_paragraph(file: Path, rng: np.random.Generator) -> str:
 
 @cache
 def read_text(file: Path) -> bytes:
-    """The paragraphs of a file, at most about `KEPT_BYTES` of them; kept for the life of the process.
+    """The paragraphs of a file, at most about `KEPT_BYTES` of them; cached for the life of the process.
 
     Raises:
         DataError: if the file is missing, damaged, empty or not UTF-8.
@@ -212,19 +214,19 @@ def read_blocks(file: Path) -> Iterator[bytes]:
 
 
 def read_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a file; one longer than `LONGEST_LINE` comes in pieces, lines of their own, that end at a space."""
+    """The lines of a file; one longer than `LONGEST_LINE` is split at spaces."""
     rest = b""
     while line := rest + stream.readline(LONGEST_LINE - len(rest)):
         rest = b""
         if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            last = len(line.rstrip(CONTINUATIONS)) - 1  # where the last character begins, which may be incomplete
+            last = len(line.rstrip(CONTINUATIONS)) - 1  # start of the last character, which may be incomplete
             end = max(line.rfind(b" "), 0) or max(last, 0) or len(line)
             line, rest = line[:end] + b"\n", line[end:]
         yield line
 
 
 def sample_blocks(blocks: Iterator[bytes], most: int) -> bytes:
-    """All blocks, or a fair sample of `most` of them, always the same one (reservoir sampling)."""
+    """All blocks, or a fixed random sample of `most` of them (reservoir sampling)."""
     rng, kept = np.random.default_rng(0), list[bytes]()
     for number, block in enumerate(blocks):
         if number < most:
@@ -235,18 +237,18 @@ def sample_blocks(blocks: Iterator[bytes], most: int) -> bytes:
 
 
 def language_of(file: Path) -> str | None:
-    """The language a file's name ends in, as in `novels_eng.txt.xz` or `fr.txt`."""
+    """The language at the end of a file name, as in `novels_eng.txt.xz` or `fr.txt`."""
     return LANGUAGE_NAMES.get(file.name.removesuffix(".xz").removesuffix(".txt").rsplit("_")[-1].lower())
 
 
 @cache
 def plain_forms(alphabet: str) -> "PlainForms":
-    """The translation into an alphabet, made once per process."""
+    """The translation table into an alphabet, made once per process."""
     return PlainForms(alphabet)
 
 
 class PlainForms(dict[int, str]):
-    """A table for `str.translate` that finds a character's nearest form in an alphabet when first asked."""
+    """A table for `str.translate` that finds a character's nearest form in an alphabet on first use."""
 
     def __init__(self, alphabet: str) -> None:
         super().__init__({ord(character): character for character in alphabet + " "})

@@ -1,4 +1,4 @@
-"""Random steps for what ink, paper, camera and file do to a line. Greys are shares of white: 0 black, 1 white."""
+"""Random steps for the effects of ink, paper, camera and file. Grays are shares of white: 0 black, 1 white."""
 
 from dataclasses import dataclass
 from io import BytesIO
@@ -13,10 +13,11 @@ from drethtr.synthesis.random_step import RandomStep, ink_of, paper_grey
 
 @dataclass(frozen=True, kw_only=True)
 class BackgroundNoise(RandomStep):
-    """Replace flat paper and flat ink by textures whose greys span these ranges (paper, Sec. 5.3).
+    """Replace flat paper and flat ink by textures with these ranges of grays (paper, Sec. 5.3).
 
-    The defaults are the greys the paper's formula gives. Its second ink texture, of fibres, is left out: nobody can
-    see fibres inside a stroke.
+    The defaults are the grays of the paper's formula. Its second ink texture, fibers, is omitted, since fibers are
+    invisible
+    inside a stroke.
     """
 
     paper: tuple[float, float] = (0.8, 1.0)
@@ -32,7 +33,7 @@ class BackgroundNoise(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class FadeInk(RandomStep):
-    """Let the pen run dry in places: keep between `least` and all of the ink, changing along the line."""
+    """Let the pen run dry in places: keep between `least` and all of the ink, varying along the line."""
 
     least: float = 0.45
 
@@ -45,7 +46,7 @@ class FadeInk(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class Tone(RandomStep):
-    """Change gamma, then let white become `paper` and black rise by `ink` of what remains."""
+    """Change gamma, then map white to `paper` and raise black by `ink` of the remaining range."""
 
     gamma: tuple[float, float] = (0.7, 1.6)
     paper: tuple[float, float] = (0.65, 1.0)
@@ -60,7 +61,7 @@ class Tone(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class UnevenLight(RandomStep):
-    """Shade the line softly, down to `darkest` of its brightness."""
+    """Shade the line smoothly, down to `darkest` of its brightness."""
 
     darkest: float = 0.65
 
@@ -72,7 +73,7 @@ class UnevenLight(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class Grain(RandomStep):
-    """Add noise of up to so many grey levels, drawn from `levels`, to every pixel on its own."""
+    """Add independent noise to every pixel, with an amplitude in gray levels drawn from `levels`."""
 
     levels: tuple[int, int] = (4, 20)
 
@@ -84,7 +85,7 @@ class Grain(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class Blur(RandomStep):
-    """Blur by a Gaussian whose radius is drawn from a range, in shares of the height."""
+    """Apply a Gaussian blur with a radius drawn from a range, relative to the height."""
 
     radius: tuple[float, float] = (0.005, 0.018)
 
@@ -95,7 +96,7 @@ class Blur(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class JpegCompression(RandomStep):
-    """Write as JPEG and read back."""
+    """Compress as JPEG and decode again."""
 
     quality: tuple[int, int] = (15, 70)
 

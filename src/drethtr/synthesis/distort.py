@@ -1,7 +1,7 @@
-"""Random steps that change the shape of writing and its place in the strip.
+"""Random steps that change the shape of writing and its position in the strip.
 
-New margins get the grey of the line's own paper; `white` ones are 255, as in the paper. Pixels are those of the line
-at its own size. Source: paper, Sec. 5.3, for the first six.
+New margins get the gray of the line's own paper; `white` ones are 255, as in the paper. Pixels refer to the line at its
+own size. Source: paper, Sec. 5.3, for the first six.
 """
 
 from dataclasses import dataclass
@@ -42,9 +42,9 @@ class PadHorizontally(RandomStep):
 
 @dataclass(frozen=True)
 class Shrink(RandomStep):
-    """Scale a higher line down to `height`, so that pixels mean the same to the steps after it, however it was scanned.
+    """Scale taller lines down to `height`, so that pixels mean the same to later steps, whatever the resolution.
 
-    It draws nothing, and changes no line that is low enough.
+    It draws no random numbers, and leaves lower lines unchanged.
     """
 
     height: int = 64
@@ -59,7 +59,7 @@ class Shrink(RandomStep):
 
 @dataclass(frozen=True)
 class Stretch(RandomStep):
-    """Scale the width only."""
+    """Scale only the width."""
 
     scale: tuple[float, float] = (0.8, 1.2)
 
@@ -71,9 +71,9 @@ class Stretch(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class Thicken(RandomStep):
-    """Give every pixel the darkest grey in a rectangle whose sides, in pixels, are drawn from `sides`.
+    """Dilate the ink: every pixel gets the darkest gray in a rectangle with sides drawn from `sides`, in pixels.
 
-    `strength` is the share of the change that is made.
+    `strength` is the share of the change that is applied.
     """
 
     above_zero: ClassVar[tuple[str, ...]] = ("sides",)
@@ -87,7 +87,7 @@ class Thicken(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class Thin(RandomStep):
-    """Give every pixel the lightest grey in a square of `side` pixels; `strength` as in `Thicken`."""
+    """Erode the ink: every pixel gets the lightest gray in a square of `side` pixels; `strength` as in `Thicken`."""
 
     side: int = 2
     strength: tuple[float, float] = (1.0, 1.0)
@@ -98,7 +98,7 @@ class Thin(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class Elastic(RandomStep):
-    """Move every pixel by up to `pixels`, neighbors within about `sigma` pixels alike."""
+    """Displace every pixel by up to `pixels`, smoothly within about `sigma` pixels."""
 
     sigma: float = 2.0
     pixels: float = 3.0
@@ -110,7 +110,7 @@ class Elastic(RandomStep):
 
 @dataclass(frozen=True)
 class Slant(RandomStep):
-    """Lean the writing left or right, by up to `most` pixels per pixel of height."""
+    """Slant the writing left or right, by up to `most` pixels per pixel of height."""
 
     most: float = 0.35
 
@@ -123,7 +123,7 @@ class Slant(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class Rotate(RandomStep):
-    """Turn by up to `most` degrees, but move neither end up or down by more than `drift` of the height."""
+    """Rotate by up to `most` degrees, moving neither end by more than `drift` of the height."""
 
     most: float = 2.0
     drift: float = 0.12
@@ -132,14 +132,14 @@ class Rotate(RandomStep):
         height, width = line.shape
         most = min(self.most, degrees(atan(2 * self.drift * height / width)))
         tilt = sin(radians(rng.uniform(-most, most)))
-        # At such angles the cosine is 1, and a turn is a shear both ways around the middle.
+        # At such small angles the cosine is 1, and a rotation is a shear in both directions around the center.
         middle = (tilt * height / 2, -tilt * width / 2)
         return transform(line, (width, height), (1, -tilt, middle[0], tilt, 1, middle[1]))
 
 
 @dataclass(frozen=True)
 class Zoom(RandomStep):
-    """Make the writing smaller or larger and put it anywhere in the strip where all its rows fit."""
+    """Scale the writing and put it anywhere in the strip where all its rows fit."""
 
     above_zero: ClassVar[tuple[str, ...]] = ("scale",)
     scale: tuple[float, float] = (0.7, 1.15)
@@ -155,7 +155,7 @@ class Zoom(RandomStep):
 
 
 def transform(line: Line, size: tuple[int, int], coefficients: tuple[float, ...]) -> Line:
-    """Fill an image of `size` (width, height) with the greys at (a x + b y + c, d x + e y + f), else with paper."""
+    """Fill an image of `size` (width, height) with the grays at (a x + b y + c, d x + e y + f), and paper outside."""
     moved = Image.fromarray(line).transform(
         size, Image.Transform.AFFINE, coefficients, Image.Resampling.BILINEAR, fillcolor=paper_grey(line)
     )
@@ -163,7 +163,7 @@ def transform(line: Line, size: tuple[int, int], coefficients: tuple[float, ...]
 
 
 def mix(line: Line, changed: Line, strength: float) -> Line:
-    """The given share of the way from one line to the other."""
+    """Interpolate between two lines by the given share."""
     if strength == 1:
         return changed
     share = round(strength * 256)
@@ -172,7 +172,7 @@ def mix(line: Line, changed: Line, strength: float) -> Line:
 
 
 def darkest(line: Line, down: int, across: int) -> Line:
-    """The darkest grey in a rectangle around every pixel."""
+    """The darkest gray in a rectangle around every pixel."""
     for axis, size in enumerate((down, across)):
         padding = [(0, 0), (0, 0)]
         padding[axis] = (size // 2, size - 1 - size // 2)

@@ -1,7 +1,7 @@
-"""Handwriting fonts, trusted only for what they really draw.
+"""Handwriting fonts, checked for the characters they really draw.
 
-A font may map a character and still draw nothing, a box, the letter without its accent, or SS for ß. So every
-character is drawn once and looked at. Sizes are heights of ink, since points mean something else in every font.
+A font may map a character and still draw nothing, a box, the letter without its accent, or SS for ß. Therefore every
+character is rendered once and inspected. Sizes are heights of ink, since point sizes differ between fonts.
 """
 
 import unicodedata
@@ -19,18 +19,18 @@ from PIL.ImageFont import FreeTypeFont
 from drethtr.base.errors import DataError
 
 SUFFIXES = (".otf", ".ttf", ".woff2")
-REFERENCE_SIZE = 48  # pixels per em at which characters are looked at
-UNMAPPED = "\uffff"  # a noncharacter: every font answers with its sign for "missing"
+REFERENCE_SIZE = 48  # pixels per em at which characters are inspected
+UNMAPPED = "\uffff"  # a noncharacter: every font draws its glyph for missing characters
 LOW, TALL, DEEP = "acemnorsuvxz", "bdhkl", "gpqy"
 
-# What a careless font draws instead: letters that must not look the same, and pairs it may spell out.
+# Substitutions in careless fonts: letters that must look different, and pairs that may be spelled out.
 CONFUSED = {"ß": "Bs", "ſ": "s", "œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
 SPELLED_OUT = {"ß": ("ss", "SS"), "ẞ": ("ss", "SS"), "«": ("‹",), "»": ("›",)}
-SAME_DRAWING = 0.9  # correlation; rock-salt and walter-turncoat reach 0.98 for ß as SS, honest fonts stay under 0.6
+SAME_DRAWING = 0.9  # correlation; rock-salt and walter-turncoat reach 0.98 for ß as SS, correct fonts stay below 0.6
 
 
 class Glyphs:
-    """The ink of a short text, cut out; `top` and `bottom` in pixels above and below the baseline."""
+    """The ink of a short text, cropped; `top` and `bottom` in pixels above and below the baseline."""
 
     def __init__(self, font: FreeTypeFont, text: str) -> None:
         mask, (_, above) = mask_of(font, text)
@@ -48,35 +48,35 @@ class Glyphs:
     __hash__ = None  # type: ignore[assignment]
 
     def resembles(self, other: "Glyphs") -> bool:
-        """Whether both are one drawing, up to size and spacing."""
+        """Whether both are the same drawing, up to size and spacing."""
         small = [Image.fromarray(glyphs.ink).resize((24, 24), Image.Resampling.BOX) for glyphs in (self, other)]
         a, b = (np.asarray(picture, np.float64).ravel() for picture in small)
         return bool(np.corrcoef(a, b)[0, 1] > SAME_DRAWING)
 
 
 def mask_of(font: FreeTypeFont, text: str) -> tuple[Any, tuple[int, int]]:
-    """What a font draws for a text, and where it lies about the start of the baseline.
+    """The ink of a text in a font, and its offset from the start of the baseline.
 
     Raises:
-        DataError: if the font cannot draw it, or only without measure.
+        DataError: if the font cannot draw it, or draws it with excessive size.
     """
     try:
         return font.getmask2(text, mode="L", anchor="ls")
     except (OSError, Image.DecompressionBombError) as error:
-        raise DataError(f"{font.path!r} cannot draw {text!r} ({error}); leave it out of the folder") from error
+        raise DataError(f"{font.path!r} cannot draw {text!r} ({error}); remove it from the folder") from error
 
 
 def run_lengths(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Lengths of the unbroken stretches of ink in every row."""
+    """Lengths of the runs of ink in every row."""
     changes = np.diff(np.pad(ink, ((0, 0), (1, 1))).astype(np.int8), axis=1).ravel()
     return np.flatnonzero(changes == -1) - np.flatnonzero(changes == 1)
 
 
 class Face:
-    """One font file; what it draws is found out when first asked and remembered.
+    """A font file; what it draws is determined on first use and cached.
 
     Raises:
-        DataError: if the file is no font that FreeType can open, or draws no lower case letters.
+        DataError: if FreeType cannot open the file as a font, or it draws no lower case letters.
     """
 
     def __init__(self, path: Path) -> None:
@@ -86,20 +86,20 @@ class Face:
 
     @property
     def name(self) -> str:
-        """The name of the file, without its ending."""
+        """The name of the file, without its extension."""
         return self.path.stem
 
     @cached_property
     def missing(self) -> Glyphs:
-        """What the font draws for a character it does not have."""
+        """The glyph for missing characters."""
         return Glyphs(self.reference, UNMAPPED)
 
     @cached_property
     def x_height(self) -> float:
-        """Median height of a low letter's ink, in ems."""
+        """Median ink height of low letters, in ems."""
         heights = [Glyphs(self.reference, letter).ink.shape[0] for letter in LOW]
         if not min(heights):
-            raise DataError(f"{self.path} draws no ink for one of {LOW!r}; leave it out of the folder")
+            raise DataError(f"{self.path} draws no ink for one of {LOW!r}; remove it from the folder")
         return float(np.median(heights)) / REFERENCE_SIZE
 
     @cached_property
@@ -107,7 +107,7 @@ class Face:
         """Ink above the baseline in b, d, h, in ems."""
         ascent = float(np.median([Glyphs(self.reference, c).top for c in TALL])) / REFERENCE_SIZE
         if ascent <= 0:
-            raise DataError(f"{self.path} draws no ink above the baseline in {TALL!r}; leave it out of the folder")
+            raise DataError(f"{self.path} draws no ink above the baseline in {TALL!r}; remove it from the folder")
         return ascent
 
     @cached_property
@@ -117,7 +117,7 @@ class Face:
 
     @cached_property
     def strokes(self) -> NDArray[np.int64]:
-        """How many pixels wide and high some letters' ink is wherever it is crossed, at four times the usual size."""
+        """Widths and heights of strokes in some letters, in pixels at four times the usual size."""
         ink = Glyphs(open_font(self.path, 4 * REFERENCE_SIZE), "nonumhole").ink > 127
         return np.concatenate([run_lengths(ink), run_lengths(ink.T)])
 
@@ -128,15 +128,15 @@ class Face:
 
     @cached_property
     def hairline(self) -> float:
-        """Width of a fine stroke, in ems."""
+        """Width of a thin stroke, in ems."""
         return float(np.percentile(self.strokes, 10)) / 4 / REFERENCE_SIZE
 
     def draws(self, text: Iterable[str]) -> bool:
-        """Whether every character of the text appears as itself."""
+        """Whether every character of the text is drawn correctly."""
         return all(self.draws_character(character) for character in set(text))
 
     def draws_character(self, character: str) -> bool:
-        """Whether one character has ink of its own: no blank, no box, no letter in its place."""
+        """Whether a character has its own glyph, not a blank, a box, or another letter."""
         known = self.looked_at.get(character)
         if known is None:
             known = self.looked_at[character] = self.look_at(character)
@@ -156,7 +156,7 @@ class Face:
 
 @dataclass(frozen=True)
 class FontFolder:
-    """The fonts of a folder, in the order of their names; travels between processes as a path.
+    """The fonts of a folder, sorted by name; sent between processes as a path.
 
     Raises:
         DataError: if the folder is missing or has no fonts.
@@ -193,7 +193,7 @@ def open_font(path: Path, pixels: int) -> FreeTypeFont:
     """A font at a size in pixels per em.
 
     Raises:
-        DataError: if the file is no font that FreeType can open.
+        DataError: if FreeType cannot open the file as a font.
     """
     try:
         return ImageFont.truetype(str(path), pixels)

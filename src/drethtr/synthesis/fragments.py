@@ -1,6 +1,6 @@
-"""What letters and registers hold besides prose: dates, sums of money, names, abbreviations, numbers.
+"""Typical content of letters and registers besides prose: dates, sums of money, names, abbreviations, numbers.
 
-Small made-up pieces in English, French and German, as novels rarely have them.
+These are short invented pieces in English, French and German, since novels rarely contain them.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,19 +59,19 @@ LANGUAGES = tuple(MONTHS)
 
 
 def fragment(language: str, rng: np.random.Generator) -> str:
-    """One piece of a few words, in the given language or, where that is not known, in any."""
+    """A fragment of a few words, in the given language or, if that is unknown, in any."""
     if language not in LANGUAGES:
         language = pick(LANGUAGES, rng)
     return pick(KINDS, rng)(language, rng)
 
 
 def pick(items: Sequence[Item], rng: np.random.Generator) -> Item:
-    """One of the items, all alike likely."""
+    """One of the items, with equal probability."""
     return items[int(rng.integers(len(items)))]
 
 
 def date(language: str, rng: np.random.Generator) -> str:
-    """A day in one of the ways people write it."""
+    """A date in one of its usual forms."""
     day, month = int(rng.integers(1, 32)), pick(MONTHS[language], rng)
     number, year, place = int(rng.integers(1, 13)), year_number(rng), pick(PLACES[language], rng)
     if rng.random() < 0.25:
@@ -85,7 +85,7 @@ def date(language: str, rng: np.random.Generator) -> str:
 
 
 def sum_of_money(language: str, rng: np.random.Generator) -> str:
-    """An amount in the coins of a time."""
+    """An amount of money in historical currency."""
     much, little = int(10 ** rng.uniform(0, 5)), int(rng.integers(0, 100))
     grouped = f"{much:,}"
     ways = {
@@ -102,7 +102,7 @@ def sum_of_money(language: str, rng: np.random.Generator) -> str:
 
 
 def name(language: str, rng: np.random.Generator) -> str:
-    """A person, with or without a title or an initial."""
+    """A person's name, with or without a title or an initial."""
     given, family, title = (pick(table[language], rng) for table in (GIVEN, FAMILY, TITLES))
     second = pick(GIVEN[language], rng)
     return pick(
@@ -112,19 +112,19 @@ def name(language: str, rng: np.random.Generator) -> str:
 
 
 def abbreviation(language: str, rng: np.random.Generator) -> str:
-    """A word as writers shorten it."""
+    """An abbreviation."""
     return pick(SHORTENED[language], rng)
 
 
 def number(language: str, rng: np.random.Generator) -> str:
-    """A page, a year, an account, a share: figures alone or nearly so."""
+    """A page, a year, an account, a share: mostly digits."""
     value, part = int(10 ** rng.uniform(0, 4.5)), int(rng.integers(1, 100))
     ways = (f"{value}", f"- {part} -", f"{year_number(rng)}", f"({part})", f"{value}.{part}", f"{part} %")
     return pick((*ways, f"{part}.", f"{value} + {part} = {value + part}", f"{part}-{part + 7}", f"[{value}]"), rng)
 
 
 def year_number(rng: np.random.Generator) -> int:
-    """A year people wrote letters in."""
+    """A year in which letters were written."""
     return int(rng.integers(1650, 1970))
 
 

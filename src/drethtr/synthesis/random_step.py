@@ -1,4 +1,4 @@
-"""Random steps: small changes to a line that leave its text as it is."""
+"""Random steps: small changes to a line that do not change its text."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from drethtr.images.line import Line
 
 
 class RandomStep(ABC):
-    """Draws what it does from `rng`, and from nothing else; returns a new line, or the given one untouched.
+    """A random transformation of a line, whose only source of randomness is `rng`; it never modifies its input.
 
-    A step is a dataclass. Its pairs are ranges, low and high, to draw from, and may begin at 0 unless they are among
-    `above_zero`; its numbers are sizes, above 0.
+    A step is a dataclass. Its pairs are ranges (low, high) to draw from, which may begin at 0 unless they are in
+    `above_zero`; its numbers are sizes above 0.
     """
 
     above_zero: ClassVar[tuple[str, ...]] = ()
@@ -36,7 +36,7 @@ class RandomStep(ABC):
 
 @dataclass(frozen=True)
 class Sometimes(RandomStep):
-    """Take a step with a given probability, otherwise leave the line alone."""
+    """Apply a step with a given probability."""
 
     step: RandomStep
     probability: float = 0.5
@@ -50,23 +50,23 @@ class Sometimes(RandomStep):
 
 
 def augment(steps: Sequence[RandomStep], line: Line, rng: np.random.Generator) -> Line:
-    """Take the steps one after the other."""
+    """Apply the steps one after the other."""
     for step in steps:
         line = step(line, rng)
     return line
 
 
 def paper_grey(line: Line) -> int:
-    """The grey of the paper: the median, because paper is commoner than ink."""
+    """The gray of the paper: the median, because paper covers more area than ink."""
     return int(np.searchsorted(np.bincount(line.ravel()).cumsum(), line.size / 2))
 
 
 def ink_of(line: Line) -> Line:
-    """How much darker than the paper every pixel is."""
+    """The darkness of every pixel relative to the paper."""
     paper = np.uint8(paper_grey(line))
     return paper - np.minimum(line, paper)
 
 
 def lay_ink(line: Line, ink: Line) -> Line:
-    """The line, darkened by `ink`, down to black."""
+    """The line darkened by `ink`, down to black."""
     return line - np.minimum(ink, line)

@@ -1,7 +1,7 @@
-"""Lines put together of words of other lines: of one hand on one page, in an order that nobody wrote.
+"""Word recombination: new lines from words of lines by the same hand on the same page.
 
-A network that sees a line many times knows its text by heart; words in a new order it has to read. Where a line can be
-cut is found beforehand (`drethtr data gaps`).
+A network that sees a line many times memorizes its text; recombined words it has to read. The gaps at which a line can
+be cut are found beforehand (`drethtr data gaps`).
 """
 
 from collections import defaultdict
@@ -21,31 +21,31 @@ from drethtr.lines.sample import Sample, fingerprint, page_of
 from drethtr.lines.sources.parquet import open_parquet
 
 IMAGE, COLUMNS, CHARACTERS = FIELDS = ("image", "columns", "characters")
-"""The columns of a file of gaps: the fingerprint of an image, and of each gap in it what `Gap` has."""
+"""The columns of a gaps file: the fingerprint of an image, and the fields of each `Gap` in it."""
 
 MOST_WORDS = 4
-"""Words in their own order; more of them would be known by heart again."""
+"""Maximum number of consecutive words to keep together; more would be memorized again."""
 
 MOST_PIECES = 12
 
 FEWEST_LINES = 3
-"""Of one hand on a page; fewer give the same words again and again."""
+"""Minimum lines by one hand on a page; with fewer, the same words repeat too often."""
 
 MARGIN = 0.125
-"""Of the height of a line: what is added at its ends, which are cut close to the ink. Two make a narrow space."""
+"""Margin to add where pieces are cut close to the ink, relative to the height. Two make a narrow space."""
 
 SEAM = 3
-"""Columns on either side of a seam over which one paper becomes the other."""
+"""Columns on either side of a seam over which the papers are blended."""
 
 
 class Gap(NamedTuple):
-    """White between two words: a column of the image, and the place of the space in the text."""
+    """White space between two words: a column of the image, and the position of the space in the text."""
 
     column: int
     character: int
 
     def is_of(self, text: str) -> bool:
-        """Whether there is a space at its place."""
+        """Whether the text has a space at its position."""
         return 0 < self.character < len(text) and text[self.character] == " "
 
 
@@ -54,7 +54,7 @@ Gaps = Mapping[bytes, tuple[Gap, ...]]
 
 
 def write_gaps(gaps: Gaps, path: Path) -> None:
-    """Write what `read_gaps` reads.
+    """Write a file for `read_gaps`.
 
     Raises:
         DataError: if the file cannot be written.
@@ -79,7 +79,7 @@ def write_gaps(gaps: Gaps, path: Path) -> None:
 
 
 def read_gaps(path: str) -> Gaps:
-    """The gaps in a file of `drethtr data gaps`.
+    """The gaps in a file from `drethtr data gaps`.
 
     Raises:
         DataError: if it cannot be read, or is another file.
@@ -87,7 +87,7 @@ def read_gaps(path: str) -> Gaps:
     """
     with open_parquet(path) as file:
         if {*FIELDS} - {*file.schema_arrow.names}:
-            raise DataError(f"{path}: no file of gaps between words; drethtr data gaps makes one")
+            raise DataError(f"{path}: not a gaps file; create one with drethtr data gaps")
         rows = file.read(list(FIELDS), use_threads=False).to_pylist()
     return {row[IMAGE]: tuple(map(Gap, row[COLUMNS], row[CHARACTERS])) for row in rows}
 
@@ -99,7 +99,7 @@ class Words(NamedTuple):
     gaps: tuple[Gap, ...]
 
     def some(self, rng: np.random.Generator) -> tuple[Line, str]:
-        """At most `MOST_WORDS` of its words, as they stand; at an end of the line with some paper more.
+        """At most `MOST_WORDS` consecutive words, with an added margin at the ends of the line.
 
         Raises:
             DataError: naming the sample, if its image cannot be read.
@@ -118,7 +118,7 @@ class Words(NamedTuple):
 
 
 def recombine(sample: Sample, pool: Sequence[Words], rng: np.random.Generator) -> Sample:
-    """A line about as long as `sample`, of words of the lines in the pool.
+    """A line about as long as `sample`, from words of the lines in the pool.
 
     Raises:
         DataError: naming the sample, if an image cannot be read.
@@ -137,11 +137,11 @@ def recombine(sample: Sample, pool: Sequence[Words], rng: np.random.Generator) -
             break
     if not pieces:
         return sample
-    return replace(sample, image=joined_up(pieces), text=" ".join(texts), key=f"{sample.key}, of words of its page")
+    return replace(sample, image=joined_up(pieces), text=" ".join(texts), key=f"{sample.key}, recombined")
 
 
 def joined_up(pieces: Sequence[Line]) -> Line:
-    """Pieces as one line: as high as the first, and on its paper."""
+    """Join pieces to one line with the height and the paper of the first."""
     height, paper = pieces[0].shape[0], float(np.median(pieces[0]))
     shown = []
     for piece in pieces:
@@ -159,10 +159,10 @@ def joined_up(pieces: Sequence[Line]) -> Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Recombined:
-    """How lines of a source are put together anew.
+    """The recombination of the lines of a source.
 
-    gaps    a file of `drethtr data gaps`: where they can be cut; lines that it does not know stay as they are
-    share   of those that it knows, so many are of words of their page
+    gaps    a file from `drethtr data gaps`; lines that it does not contain are not recombined
+    share   the share of the other lines that is recombined from words of their page
     """
 
     gaps: str
@@ -175,11 +175,11 @@ class Recombined:
 
 @dataclass(frozen=True)
 class Recombination:
-    """Puts lines of a set together anew.
+    """Recombines lines of a set.
 
-    share  of the lines that can be
+    share  of the lines that can be recombined
     pages  lines by one hand on one page
-    page   of each line that can be put together anew, by its number in the set
+    page   the page of each line that can be recombined, by the line's number in the set
     """
 
     share: float
@@ -188,7 +188,7 @@ class Recombination:
 
     @classmethod
     def of(cls, samples: Sequence[Sample], gaps: Gaps, share: float) -> Self:
-        """Of lines of unknown pages none can be, nor of those whose text is not that in which gaps were found.
+        """The recombination of lines whose page is known and whose text has not changed since gaps were found.
 
         Raises:
             DataError: naming the sample, if its file cannot be read.
@@ -203,7 +203,7 @@ class Recombination:
         return cls(share, tuple(tuple(lines.values()) for lines in pages), numbers)
 
     def __call__(self, number: int, sample: Sample, rng: np.random.Generator) -> Sample:
-        """The sample of this number in its set, or one of words of its page.
+        """The sample with this number in its set, or a line of words of its page.
 
         Raises:
             DataError: naming the sample, if an image cannot be read.
@@ -212,6 +212,6 @@ class Recombination:
         return sample if page is None or rng.random() >= self.share else recombine(sample, self.pages[page], rng)
 
     def digest(self) -> str:
-        """The same as long as the share and the gaps are."""
+        """A digest of the share and the gaps."""
         gaps = [[words.gaps for words in page] for page in self.pages]
         return blake2b(repr((self.share, gaps)).encode(), digest_size=8).hexdigest()

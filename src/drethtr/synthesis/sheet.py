@@ -1,4 +1,4 @@
-"""Ink on paper, photographed: uneven paper, ink that runs dry and is dipped again, grain."""
+"""Photographed ink on paper: uneven paper, ink that runs dry and is dipped again, grain."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -11,15 +11,15 @@ from drethtr.images.line import Line
 
 Floats = NDArray[np.float32]
 
-SHEET = (256, 4096)  # rows, columns of the ready-made textures that lines are cut from
+SHEET = (256, 4096)  # rows, columns of the cached textures that lines are cut from
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
     """Tones from 0, black, to 255, white.
 
-    `tone` is the range of paper tones and `ink` that of ink tones, as shares of the paper's; `uneven` and `grain` are
-    the largest spreads of slow and of fine noise; `dry` is the share of lines whose ink runs dry and is renewed.
+    `tone` is the range of paper tones and `ink` that of ink tones, relative to the paper; `uneven` and `grain` are the
+    maximum amplitudes of slow and of fine noise; `dry` is the share of lines whose ink runs dry and is renewed.
     """
 
     tone: tuple[float, float] = (140.0, 255.0)
@@ -30,7 +30,7 @@ class Paper:
 
 
 def put_on_paper(ink: NDArray[np.uint8], paper: Paper, rng: np.random.Generator) -> Line:
-    """The line image of some ink (height, width), 255 where the pen was."""
+    """Render ink (height, width), 255 where the pen was, on paper."""
     height, width = ink.shape
     tone = rng.uniform(*paper.tone)
     ground = texture(SLOW, ink.shape, rng) * np.float32(rng.uniform(0.1, 1) * paper.uneven) + np.float32(tone)
@@ -49,7 +49,7 @@ def put_on_paper(ink: NDArray[np.uint8], paper: Paper, rng: np.random.Generator)
 
 
 def supply_of_ink(width: int, height: int, rng: np.random.Generator) -> Floats:
-    """How much ink the pen gives at each column: full after a dip, less and less until the next."""
+    """The amount of ink at each column: full after a dip, then decreasing until the next."""
     dips = np.cumsum(rng.uniform(3, 16, 2 + width // (3 * height)) * height)
     dips = np.concatenate(([-rng.uniform(0, 8) * height], dips))
     columns = np.arange(width)
@@ -58,11 +58,11 @@ def supply_of_ink(width: int, height: int, rng: np.random.Generator) -> Floats:
     return (1 - rng.uniform(0.15, 0.5) * dryness).astype(np.float32)
 
 
-FINE, FLOW, SLOW = 1, 8, 48  # the size of a texture's spots, in pixels
+FINE, FLOW, SLOW = 1, 8, 48  # the grain size of a texture, in pixels
 
 
 def texture(spot: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """A random piece of noise of unit spread whose spots have the given size."""
+    """A random piece of noise with unit variance and the given grain size."""
     height, width = shape
     sheet = make_sheet(spot)
     if height > sheet.shape[0] or width > sheet.shape[1]:

@@ -1,4 +1,4 @@
-"""Random steps for what else stands on a page and gets into the strip of a line."""
+"""Random steps for other content of the page that reaches into the strip of a line."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from drethtr.synthesis.random_step import RandomStep, ink_of, lay_ink
 
 @dataclass(frozen=True, kw_only=True)
 class RuleLines(RandomStep):
-    """Draw the lines of ruled paper: a sloping, fainter or darker line near the foot of the writing, or two.
+    """Draw one or two lines of ruled paper: sloping, lighter or darker, near the foot of the writing.
 
-    `ink` is how much the rules darken the paper, in grey levels.
+    `ink` is how much the rules darken the paper, in gray levels.
     """
 
     ink: tuple[int, int] = (20, 110)
@@ -33,7 +33,7 @@ class RuleLines(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class TableBorders(RandomStep):
-    """Draw upright rules close to the left end, the right end or both, as around a cell of a table."""
+    """Draw vertical rules near the left end, the right end or both, as around a table cell."""
 
     ink: tuple[int, int] = (40, 180)
 
@@ -54,7 +54,7 @@ class TableBorders(RandomStep):
 class NeighborLines(RandomStep):
     """Let the lines above and below reach up to `share` of the height into the strip.
 
-    The line itself stands for its neighbors, moved sideways: they are of the same hand and ink.
+    The line itself, shifted sideways, serves as its neighbors, since they have the same hand and ink.
     """
 
     share: float = 0.18
@@ -77,7 +77,7 @@ class NeighborLines(RandomStep):
 
 @dataclass(frozen=True, kw_only=True)
 class BleedThrough(RandomStep):
-    """Let the other side of the sheet shine through: the line itself, mirrored, moved, blurred and faint."""
+    """Let the other side of the sheet shine through: the line itself, mirrored, shifted, blurred and faint."""
 
     strength: tuple[float, float] = (0.1, 0.35)
 

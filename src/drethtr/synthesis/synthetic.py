@@ -1,9 +1,9 @@
-"""Lines of handwriting that nobody wrote: text in handwriting fonts, as a scan would show it, made when needed.
+"""Synthetic lines: text rendered in handwriting fonts with the appearance of a scan, generated on demand.
 
     synthesizer = Synthetic(fonts="fonts", texts=("novels_eng.txt.xz",)).build()
     sample = synthesizer.render(index=7, seed=0)
 
-The same configuration, seed and index give the same line, in whatever order and process.
+Configuration, seed and index determine the line, in any order and process.
 """
 
 from dataclasses import dataclass, field
@@ -19,15 +19,16 @@ from drethtr.synthesis.fonts import Face, FontFolder
 from drethtr.synthesis.sheet import Paper, put_on_paper
 from drethtr.synthesis.writing import Pen, Writing, write
 
-TRIES = 20  # texts drawn until some font has all their characters
+TRIES = 20  # attempts to draw a text whose characters some font has
 
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
-    """A folder of fonts, text files to write from, and how.
+    """A folder of fonts, text files, and the style of the lines.
 
-    `weights` says how often each text is taken, all alike if empty; `alphabet` holds the only characters written, any
-    if empty; `height` is in pixels.
+    `weights` are the relative frequencies of the texts, equal if empty; `alphabet` restricts the characters, unless it
+    is
+    empty; `height` is in pixels.
     """
 
     fonts: str
@@ -41,10 +42,10 @@ class Synthetic:
 
     def __post_init__(self) -> None:
         if self.height < 16:
-            raise ConfigError(f"lines of {self.height} pixels cannot be read; give at least 16")
+            raise ConfigError(f"lines of {self.height} pixels are illegible; height must be at least 16")
 
     def build(self) -> "Synthesizer":
-        """The maker of lines; cheap, fonts and texts are read when first needed.
+        """The synthesizer; cheap, because fonts and texts are read when first needed.
 
         Raises:
             DataError: if the folder has no fonts.
@@ -56,14 +57,14 @@ class Synthetic:
 
 @dataclass(frozen=True)
 class Synthesizer:
-    """Makes synthetic lines; travels between processes as a few paths."""
+    """Renders synthetic lines; sent between processes as a few paths."""
 
     config: Synthetic
     fonts: FontFolder
     corpus: Corpus
 
     def digest(self) -> str:
-        """The same as long as fonts and texts have the same content.
+        """A digest of the fonts and texts.
 
         Raises:
             DataError: if one cannot be read.
@@ -74,12 +75,12 @@ class Synthesizer:
         """Line number `index` of a seed.
 
         Raises:
-            DataError: if a font or text cannot be read, or no font draws what the texts hold.
+            DataError: if a font or text cannot be read, or no font has the characters of the texts.
         """
         return self.make(index, seed)[0]
 
     def make(self, index: int, seed: int) -> tuple[Sample, Writing]:
-        """The line that `render` makes, and how it was written, which tells where each character is."""
+        """The line of `render`, and the layout of its writing, which gives the position of each character."""
         rng = np.random.default_rng((seed, index))
         text, face = self.draw_text_and_face(rng)
         writing = write(text.text, face, self.config.pen, self.config.height, rng)
@@ -94,4 +95,4 @@ class Synthesizer:
                 face = self.fonts[number]
                 if face.draws(text.text):
                     return text, face
-        raise DataError(f"no font in {self.fonts.path} draws the texts, the last of them {text.text!r}")
+        raise DataError(f"no font in {self.fonts.path} has all characters of the texts, such as {text.text!r}")

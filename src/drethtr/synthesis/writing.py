@@ -1,10 +1,10 @@
-"""A text in a face, written with the unsteadiness of a hand: ink without paper.
+"""Write a text in a font with the irregularity of a hand: ink without paper.
 
-Words are drawn one by one, then the whole line goes through one warp that changes slant, size, baseline and spacing
-smoothly. The warp always maps all ink into the picture, so nothing is ever cut.
+Words are drawn one by one, then the whole line is warped, which varies slant, size, baseline and spacing smoothly. The
+warp always maps all ink into the picture, so nothing is ever cut off.
 
-The layout is what the words are drawn on, unsteadiness not yet applied; the picture is what comes out, `height` rows
-high. Columns and rows are counted from the top left.
+The layout is the sheet of words before the warp; the picture is the result, `height` rows high. Columns and rows are
+counted from the top left.
 """
 
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from drethtr.synthesis.fonts import Face, mask_of, open_font
 Floats = NDArray[np.float64]
 Edges = list[tuple[float, float]]
 
-LARGEST_X_HEIGHT = 0.42  # of the picture's height; only faces without ascenders would come out larger
+LARGEST_X_HEIGHT = 0.42  # of the picture's height; only faces without ascenders would exceed it
 STEEPEST = 25.0  # degrees of slant added to the face's own
-BLUR = 1.1  # radius in pixels of the blur that strokes are thickened with
+BLUR = 1.1  # radius in pixels of the blur that thickens strokes
 BLUR_SPREAD = ((2 * BLUR + 1) ** 2 / 12) ** 0.5  # its standard deviation
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pen:
-    """How unsteady the hand is.
+    """The irregularity of the hand.
 
-    Spreads (standard deviations): `slant` in degrees, from line to line; `wobble` in degrees, within a line; `stretch`
-    of the width from line to line and `spacing` within one, as logarithms. `drift` is the largest wandering of
-    baseline and size, as a share of the height. `gap` is the range of spaces between words (the face's own at least)
-    and `stroke` that of stroke widths, as shares of the x-height.
+    Standard deviations: `slant` in degrees, between lines; `wobble` in degrees, within a line; `stretch` of the width
+    between lines and `spacing` within one, as logarithms. `drift` is the maximum variation of baseline and size,
+    relative to the height. `gap` is the range of spaces between words (at least the face's own) and `stroke` that of
+    stroke widths, relative to the x-height.
     """
 
     slant: float = 7.0
@@ -63,9 +63,10 @@ class Layout(NamedTuple):
 
 
 class Warp(NamedTuple):
-    """Columns of the picture, the knots, and which columns and rows of the layout are seen there.
+    """Columns of the picture (the knots), with the columns and rows of the layout that they show.
 
-    At the top and the bottom of the picture, and columns also at the middle of low letters, about which slant turns.
+    They are given at the top and the bottom of the picture; columns also at the middle of low letters, the center of
+    slant.
     """
 
     knots: NDArray[np.int64]
@@ -77,7 +78,7 @@ class Warp(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """Ink (height, width), 255 where the pen was, and what is needed to find its characters again."""
+    """Ink (height, width), 255 where the pen was, and the data for locating its characters."""
 
     ink: NDArray[np.uint8]
     words: tuple[Word, ...]
@@ -86,7 +87,7 @@ class Writing(NamedTuple):
     shift: int
 
     def edges(self) -> Edges:
-        """Left and right of every character, spaces included, in columns at the middle of low letters."""
+        """Left and right of every character, including spaces, in columns at the middle of low letters."""
         marks: list[float] = []
         for word in self.words:
             lengths = [self.font.getlength(word.text[:end]) for end in range(len(word.text) + 1)]
@@ -97,7 +98,7 @@ class Writing(NamedTuple):
 
 
 def write(text: str, face: Face, pen: Pen, height: int, rng: np.random.Generator) -> Writing:
-    """Write a text of one or more words, single spaces between them, `height` pixels high."""
+    """Write one or more words, separated by single spaces, `height` pixels high."""
     size = height * rng.uniform(0.7, 0.92) / (face.ascent + face.descent)
     size = max(8, round(min(size, LARGEST_X_HEIGHT * height / face.x_height)))
     font = open_font(face.path, size)
@@ -111,7 +112,7 @@ def write(text: str, face: Face, pen: Pen, height: int, rng: np.random.Generator
 
 
 def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.random.Generator) -> Layout:
-    """Draw the words of a text side by side on a sheet that just holds them."""
+    """Draw the words of a text side by side on a sheet that just contains them."""
     x_height = face.x_height * font.size
     low = max(x_height, 0.45 * face.ascent * font.size)  # faces with tiny letters have long strokes between them
     gap = max(rng.uniform(*pen.gap) * low, 0.9 * font.getlength(" "))
@@ -122,7 +123,7 @@ def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.rando
         stamps.append((round(start) + int(left), int(top) + round(rng.normal(0, 0.04) * x_height), mask))
         start = round(start) + font.getlength(word) + gap * float(np.exp(rng.normal(0, 0.2)))
 
-    # A word's ink may reach far out of its advance, so the sheet follows from what was drawn.
+    # A word's ink may extend far beyond its advance, so the size of the sheet depends on the ink.
     first, above = min(left for left, _, _ in stamps) - 2, min(top for _, top, _ in stamps) - 2
     last, below = (max(stamp[i] + stamp[2].size[i] for stamp in stamps) + 2 for i in (0, 1))
     sheet = Image.new("L", (last - first, below - above))
@@ -134,7 +135,7 @@ def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.rando
 
 
 def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, rng: np.random.Generator) -> Warp:
-    """Choose how the layout comes to lie in the picture: all its ink, and room for tall and deep letters it lacks."""
+    """Choose the mapping of the layout into the picture: all its ink, with room for missing tall and deep letters."""
     left, top, right, bottom = layout.box
     above = min(top, layout.baseline - rng.uniform(0.8, 1) * face.ascent * size)
     below = max(bottom, layout.baseline + rng.uniform(0.6, 1) * face.descent * size)
@@ -160,13 +161,13 @@ def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, rng:
 
 
 def wander(count: int, rng: np.random.Generator) -> Floats:
-    """A smooth random curve of about unit spread."""
+    """A smooth random curve of about unit variance."""
     noise = rng.standard_normal(count + 4)
     return np.convolve(noise, (0.2, 0.5, 0.65, 0.5, 0.2), mode="valid")
 
 
 def share(curve: Floats) -> Floats:
-    """A curve of unit spread brought into 0 to 1."""
+    """A curve of unit variance mapped to 0 to 1."""
     return np.clip(0.5 + curve / 4, 0, 1)
 
 
@@ -183,7 +184,7 @@ def apply_warp(sheet: Image.Image, warp: Warp, height: int) -> Image.Image:
 
 
 def thicken(picture: Image.Image, stroke: float, hairline: float, wanted: float, sharpness: float) -> Image.Image:
-    """Bring strokes nearer to a wanted width: blur, then cut off at another level than half. Hairlines survive.
+    """Change strokes towards a wanted width, by blur and a threshold other than one half. Hairlines survive.
 
     The blur reaches about a pixel, so a stroke changes by about two pixels at most.
     """
@@ -193,12 +194,12 @@ def thicken(picture: Image.Image, stroke: float, hairline: float, wanted: float,
     level = min(level, 0.4 * crest, 0.65 * faint)
     values = (np.arange(256) / 255 - level) * sharpness / max(crest, 0.3) + 0.5
     table = (values.clip(0, 1) * 255).round().astype(int)
-    table[: 1 + int(level * 64)] = 0  # no veil where there is no ink
+    table[: 1 + int(level * 64)] = 0  # no haze where there is no ink
     return picture.filter(ImageFilter.BoxBlur(BLUR)).point(table.tolist())
 
 
 def cut_sides(picture: Image.Image, rng: np.random.Generator) -> tuple[NDArray[np.uint8], int]:
-    """The ink with random margins left and right, and by how many columns it moved."""
+    """The ink with random margins left and right, and the number of columns by which it moved."""
     first, _, last, _ = picture.getbbox() or (0, 0, *picture.size)
     before, after = (int(rng.uniform(0.03, 0.35) * picture.height) for _ in range(2))
     cut = picture.crop((first - before, 0, last + after, picture.height))

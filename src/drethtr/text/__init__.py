@@ -1,6 +1,6 @@
-"""Characters to ids and back; knows no images and no network.
+"""Convert text to token ids and back; independent of images and networks.
 
-All tokenizers are named here: who reads a model takes `Tokenizer` from here, so that every kind is known.
+All tokenizers are imported here, so that every kind is known to code that imports `Tokenizer` from here.
 """
 
 from drethtr.text.byte_pairs import BytePairs

@@ -1,4 +1,4 @@
-"""How an alphabet changes when a model goes on to other texts, and which known character a new one looks like."""
+"""Change the alphabet of a model for new texts, initializing new characters from similar known ones."""
 
 import unicodedata
 from collections import Counter
@@ -11,18 +11,18 @@ from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import Characters, Tokenizer
 
 RELATIVES = dict(zip("ſ’‘“”„–—¬œæ", 's\'\'"""---oa', strict=True))
-"""Characters that look like another, which Unicode does not tell."""
+"""Similar characters that Unicode does not relate."""
 
 
 def relative(character: str, known: Container[str]) -> str | None:
-    """The known character that another one looks most like: without its accents, else in the other case."""
+    """The known character that looks most like another: without its accents, or in the other case."""
     return next((like for like in looks(character) if like and like in known), None)
 
 
 def looks(character: str) -> Iterator[str]:
-    """Characters that one looks like, the most similar first, and some empty texts."""
+    """Characters similar to one, most similar first, possibly with some empty strings."""
     for form in (character, character.swapcase()):
-        if len(form) != 1:  # a token of several characters, or ß, which is SS in the other case
+        if len(form) != 1:  # a token of several characters, or ß, whose upper case is SS
             continue
         yield form
         yield RELATIVES.get(form, "")
@@ -32,7 +32,7 @@ def looks(character: str) -> Iterator[str]:
 
 
 def unstroked(character: str) -> str:
-    """The letter under a stroke, hook or bar that Unicode does not take apart: `ø` is an `o`."""
+    """The base letter of one with a stroke, hook or bar, which Unicode does not decompose: `ø` is an `o`."""
     letter, mark, _ = unicodedata.name(character, "").partition(" WITH ")
     try:
         return unicodedata.lookup(letter) if mark else ""
@@ -42,12 +42,12 @@ def unstroked(character: str) -> str:
 
 @dataclass(frozen=True)
 class AlphabetChange:
-    """From one alphabet to another.
+    """A change from one alphabet to another.
 
-    tokenizer   the alphabet after it
-    added       new characters and how often the texts have them, most frequent first
-    rare        characters that are too rare in the texts to be added: they stay unknown
-    dropped     characters taken away, for no line has them
+    tokenizer   the new alphabet
+    added       new characters and their frequency, most frequent first
+    rare        new characters that are too rare to be added
+    dropped     characters removed because no line has them
     """
 
     tokenizer: Tokenizer
@@ -66,16 +66,16 @@ class AlphabetChange:
         drop_unused: bool = False,
         change: bool = True,
     ) -> Self:
-        """What `texts` ask of an alphabet.
+        """The change that `texts` require.
 
         Args:
-            others: Texts to read, not to learn from: they add nothing, but nothing that they have is dropped.
+            others: Texts that are only read: they add no characters, but keep theirs from being dropped.
             minimum: How often a new character must occur to be added.
-            drop_unused: Take away what none has.
-            change: False leaves the alphabet as it is; all that is new then counts as rare.
+            drop_unused: Remove characters that no text has.
+            change: False keeps the alphabet; all new characters then count as rare.
 
         Raises:
-            ConfigError: if the alphabet must change and is not one of single characters.
+            ConfigError: if the alphabet must change but its tokens are not single characters.
         """
         counts = Counter(character for text in texts for character in nfc(text))
         new = Counter({character: counts[character] for character in known.count_unknown(counts)})
@@ -84,13 +84,13 @@ class AlphabetChange:
         if not added and not (drop_unused and change):
             return cls(known, {}, rare)
         if not isinstance(known, Characters):
-            raise ConfigError("a model that writes more than single characters keeps its alphabet; train a new one")
+            raise ConfigError("only an alphabet of single characters can change; train a new model")
         used = set(counts).union(*map(nfc, others))
         dropped = "".join(c for c in known.characters if c not in used) if drop_unused else ""
         after = set(known.characters).difference(dropped).union(added)
         return cls(Characters("".join(sorted(after))), added, rare, dropped)
 
     def origin(self, character: str) -> str | None:
-        """The known character that a new one begins as; None where none is alike."""
+        """The known character that initializes a new one; None if there is no similar one."""
         kept = self.tokenizer.decode(range(self.tokenizer.size))
         return relative(character, set(kept).difference(self.added))

@@ -1,8 +1,8 @@
-"""Sub-word tokens by byte-pair encoding (paper, Table 8), on characters, so that any alphabet fits.
+"""Subword tokens by byte-pair encoding (paper, Table 8) on characters, for any alphabet.
 
-The space before a word is part of its first token. Nothing is split away or put back, so the tokens of a text
-joined are the text, with every double space and line break.
-Learning needs the extra "bpe"; encoding and decoding need nothing.
+The space before a word is part of its first token. Nothing is normalized, so the joined tokens of a text are the text
+itself, including every double space and line break.
+Learning needs the extra "bpe"; encoding and decoding do not.
 """
 
 import json
@@ -18,16 +18,16 @@ from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer, numbered, spelled
 
-# A word or a run of signs with the space before it, or one other white space: every character is in exactly one piece.
+# A word or a run of signs with the space before it, or other white space; every character is in exactly one piece.
 PIECE = re.compile(r" ?\w+| ?[^\s\w]+|\s")
 
 
 @dataclass(frozen=True)
 class BytePairs(Tokenizer):
-    """Tokens grown from characters by merging neighbors; `vocabulary` gets the ids from 4 on, `merges` go in order.
+    """Tokens built by merging adjacent ones; `vocabulary` gets the ids from 4 on, `merges` are applied in order.
 
     Raises:
-        ConfigError: if a token occurs twice, or a merge needs or makes a token that is not in the vocabulary.
+        ConfigError: if a token occurs twice, or a merge uses or makes a token that is not in the vocabulary.
     """
 
     vocabulary: tuple[str, ...]
@@ -36,7 +36,7 @@ class BytePairs(Tokenizer):
     def __post_init__(self) -> None:
         if len(self.ids) < len(self.vocabulary):
             [(token, n)] = Counter(self.vocabulary).most_common(1)
-            raise ConfigError(f"token {token!r} stands {n} times in the vocabulary")
+            raise ConfigError(f"token {token!r} occurs {n} times in the vocabulary")
         for left, right in self.merges:
             for token in (left, right, left + right):
                 if token not in self.ids:
@@ -44,10 +44,10 @@ class BytePairs(Tokenizer):
 
     @classmethod
     def learn(cls, texts: Iterable[str], size: int = 500) -> Self:
-        """Merge the pair met most often in `texts` until there are `size` ids; give it training texts only.
+        """Merge the most frequent pair in `texts` until there are `size` ids; use training texts only.
 
         Raises:
-            ConfigError: if `texts` have more characters than `size` leaves room for.
+            ConfigError: if `texts` have more characters than `size` allows.
             MissingExtraError: if the package `tokenizers` is not installed.
         """
         try:
@@ -60,7 +60,7 @@ class BytePairs(Tokenizer):
         alphabet = {character for piece in pieces for character in piece}
         if len(alphabet) + SPECIALS > size:
             raise ConfigError(
-                f"{size} ids cannot hold {len(alphabet)} characters and {SPECIALS} special ids; ask for more"
+                f"{size} ids are too few for {len(alphabet)} characters and {SPECIALS} special tokens; use more"
             )
         learner = Learner(BPE())
         learner.train_from_iterator(pieces, BpeTrainer(vocab_size=size - SPECIALS, show_progress=False))

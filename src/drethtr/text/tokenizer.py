@@ -1,6 +1,6 @@
-"""Text to token ids and back, one token per character.
+"""Tokenizers convert text to token ids and back; `Characters` has one token per character.
 
-Ids 0-3 are the same for every tokenizer, so that search and losses need not ask.
+Ids 0-3 are the same for every tokenizer.
 """
 
 from abc import ABC, abstractmethod
@@ -14,34 +14,34 @@ from typing import Self
 from drethtr.base.errors import ConfigError
 from drethtr.text.normalize import nfc
 
-# Beginning of a text, filling after its end, end of a text, a character never learned.
+# Beginning of text, padding, end of text, unknown character.
 BOS, PAD, EOS, UNK = range(4)
 SPECIALS = 4
 
 
 class Tokenizer(ABC):
-    """Text ↔ ids. It is a frozen dataclass of plain fields, and travels with the weights it was trained with."""
+    """Converts text to ids and back: a frozen dataclass of plain fields, stored with the weights of its model."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many ids there are, the four special ones included."""
+        """The number of ids, including the four special ones."""
 
     @property
     @abstractmethod
     def alphabet(self) -> str:
-        """The characters that any text may have."""
+        """The characters that texts may contain."""
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:
-        """Ids of the NFC of a text, without `BOS` and `EOS`; what was never learned becomes `UNK`."""
+        """The ids of a text in NFC, without `BOS` and `EOS`; unknown characters become `UNK`."""
 
     @abstractmethod
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of some ids; the special ones stand for nothing."""
+        """The text of some ids; special ids are skipped."""
 
     def count_unknown(self, texts: Iterable[str]) -> Counter[str]:
-        """How often each character occurs that `encode` cannot express."""
+        """Count the characters that `encode` cannot express."""
         counts = Counter(character for text in texts for character in nfc(text))
         return Counter({character: n for character, n in counts.items() if UNK in self.encode(character)})
 
@@ -63,7 +63,7 @@ class Characters(Tokenizer):
 
     @classmethod
     def learn(cls, texts: Iterable[str], minimum: int = 1) -> Self:
-        """Take the characters that occur at least `minimum` times in `texts`; give it training texts only."""
+        """Collect the characters that occur at least `minimum` times in `texts`; use training texts only."""
         counts = Counter(character for text in texts for character in nfc(text))
         return cls("".join(sorted(character for character, n in counts.items() if n >= minimum)))
 
@@ -87,7 +87,7 @@ class Characters(Tokenizer):
 
 
 def numbered(tokens: Sequence[str]) -> dict[str, int]:
-    """The id of each token, counted from the first that is free."""
+    """The id of each token, starting after the special ids."""
     return {token: number for number, token in enumerate(tokens, start=SPECIALS)}
 
 

@@ -255,12 +255,14 @@ def test_the_longest_line_fits_into_memory():
     assert memory.tokens == (8192,) and np.isfinite(memory.mean).all()
 
 
-def test_threads_and_other_lines_change_nothing(shipped):
+@pytest.mark.parametrize("int8", [False, True])
+def test_threads_and_other_lines_change_nothing(shipped, int8):
     """Bit by bit."""
-    alone, own = made(shipped), made(shipped, threads=2)
+    alone, own = made(shipped, int8=int8), made(shipped, threads=2, int8=int8)
     assert own.workers == 2
     lines = [line(48, columns, seed=columns) for columns in (300, 301, 80, 555, 9, 300, 620, 128)]
-    expected = [made(shipped).encode([x]).ctc[0] if n == 3 else alone.encode([x]).ctc[0] for n, x in enumerate(lines)]
+    fresh = made(shipped, int8=int8)
+    expected = [fresh.encode([x]).ctc[0] if n == 3 else alone.encode([x]).ctc[0] for n, x in enumerate(lines)]
     tree = TextTree.of(TEXTS)
     with ThreadPoolExecutor(2) as pool:
         memories = list(pool.map(own.encode, ([x] for x in lines)))
@@ -268,6 +270,27 @@ def test_threads_and_other_lines_change_nothing(shipped):
     for memory, wanted, x, scores in zip(memories, expected, lines, trees, strict=True):
         assert np.array_equal(memory.ctc[0], wanted)
         assert np.array_equal(alone.score_trees(alone.encode([x]), [tree])[0], scores)
+
+
+@pytest.mark.parametrize("columns", [1, 9, 400])
+def test_bytes_are_near_float32(both, columns):
+    network, exact = both
+    x = line(network.backbone.height, columns)
+    own, memory = made(network, int8=True), exact.encode([x])
+    found = own.encode([x])
+    assert found.tokens == memory.tokens
+    near(found.mean, memory.mean)
+    for kept, parts in zip(found.kept[0], memory.kept[0], strict=True):
+        near(np.concatenate(kept), np.concatenate(parts))
+    if memory.ctc is not None:
+        near(found.ctc[0], memory.ctc[0])
+    equal(own.without_image(1).mean, exact.without_image(1).mean, 0)
+
+
+def near(found, expected):
+    """Within a few hundredths of what varies."""
+    assert found.shape == expected.shape and found.dtype == np.float32
+    assert np.sqrt(((found - expected) ** 2).mean()) < 0.08 * expected.std()
 
 
 def test_groups_are_lines_alone():

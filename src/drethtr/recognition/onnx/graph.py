@@ -27,11 +27,13 @@ class Graph:
 
     Every operator returns the name of its output, which the next takes as input; an array is taken as a constant.
     Of a long line, only some `queries_at_once` attend, so that memory need not hold the weights of all; None: all do.
+    With `int8`, the largest matrix products are those of bytes.
     """
 
-    def __init__(self, weights: Mapping[str, Array], *, queries_at_once: int | None = None) -> None:
+    def __init__(self, weights: Mapping[str, Array], *, queries_at_once: int | None = None, int8: bool = False) -> None:
         self.weights = weights
         self.queries_at_once = queries_at_once
+        self.int8 = int8
         self.used: set[str] = set()
         self.shared: dict[str, Array] = {}
         self.outputs: list[str] = []
@@ -76,14 +78,14 @@ class Graph:
         if values.dtype != np.float32:
             raise CheckpointError(f"the weights do not fit: {name} is of {values.dtype}, in this network float32")
         self.used.add(name)
-        return np.ascontiguousarray(values)
+        return values
 
     def constant(self, values: Array, name: str = "") -> str:
         """A constant; one that is named is the same for all who name it."""
         name = name or f"constant_{len(self._constants)}"
         if name not in self._constants:
             if values.nbytes > SMALL:
-                self.shared[name] = values
+                self.shared[name] = np.ascontiguousarray(values)  # onnxruntime would copy others
                 self._constants[name] = protobuf.promised(name, values)
             else:
                 self._constants[name] = protobuf.tensor(name, values)
@@ -103,7 +105,7 @@ class Graph:
         return made
 
     def loop(self, times: str, body: Callable[["Graph", str], str]) -> str:
-        """Outputs of a loop body, stacked (times, ...); the body gets its graph and the iteration number."""
+        """Outputs of a body side by side, (times, ...); it is given the graph to build in and the turn, from 0."""
         inside = self.inner()
         turn = inside.input(f"{inside._prefix}turn", (), Kind.INT64)
         going_on = inside.input(f"{inside._prefix}going_on", (), Kind.BOOL)

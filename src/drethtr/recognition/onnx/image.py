@@ -33,10 +33,15 @@ QUERIES_AT_ONCE = 512
 
 
 def image_graph(
-    config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int, *, long_lines: bool = False
+    config: NetworkConfig,
+    weights: Mapping[str, Array],
+    vocabulary: int,
+    *,
+    int8: bool = False,
+    long_lines: bool = False,
 ) -> Graph:
     """From `image` (1, 1, height, columns) to the outputs of `remember`, then draft (I, V) and refined reading."""
-    graph = Graph(weights, queries_at_once=QUERIES_AT_ONCE if long_lines else None)
+    graph = Graph(weights, queries_at_once=QUERIES_AT_ONCE if long_lines else None, int8=int8)
     image = graph.input("image", (1, 1, config.backbone.height, "columns"))  # type: ignore[attr-defined]
     features = build_backbone(config.backbone, graph, image)
     x = linear(graph, features.tokens, "to_width", features.width, config.width)

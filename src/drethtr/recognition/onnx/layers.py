@@ -11,6 +11,7 @@ import numpy as np
 
 from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
+from drethtr.recognition.onnx.int8 import linear_int8
 from drethtr.recognition.onnx.protobuf import Kind
 
 
@@ -28,6 +29,12 @@ def linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: 
     """Every token by itself: x Wᵀ + b."""
     offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
     return graph.op("Gemm", x, graph.weight(f"{name}.weight", outputs, inputs), *offset, transB=1)
+
+
+def coarse_linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
+    """The same, in bytes where the graph computes with them."""
+    product = linear_int8 if graph.int8 else linear
+    return product(graph, x, name, inputs, outputs, bias=bias)
 
 
 def layer_norm(graph: Graph, x: str, name: str, width: int, epsilon: float = 1e-5) -> str:
@@ -125,14 +132,14 @@ class Layer:
         """What tokens ask and tell."""
         width = self.config.width
         normed = layer_norm(self.graph, x, f"{self.name}.fusion_norm", width)
-        qkv = linear(self.graph, normed, f"{self.name}.fusion.to_qkv", width, 3 * width, bias=False)
+        qkv = coarse_linear(self.graph, normed, f"{self.name}.fusion.to_qkv", width, 3 * width, bias=False)
         return split_heads(self.graph, qkv, self.config.heads, width)
 
     def after(self, x: str, found: str) -> str:
         """Tokens after this layer, whose heads found (H, N, K)."""
         graph, width, hidden = self.graph, self.config.width, self.config.hidden
-        mixed = linear(graph, joined(graph, found, width), f"{self.name}.fusion.to_out", width, width)
+        mixed = coarse_linear(graph, joined(graph, found, width), f"{self.name}.fusion.to_out", width, width)
         x = graph.op("Add", x, mixed)
         normed = layer_norm(graph, x, f"{self.name}.feed_forward.0", width)
-        inner = gelu(graph, linear(graph, normed, f"{self.name}.feed_forward.1", width, hidden))
-        return graph.op("Add", x, linear(graph, inner, f"{self.name}.feed_forward.4", hidden, width))
+        inner = gelu(graph, coarse_linear(graph, normed, f"{self.name}.feed_forward.1", width, hidden))
+        return graph.op("Add", x, coarse_linear(graph, inner, f"{self.name}.feed_forward.4", hidden, width))

@@ -45,7 +45,14 @@ class TextState(NamedTuple):
 
 
 class OnnxNetwork:
-    """See `drethtr.recognition.network.Network`; `weights` are those of the torch network, by their names there.
+    """See `drethtr.recognition.network.Network`.
+
+    Args:
+        config: What the network is made of.
+        weights: Those of the torch network, by their names there.
+        vocabulary: Tokens that it knows.
+        threads: How many may call it side by side with profit: each call takes one processor.
+        int8: Whether the largest matrix products of the image side are those of bytes: faster, hardly less exact.
 
     Raises:
         ConfigError: if the network has parts that only torch can compute.
@@ -53,14 +60,21 @@ class OnnxNetwork:
     """
 
     def __init__(
-        self, config: NetworkConfig, weights: Mapping[str, Numbers], vocabulary: int, *, threads: int = 1
+        self,
+        config: NetworkConfig,
+        weights: Mapping[str, Numbers],
+        vocabulary: int,
+        *,
+        threads: int = 1,
+        int8: bool = False,
     ) -> None:
         if reason := supports(config):
             raise ConfigError(reason)
         self.config = config
         self.workers = threads
         self._fades = tuple(Fade.of(config, config.position(layer)) for layer in range(config.layers))
-        image, tree = image_graph(config, weights, vocabulary), tree_graph(config, weights, vocabulary)
+        image = image_graph(config, weights, vocabulary, int8=int8)
+        tree = tree_graph(config, weights, vocabulary)
         refuse_left_over(weights, (image, tree))
         self.dimensions = Dimensions(
             vocabulary=vocabulary,
@@ -73,7 +87,7 @@ class OnnxNetwork:
         of_text = {name: weights[name] for name in tree.used}
         self._graphs: dict[str, Callable[[], Graph]] = {
             "image": lambda: image,
-            "long": lambda: image_graph(config, of_image_side, vocabulary, long_lines=True),
+            "long": lambda: image_graph(config, of_image_side, vocabulary, int8=int8, long_lines=True),
             "blank": lambda: blank_graph(config, of_text),
             "tree": lambda: tree,
             "step": lambda: step_graph(config, of_text, vocabulary),

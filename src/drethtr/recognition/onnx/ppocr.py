@@ -7,6 +7,7 @@ from drethtr.recognition.architecture import PPOCR
 from drethtr.recognition.onnx.convolution import conv, tokens
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Graph
+from drethtr.recognition.onnx.int8 import linear_int8
 from drethtr.recognition.onnx.layers import attention, gelu, joined, layer_norm, linear, numbered, silu, split_heads
 
 STEM = 48
@@ -50,19 +51,31 @@ def block(graph: Graph, x: str, name: str, channels: int, *, squeezed: bool) -> 
     x = conv(graph, x, f"{name}.depthwise", channels, channels, (3, 3), groups=channels)
     if squeezed:
         x = graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", channels))
-    return graph.op("Add", mlp(graph, x, name, channels, channels), x)
+    return mlp(graph, x, name, channels, channels, residual=True)
 
 
 def descent(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
     """Half the height, more channels."""
     x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), (2, 1), groups=inputs)
-    return mlp(graph, x, name, inputs, outputs)
+    return mlp(graph, x, name, inputs, outputs, residual=False)
 
 
-def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
-    """Each place by itself: widen, narrow."""
+def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, residual: bool) -> str:
+    """Each place by itself: widen, narrow; with or without a residual around both."""
+    if graph.int8:
+        return mlp_int8(graph, x, name, inputs, outputs, residual=residual)
     inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
-    return conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
+    found = conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
+    return graph.op("Add", found, x) if residual else found
+
+
+def mlp_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, residual: bool) -> str:
+    """The same in bytes, the channels of a place next to each other."""
+    x = graph.op("Transpose", x, perm=(0, 2, 3, 1))
+    inner = gelu(graph, linear_int8(graph, x, f"{name}.expand", inputs, 2 * inputs, kernel=(1, 1)))
+    found = linear_int8(graph, inner, f"{name}.project", 2 * inputs, outputs, kernel=(1, 1))
+    found = graph.op("Add", found, x) if residual else found
+    return graph.op("Transpose", found, perm=(0, 3, 1, 2))
 
 
 def excitation(graph: Graph, x: str, name: str, channels: int) -> str:

@@ -46,17 +46,26 @@ def measure(
     batches: Sequence[int],
     rounds: Rounds,
     device: torch.device,
-    precision: Precision,
+    precisions: Sequence[Precision],
     kraken_model: Path | None = None,
 ) -> BenchmarkReport:
-    """Milliseconds per line, from image to text, of the shipped model and of all others that are installed."""
+    """Milliseconds per line, from image to text, of the shipped model and of all others that are installed.
+
+    On a CPU, the shipped model is given all lines at once, of which it reads one on each thread; the others are given
+    so many at a time, and share the threads within them.
+    """
     races = []
     pictures = [known.line for known in lines]
     with TemporaryDirectory() as folder:
         files = save(pictures, Path(folder))
         for batch in batches:
+            together = len(pictures) if device.type == "cpu" else batch
             ours = [
-                Contender(f"COMPACT, {name}", partial(prepare_reading, pictures, batch, strategy, device, precision))
+                Contender(
+                    f"COMPACT {precision.value}, {name}",
+                    partial(prepare_reading, pictures, together, strategy, device, precision),
+                )
+                for precision in precisions
                 for name, strategy in strategies
             ]
             others = [*trocr_contenders(lines, batch, device), *rapidocr_contenders(pictures, batch)]
@@ -66,10 +75,10 @@ def measure(
             races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
     characters = sum(len(known.text) for known in lines) / len(lines)
     notes = (
-        f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT: in "
-        f"{precision.value}. TrOCR: random weights, "
-        f"greedy, one piece for every {CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the "
-        "command for all lines, its start included.",
+        f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT reads one line on "
+        f"each of {torch.get_num_threads()} threads. TrOCR: random weights, greedy, one piece for every "
+        f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, start "
+        "included.",
     )
     return BenchmarkReport("Peers: milliseconds per line", notes, races)
 

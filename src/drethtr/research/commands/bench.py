@@ -167,7 +167,7 @@ def peers(
     json_file: JSONFile = None,
     plot_file: PlotFile = None,
     force: ForceResults = False,
-    precision: PrecisionName = "float32",
+    precision: Annotated[str, typer.Option(metavar="A,B", help="float32, int8, bfloat16: one or several.")] = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> Any:
@@ -187,7 +187,7 @@ def peers(
         numbers(batches),
         rounds(quick),
         opened(device, threads),
-        precision_named(precision),
+        [precision_named(name) for name in parts(precision)],
         kraken_model,
     )
     return deliver(report, json_file, plot_file)

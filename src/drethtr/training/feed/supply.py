@@ -126,14 +126,14 @@ class Real(FromFiles):
             raise ConfigError(f"unknown set {min(unknown)!r} in factors; known: {', '.join(sorted(found))}")
         if factors and min(factors.values()) < 0:
             raise ConfigError(f"factors of sets must not be negative: {factors}")
-        anew = self.recombined
-        gaps = read_gaps(anew.gaps) if anew is not None else {}
+        wanted = self.recombined
+        gaps = read_gaps(wanted.gaps) if wanted is not None else {}
         supplies = []
         for name, samples in sorted(found.items()):
             kept = tuple(sample for sample in samples if self.suits(sample.text, sample.clean))
             weight = factors.get(name, 1.0) * len(kept) ** self.balance if kept else 0.0
             if weight > 0:
-                recombination = Recombination.of(kept, gaps, anew.share) if anew is not None else None
+                recombination = Recombination.of(kept, gaps, wanted.share) if wanted is not None else None
                 supplies.append((weight, RealLines(name, kept, len(samples) - len(kept), recombination)))
         if not supplies:
             raise DataError(f"no training lines left in {', '.join(self.paths)}")
@@ -165,8 +165,8 @@ class RealLines(Supply):
     def describe(self) -> str:
         """The number of lines, and of those that the filters left out."""
         left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
-        anew = self.recombination
-        words = f"; {anew.share:.0%} of {len(anew.page):,} recombined from words of their pages" if anew else ""
+        mixed = self.recombination
+        words = f"; {mixed.share:.0%} of {len(mixed.page):,} recombined from words of their pages" if mixed else ""
         return f"{self.set}: {len(self.samples):,} lines{left_out}{words}"
 
     def digest(self) -> str:
