@@ -32,7 +32,7 @@ from drethtr.recognition.search.strategies import Beam, Greedy
 from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import collate
-from drethtr.training.objective import Counts, LossConfig, Objective
+from drethtr.training.objective import BatchCounts, LossConfig, Objective
 from drethtr.training.optimize import OptimizerConfig, make_optimizer
 
 TINY = NetworkConfig(
@@ -69,7 +69,7 @@ def test_a_system_learns_two_lines_is_saved_and_reads(config, tmp_path):
     lines = [written(text) for text in TEXTS]
     batch = collate([model.preparation(line) for line in lines], TEXTS, model.tokenizer)
     objective = Objective(network.train(), LossConfig(label_smoothing=0.0))
-    counts = Counts(lines=len(TEXTS), characters=sum(map(len, TEXTS)), tokens=sum(map(len, TEXTS)) + len(TEXTS))
+    counts = BatchCounts(lines=len(TEXTS), characters=sum(map(len, TEXTS)), tokens=sum(map(len, TEXTS)) + len(TEXTS))
     optimizer = make_optimizer(network, OptimizerConfig(learning_rate=0.01, backbone_scale=1.0))
     for _ in range(120):
         loss = objective(batch, counts).total

@@ -79,9 +79,9 @@ def test_a_step_moves_nothing_while_there_is_room():
 def test_a_cache_whose_rows_have_changed_places_is_gone():
     cache = begun(draw(2)).followed_by(draw(1))
     select_rows(cache, torch.tensor([2, 0, 1])).followed_by(draw(1))
-    with pytest.raises(StaleCacheError, match="changed places since"):
+    with pytest.raises(StaleCacheError, match="reordered since"):
         cache.followed_by(draw(1))
-    with pytest.raises(StaleCacheError, match="changed places since"):
+    with pytest.raises(StaleCacheError, match="reordered since"):
         _ = cache.tokens
 
 

@@ -92,7 +92,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path, cache):
     assert kept.read_bytes() == b"whole"
     kept.unlink()
     (tmp_path / f"net-{digest}.pth").write_bytes(b"half")
-    with pytest.raises(CheckpointError, match="damaged on the way"):
+    with pytest.raises(CheckpointError, match="damaged in transit"):
         fetch((tmp_path / f"net-{digest}.pth").as_uri())
     assert not list(cache.iterdir())
 

@@ -67,7 +67,7 @@ def test_batch_norms_know_what_all_processes_saw_and_parts_are_shared_evenly(tmp
     found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert [one["mean"] for one in found] == [[0.5], [0.5]]
     assert [one["share"] for one in found] == [[0, 1], [2, 3]]
-    assert all("2 processes cannot share 3 batches of a step evenly" in one["refusal"] for one in found)
+    assert all("2 processes cannot divide the 3 batches of a step evenly" in one["refusal"] for one in found)
 
 
 def test_while_one_reads_the_others_wait_for_as_long_as_it_takes(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from torch import nn
 
 from drethtr.network.network import DRetHTR
 from drethtr.training import optimize
-from drethtr.training.muon import STEP, Muon, orthogonal
+from drethtr.training.muon import STEP, MuonOptimizer, orthogonal
 from drethtr.training.optimize import AdamW, OptimizerConfig, make_optimizer
 
 
@@ -35,7 +35,7 @@ def test_a_step_is_as_long_as_one_of_adamw_whatever_the_gradient() -> None:
     for scale in (1e-4, 1e4):
         kernel = nn.Parameter(torch.zeros(32, 16, 1, 3).contiguous(memory_format=torch.channels_last))
         kernel.grad = scale * torch.randn_like(kernel)
-        Muon([{"params": [kernel], "momentum": 0.9}], lr=0.01, weight_decay=0.0).step()
+        MuonOptimizer([{"params": [kernel], "momentum": 0.9}], lr=0.01, weight_decay=0.0).step()
         assert kernel.detach().square().mean().sqrt().item() == pytest.approx(0.01 * STEP, rel=0.2)
 
 
@@ -64,7 +64,7 @@ def test_a_closure_is_asked_before_anything_moves() -> None:
         return float(total.detach())
 
     asking, told = (
-        Muon([{"params": [network.weight], "momentum": 0.9}, {"params": [network.bias]}], lr=0.1)
+        MuonOptimizer([{"params": [network.weight], "momentum": 0.9}, {"params": [network.bias]}], lr=0.1)
         for network in networks
     )
     expected = loss(networks[1])
@@ -79,7 +79,7 @@ def test_other_weights_move_as_with_adamw() -> None:
     networks = [nn.Linear(4, 3), nn.Linear(4, 3)]
     networks[1].load_state_dict(networks[0].state_dict())
     optimizers = [
-        Muon([{"params": [networks[0].weight], "momentum": 0.9}, {"params": [networks[0].bias]}], lr=0.1),
+        MuonOptimizer([{"params": [networks[0].weight], "momentum": 0.9}, {"params": [networks[0].bias]}], lr=0.1),
         torch.optim.AdamW(networks[1].parameters(), lr=0.1),
     ]
     for _ in range(3):

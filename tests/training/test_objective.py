@@ -8,7 +8,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.network.network import DRetHTR
 from drethtr.text.tokenizer import BOS, EOS, PAD
 from drethtr.training.feed.batch import Batch
-from drethtr.training.objective import Counts, LossConfig, Objective, teacher_forcing
+from drethtr.training.objective import BatchCounts, LossConfig, Objective, teacher_forcing
 
 
 def test_teacher_forcing_shifts_by_one() -> None:
@@ -26,7 +26,7 @@ def batch_of(rows: list[int]) -> Batch:
     return Batch(images[rows], torch.tensor([128, 128])[rows], tokens[rows], lengths[rows], ("",) * len(rows))
 
 
-BOTH = Counts(lines=2, characters=6, tokens=8)
+BOTH = BatchCounts(lines=2, characters=6, tokens=8)
 
 
 def test_losses_of_a_step_are_the_sum_over_its_batches() -> None:
@@ -58,7 +58,8 @@ def test_losses_are_means_over_tokens() -> None:
     torch.manual_seed(0)
     objective = Objective(DRetHTR(TINY, 12).eval(), LossConfig(label_smoothing=0.0))
     both, first, second = (
-        objective(batch_of(rows), own) for rows, own in (([0, 1], BOTH), ([0], Counts(1, 4, 5)), ([1], Counts(1, 2, 3)))
+        objective(batch_of(rows), own)
+        for rows, own in (([0, 1], BOTH), ([0], BatchCounts(1, 4, 5)), ([1], BatchCounts(1, 2, 3)))
     )
     torch.testing.assert_close(both.text * 8, first.text * 5 + second.text * 3)
     torch.testing.assert_close(both.ctc * 6, first.ctc * 4 + second.ctc * 2)
@@ -78,7 +79,7 @@ def test_prose_is_learned_as_if_written_without_an_image() -> None:
     counts = BOTH._replace(prose=9)
     losses = Objective(network, LossConfig(language=0.5))(batch_of([0, 1])._replace(prose=PROSE), counts)
     before, after = teacher_forcing(PROSE, torch.tensor([3, 1, 2]))
-    nothing = network.blank(3)
+    nothing = network.without_image(3)
     logits, _ = network.decode_text(before, nothing, network.initial_state(nothing))
     expected = -logits.log_softmax(-1).gather(2, after[..., None])[after != PAD].mean()
     torch.testing.assert_close(losses.language, expected)

@@ -1,7 +1,7 @@
-"""Small changes of a trained network: low-rank additions to its projections (LoRA, arXiv 2106.09685).
+"""LoRA: low-rank changes of the projections of a trained network (arXiv 2106.09685).
 
-While they are learned, a projection computes with W + up · down and W stays as it is. To read, they are added to the
-weights once, so that reading costs nothing more.
+In training, a projection computes with W + up · down, and W is frozen. To read, the product is added to the weights
+once, so that reading costs nothing more.
 """
 
 from collections.abc import Mapping
@@ -37,19 +37,19 @@ def projections(network: nn.Module) -> dict[str, nn.Linear | nn.Conv2d]:
 
 
 def size_of_rank(network: nn.Module) -> int:
-    """How many numbers changes of rank 1 have."""
+    """The number of parameters of changes of rank 1."""
     return sum(len(layer.weight) + layer.weight[0].numel() for layer in projections(network).values())
 
 
 def begin_changes(network: nn.Module, rank: int) -> None:
-    """Freeze a network in place and let every projection learn a change of so low a rank."""
+    """Freeze a network in place and let every projection learn a change of this rank."""
     network.requires_grad_(False)
     for layer in projections(network).values():
         parametrize.register_parametrization(layer, "weight", LowRankChange(layer.weight, rank))
 
 
 def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of the plain network, from those of one that learned changes: these are added."""
+    """The weights of the plain network with the learned changes added."""
     plain = {}
     for name, weight in weights.items():
         layer, learning, rest = name.partition(".parametrizations.weight.")
@@ -62,7 +62,7 @@ def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def changes_between(before: nn.Module, after: nn.Module, rank: int) -> dict[str, Tensor]:
-    """What low-rank changes made of `before`, as the best ones of this rank: exact if theirs was no higher."""
+    """The best low-rank changes from one network to another; exact if the true ones have no higher rank."""
     changed = projections(after)
     changes = {}
     for name, layer in projections(before).items():

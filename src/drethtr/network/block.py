@@ -1,7 +1,7 @@
-"""The layers of a network: what weighs tokens, then feed-forward, each normed before and added after.
+"""The layers of a network: attention or retention, then feed-forward, with pre-norm and residuals.
 
-A decoder's block meets the image once, in `image`, which hands on the image tokens and what the text may look at; then
-it takes the text, any number of tokens at a time, in `text`.
+A block of the decoder takes the image once, in `image`, and returns its tokens with the keys and values for the text;
+then it takes the text, any number of tokens at a time, in `text`.
 """
 
 from abc import ABC, abstractmethod
@@ -46,7 +46,7 @@ class Block(nn.Module, ABC):
 
     @abstractmethod
     def kept_of_image(self, x: Tensor) -> KeyValue:
-        """What `image` keeps, where nobody asks what becomes of the image tokens."""
+        """What `image` keeps, without computing the image tokens after the layer."""
 
     @abstractmethod
     def initial_state(self, like: KeyValue) -> Any:
@@ -97,7 +97,7 @@ class FusedBlock(Block):
 
 
 class CrossBlock(Block):
-    """Text mixes with itself, then looks across to the encoded image, which this layer leaves as it is."""
+    """Text attends to itself, then to the encoded image, which this layer does not change."""
 
     def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class CrossBlock(Block):
 
 
 class EncoderLayer(nn.Module):
-    """Image tokens look at each other before any text is there: a layer of an encoder."""
+    """Self-attention of image tokens: a layer of an encoder."""
 
     def __init__(self, config: NetworkConfig, position: LayerPosition, hidden: int) -> None:
         super().__init__()

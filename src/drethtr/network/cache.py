@@ -1,8 +1,8 @@
-"""What a softmax mixer remembers: keys and values of every text token, with room for those to come.
+"""The cache of a softmax mixer: keys and values of every text token, with room for more.
 
-A step writes its token behind the others, in place. That the rows of a search changed places is only noted, and done
-when the next token comes, in place as well. Two texts may go on from the same cache; only one whose rows have changed
-places since then is gone, and says so.
+A step writes its token behind the others, in place. When a search reorders its rows, the cache only notes the order and
+applies it, in place as well, when the next token comes. Two texts may continue from one cache; a cache whose rows have
+been reordered since is stale and refuses to be read.
 
 Shapes, everywhere in this file: keys and values (R, H, room, K), of which the first tokens are written.
 """
@@ -15,10 +15,10 @@ from torch import Tensor
 from drethtr.network.attention import KeyValue
 
 ROOM = 128
-"""Tokens that there is room for at first."""
+"""Tokens that a new cache has room for."""
 
 TURNED_AT_ONCE = 4 << 20
-"""Bytes of the heads that change places together: so many fit into the cache of a processor."""
+"""Bytes of the heads that are reordered together: as many as fit into a processor's cache."""
 
 
 class StaleCacheError(RuntimeError):
@@ -28,7 +28,7 @@ class StaleCacheError(RuntimeError):
 class Store:
     """Keys and values of some rows, `order` their numbers.
 
-    The newest cache that uses them has `written` tokens; so many `turns` have put the rows into another order.
+    The newest cache that uses them has `written` tokens; the rows have been reordered `turns` times.
     """
 
     __slots__ = ("order", "parts", "turns", "written")
@@ -40,7 +40,7 @@ class Store:
         self.order = torch.arange(parts.keys.shape[0], device=parts.keys.device)
 
     def moved(self, rows: Tensor, tokens: int, room: int) -> "Store":
-        """These rows' first tokens in a new store; only for decoding, without gradients."""
+        """A new store with the first tokens of some rows; only for decoding, without gradients."""
         parts = []
         for part in self.parts:
             _, heads, _, width = part.shape
@@ -50,27 +50,27 @@ class Store:
         return Store(KeyValue(*parts), tokens)
 
     def turn(self, rows: Tensor) -> None:
-        """Put these rows, as many as there are, into the places of all."""
+        """Reorder all rows."""
         self.turns += 1
         for part in self.parts:
             written = part[:, :, : self.written]
-            # Some heads at a time, a processor never has two copies of a long text.
+            # A few heads at a time: no second copy of a long text.
             for heads in torch.split(written, heads_at_once(written), dim=1):
                 heads.copy_(heads.index_select(0, rows))
 
     def write(self, text: KeyValue, at: int) -> None:
-        """Put further tokens where there is room."""
+        """Write further tokens into the room behind place `at`."""
         self.written = at + text.keys.shape[2]
         for part, new in zip(self.parts, text, strict=True):
             part[:, :, at : self.written] = new
 
     def holds(self, rows: Tensor) -> bool:
-        """Whether these are all its rows in their order; on a GPU, where asking means waiting, as far as known."""
+        """Whether these are all rows in order; on a GPU, where comparing means waiting, as far as known."""
         return rows is self.order or (not rows.is_cuda and torch.equal(rows, self.order))
 
 
 class TextCache(NamedTuple):
-    """The text of each row: the first `length` tokens in row number `rows` (R,) of the store, after so many `turns`."""
+    """The text of each row: the first `length` tokens in row `rows` (R,) of the store, as it was after `turns`."""
 
     rows: Tensor
     length: int
@@ -79,7 +79,7 @@ class TextCache(NamedTuple):
 
     @classmethod
     def all_of(cls, store: Store) -> Self:
-        """All that is written in a store."""
+        """Everything in a store."""
         return cls(store.order, store.written, store, store.turns)
 
     @classmethod
@@ -89,7 +89,7 @@ class TextCache(NamedTuple):
         return cls.all_of(Store(KeyValue(*nothing), 0))
 
     def followed_by(self, text: KeyValue, room: int = ROOM) -> "TextCache":
-        """The text with N further tokens, their keys and values (R, H, N, K); `room` for so many is made at first."""
+        """The text with N further tokens, keys and values (R, H, N, K); a new store has `room` for so many."""
         length = self.length + text.keys.shape[2]
         if not self.length:
             return TextCache.all_of(Store(text, length))
@@ -100,7 +100,7 @@ class TextCache(NamedTuple):
     def with_room(self, length: int, room: int) -> Store:
         """A store with this text, its rows in order, and room for a longer one."""
         self.refuse_stale()
-        # A token behind this text would overwrite that of a newer cache with the same store.
+        # A token behind this text would overwrite that of a newer cache of the store.
         is_newest = self.store.written == self.length
         if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
             return self.store.moved(self.rows, self.length, room_for(length, room))
@@ -109,13 +109,13 @@ class TextCache(NamedTuple):
         return self.store
 
     def refuse_stale(self) -> None:
-        """Refuse to read what is no longer there.
+        """Refuse to read rows that have been reordered.
 
         Raises:
-            StaleCacheError: if the rows of the store have changed places since this cache was made.
+            StaleCacheError: if the rows of the store have been reordered since this cache was made.
         """
         if self.turns != self.store.turns:
-            raise StaleCacheError("the rows of this cache have changed places since it was made")
+            raise StaleCacheError("the rows of this cache have been reordered since it was made")
 
     @property
     def tokens(self) -> KeyValue:
@@ -127,13 +127,13 @@ class TextCache(NamedTuple):
 
 
 def room_for(tokens: int, room: int) -> int:
-    """Room for so many tokens: `room`, or twice as much, and so on."""
+    """The least of `room`, twice that, four times that and so on, that holds so many tokens."""
     while room < tokens:
         room *= 2
     return room
 
 
 def heads_at_once(part: Tensor) -> int:
-    """How many heads of a part (R, H, N, K) change places together; on a GPU, where every step costs, all."""
+    """How many heads of a part (R, H, N, K) are reordered together; on a GPU, where every kernel costs, all."""
     heads = part.shape[1]
     return heads if part.is_cuda else max(1, heads * TURNED_AT_ONCE // max(part.nbytes, 1))

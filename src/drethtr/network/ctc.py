@@ -1,9 +1,9 @@
-"""The CTC head on the image tokens: a second reader that knows where it is in the line.
+"""The CTC head on the image tokens.
 
-It reads twice. The *draft* comes straight from the backbone, before any layer of the decoder; it tells every image
-token how many characters have been begun up to it (its reading position, on the same scale as the text positions)
-and what seems to stand there. The *refined* reading adds what the image tokens learned in the decoder's layers.
-The blank shares the id of the padding token, which a text never holds.
+It reads twice. The *draft* comes straight from the backbone, before any layer of the decoder. Every image token gets
+from it how many characters begin up to there (its reading position, on the scale of the text positions) and what seems
+to stand there. The *refined* reading adds what the image tokens learned in the decoder's layers. The blank shares the
+id of the padding token, which no text contains.
 """
 
 from typing import NamedTuple
@@ -30,10 +30,10 @@ class CTCReading(NamedTuple):
     @property
     def steps(self) -> Tensor:
         """Steps of the refined reading that are not padding, (B,)."""
-        return self.counts * self.per_token
+        return self.counts * self.steps_per_token
 
     @property
-    def per_token(self) -> int:
+    def steps_per_token(self) -> int:
         """Steps of the refined reading for an image token."""
         return self.refined.shape[1] // self.draft.shape[1]
 
@@ -64,20 +64,20 @@ class CTCHead(nn.Module):
         self.place = nn.Linear(width, width, bias=False) if config.inform_decoder else None
 
     def reset_correction(self) -> None:
-        """Let the refined reading begin as the draft, and the decoder as if it were not told."""
+        """Start the refined reading as the draft, and the decoder without information from it."""
         nn.init.zeros_(self.refine.weight)
         nn.init.zeros_(self.refine.bias)
         if self.inform is not None:
             nn.init.zeros_(self.inform.weight)
 
     def informed(self, x: Tensor, draft: Tensor) -> Tensor:
-        """Image tokens that know the draft and their reading position."""
+        """Image tokens with the draft and their reading position added."""
         if self.inform is None or self.place is None:
             return x
         seen = draft.detach()
         place = sinusoid(characters_begun(seen, self.blank), x.shape[-1]).to(x.dtype)
-        told: Tensor = x + self.place(place) + self.inform(seen.softmax(-1).to(x.dtype))
-        return told
+        informed: Tensor = x + self.place(place) + self.inform(seen.softmax(-1).to(x.dtype))
+        return informed
 
     def refined(self, x: Tensor, draft: Tensor) -> Tensor:
         """Logits of `steps` steps for each image token."""

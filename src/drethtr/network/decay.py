@@ -1,7 +1,7 @@
 """How fast a layer forgets: a decay factor γ in (0, 1) for every head.
 
-γ is either scheduled, a pure function of the layer's place in the network,
-or gated, read from the text itself. The larger γ, the longer the memory.
+γ is either scheduled, a pure function of the layer's position in the network, or gated, computed from the text. The
+larger γ, the longer the memory.
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ class Decay(nn.Module, ABC):
 
 
 class ScheduledDecay(Decay):
-    """The same γ for every token."""
+    """One γ per head, for every token."""
 
     log_gamma: Tensor
 

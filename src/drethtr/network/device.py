@@ -6,10 +6,10 @@ from drethtr.base.errors import ConfigError
 
 
 def device_called(name: torch.device | str) -> torch.device:
-    """The device that torch calls so, on which it can compute here.
+    """The torch device of a name, checked to work on this machine.
 
     Raises:
-        ConfigError: if there is none.
+        ConfigError: if there is no such device, or torch cannot use it.
     """
     try:
         device = torch.device(name)

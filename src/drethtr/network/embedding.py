@@ -39,14 +39,14 @@ class TextEmbedding(nn.Module):
 
 
 class ImagePositions(nn.Module, ABC):
-    """Adds its place in the line to every image token (B, I, width), `counts` (B,) of which are not padding."""
+    """Adds positions to image tokens (B, I, width), of which `counts` (B,) are not padding."""
 
     @abstractmethod
     def forward(self, x: Tensor, counts: Tensor) -> Tensor: ...
 
 
 class LearnedImagePositions(ImagePositions):
-    """One vector for each place; a line of more tokens stretches the table over its length."""
+    """One vector per position; a line of more tokens stretches the table over its length."""
 
     def __init__(self, places: int, width: int) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class LearnedImagePositions(ImagePositions):
 
 
 class SinusoidalImagePositions(ImagePositions):
-    """The sinusoid of the text, at the token's number; any width alike."""
+    """The sinusoid of the token's number, as for text."""
 
     def forward(self, x: Tensor, counts: Tensor) -> Tensor:
         return x + sinusoid(torch.arange(x.shape[1], device=x.device, dtype=torch.float32), x.shape[-1]).to(x.dtype)

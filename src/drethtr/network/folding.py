@@ -1,4 +1,4 @@
-"""Batch norms whose work convolutions can do, once nothing is learned any more."""
+"""Folding batch norms into convolutions, once training is over."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ class Normed(nn.Module):
 
 
 def fold_norms(network: nn.Module) -> None:
-    """Let convolutions do what the batch norms behind them did: one rounding less, and one pass over the pixels."""
+    """Fold batch norms into the convolutions before them: one rounding less, and one pass over the pixels."""
     for module in network.modules():
         if isinstance(module, Normed):
             for conv, norm in module.norms:
@@ -22,7 +22,7 @@ def fold_norms(network: nn.Module) -> None:
 
 
 def fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:
-    """Let a convolution do what a batch norm does behind it."""
+    """Fold a batch norm into the convolution before it."""
     assert norm.running_mean is not None and norm.running_var is not None
     conv.weight, conv.bias = fuse_conv_bn_weights(
         conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias

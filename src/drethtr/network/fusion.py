@@ -1,7 +1,7 @@
-"""Projections to and from heads, around whatever weighs tokens against each other.
+"""Projections to and from heads, around attention and retention.
 
-`ModalityFusion` is the one layer of a decoder-only network, in which image and text meet. In an encoder-decoder its
-work is shared out: `ImageAttention` in the encoder, `TextMixing` and `CrossAttention` in the decoder.
+`ModalityFusion` is the layer of a decoder-only network, in which image and text meet. An encoder-decoder splits its
+work: `ImageAttention` in the encoder, `TextMixing` and `CrossAttention` in the decoder.
 """
 
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ State = TypeVar("State")
 
 
 class HeadProjections(nn.Module):
-    """The frame: queries, keys and values of each head, and the way back."""
+    """Base of the layers: queries, keys and values of each head, and the projection back."""
 
     def __init__(self, width: int, heads: int, dropout: float, weight_dropout: float) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class HeadProjections(nn.Module):
         return q, KeyValue(k, v)
 
     def project(self, found: Tensor) -> Tensor:
-        """What the heads found (B, N, width), as change of the tokens."""
+        """The output of the heads (B, N, width) as a change of the tokens."""
         out: Tensor = self.dropout(self.to_out(found))
         return out
 
@@ -48,7 +48,7 @@ def joined(heads: Tensor) -> Tensor:
 
 
 class ModalityFusion(HeadProjections):
-    """Image tokens look at the image, text tokens at the image and back at the text."""
+    """Image tokens attend to the image, text tokens to the image and the text before them."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class ModalityFusion(HeadProjections):
 
 
 class ImageAttention(HeadProjections):
-    """Image tokens look at the image, in an encoder."""
+    """Self-attention of image tokens in an encoder."""
 
     def __init__(self, width: int, heads: int, image_prior: ImagePrior, dropout: float, weight_dropout: float) -> None:
         super().__init__(width, heads, dropout, weight_dropout)
@@ -97,7 +97,7 @@ class ImageAttention(HeadProjections):
 
 
 class TextMixing(HeadProjections):
-    """Text tokens look back at the text, in a decoder beside an encoder."""
+    """Text tokens attend to the text before them, in the decoder of an encoder-decoder."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class TextMixing(HeadProjections):
 
 
 class CrossAttention(nn.Module):
-    """Text tokens look at what an encoder made of the image."""
+    """Text tokens attend to the encoded image."""
 
     def __init__(self, width: int, heads: int, dropout: float, weight_dropout: float) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Weights of image classifiers, as torchvision ships them, for our backbones of the same name.
 
-Theirs look at color images: the three channels of their first convolution are averaged into our one. Their
-classifier is left out.
+They take color images: the three channels of their first convolution are averaged into our one. Their classifier is
+left out.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ def load_imagenet(backbone: Backbone, source: str) -> None:
     """Fill a backbone with the weights of a classifier, from a file or a URL.
 
     Raises:
-        CheckpointError: if they cannot be had, or are not those of this backbone.
+        CheckpointError: if they cannot be read or fetched, or do not fit this backbone.
     """
     path = fetch(source) if urlsplit(source).scheme in {"http", "https", "file"} else Path(source)
     try:
@@ -40,7 +40,7 @@ def load_imagenet(backbone: Backbone, source: str) -> None:
 
 
 def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A classifier's weights for a backbone that looks at gray images."""
+    """A classifier's weights for a backbone that takes gray images."""
     weights = {name: weight for name, weight in theirs.items() if not name.startswith(CLASSIFIERS)}
     for name, weight in weights.items():
         if weight.ndim == 4 and weight.shape[1] == 3 and weight.is_floating_point():
@@ -49,14 +49,14 @@ def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def fetch(url: str) -> Path:
-    """The file behind a URL, kept for the next time in the user's cache folder, in full or not at all.
+    """The file behind a URL, kept in the user's cache folder, in full or not at all.
 
     Raises:
-        CheckpointError: if it cannot be had, or is not what the hash in its name says.
+        CheckpointError: if it cannot be fetched, or does not have the hash in its name.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drethtr"
     name = Path(urlsplit(url).path).name
-    path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"  # others have files of this name, too
+    path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"  # other URLs may have files of this name
     if path.is_file():
         return path
     digest = hashlib.sha256()
@@ -66,13 +66,13 @@ def fetch(url: str) -> Path:
             while piece := answer.read(CHUNK):
                 size += file.write(piece)
                 digest.update(piece)
-            if promised not in (None, str(size)):  # urllib takes a connection that breaks off for the end
+            if promised not in (None, str(size)):  # to urllib, a broken connection is the end
                 raise CheckpointError(f"{url}: only {size:,} of {promised} bytes came; try again")
             if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
                 raise CheckpointError(
-                    f"{url}: damaged on the way: its hash is not the one in its name; try again, or fetch it yourself "
-                    "and name the file"
+                    f"{url}: damaged in transit: its hash is not the one in its name; try again, or download the "
+                    "file yourself and give its path"
                 )
     except (HTTPException, OSError) as error:
-        raise CheckpointError(f"{url}: cannot be fetched ({error}); fetch it yourself and name the file") from error
+        raise CheckpointError(f"{url}: cannot be fetched ({error}); download it yourself and give its path") from error
     return path

@@ -1,7 +1,7 @@
-"""What a network looked at while it wrote a text: for pictures and questions, never on the way of reading.
+"""What a network attended to while it wrote a text, for pictures and inspection; reading never needs it.
 
-The text is written again at once, and every layer is watched: where on the image each token looked, how much the text
-before it counted, and how fast that faded.
+The text is decoded once more in one pass, and hooks record of every layer where on the image each token attended, how
+much the text before it counted, and how fast that decayed.
 
 Shapes, everywhere in this file: H heads, N tokens of one text, I image tokens.
 """
@@ -29,12 +29,12 @@ from drethtr.network.mixer import (
 from drethtr.network.network import DRetHTR, ImageMemory
 
 
-class Looks(NamedTuple):
-    """What was seen in each layer, for N tokens of one line.
+class LayerWeights(NamedTuple):
+    """Weights in each layer, for N tokens of one line.
 
     attention  (layers, H, N, I) share of its attention that each token gives to each image token, summing to 1
-    text       (layers, H, N, N) how much each token makes of each before it: softmax weights, or |Q Kᵀ| ⊙ D
-    reach      (layers, H) tokens that what was written lasts, 1 / (1 - γ), on average; None where nothing fades
+    text       (layers, H, N, N) weight of each earlier token: softmax weights, or |Q Kᵀ| ⊙ D
+    reach      (layers, H) how many tokens a memory lasts on average, 1 / (1 - γ); None where nothing decays
     """
 
     attention: Tensor
@@ -43,8 +43,8 @@ class Looks(NamedTuple):
 
 
 @torch.inference_mode()
-def watch(network: DRetHTR, memory: ImageMemory, tokens: Tensor) -> Looks:
-    """Write a text again: `tokens` (1, N) are what stands before each of the N watched ones; the line is alone."""
+def watch(network: DRetHTR, memory: ImageMemory, tokens: Tensor) -> LayerWeights:
+    """Decode a text once more: `tokens` (1, N) are the input of the N steps; the batch is this one line."""
     attention: list[Tensor] = []
     text: list[Tensor] = []
     reach: list[Tensor] = []
@@ -81,7 +81,7 @@ def watch(network: DRetHTR, memory: ImageMemory, tokens: Tensor) -> Looks:
             if isinstance(module, Decay):
                 watching.callback(module.register_forward_hook(watch_decay).remove)
         network.decode_text(tokens, memory, network.initial_state(memory))
-    return Looks(torch.stack(attention), torch.stack(text), torch.stack(reach) if reach else None)
+    return LayerWeights(torch.stack(attention), torch.stack(text), torch.stack(reach) if reach else None)
 
 
 def shares(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
@@ -125,16 +125,16 @@ def scores(q: Tensor, tokens: KeyValue) -> Tensor:
 
 
 def image_scores(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
-    """The same, -inf where no image token is."""
+    """Scaled dot products with image tokens, -inf in padding."""
     return unseen_hidden(scores(q, image), None if mask is None else mask[:, None, None, :])
 
 
 def past_only(of_text: Tensor) -> Tensor:
-    """Numbers (..., N, N) of a text, -inf where a token would look at a later one."""
+    """Scores (..., N, N) of a text, -inf for later tokens."""
     tokens = of_text.shape[-1]
     return unseen_hidden(of_text, causal(tokens, tokens, of_text.device))
 
 
 def faded(fade: FadedWeights | None, weights: Tensor) -> Tensor:
-    """Weights as they are after the decay, if there is one."""
+    """Weights after the decay, if there is one."""
     return weights if fade is None else fade.forward(weights)

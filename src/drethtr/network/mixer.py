@@ -1,8 +1,8 @@
-"""How the text tokens of one layer weigh what they see: the image, and the text before them.
+"""How the text tokens of one layer weigh the image and the text before them.
 
-A `PastMixer` looks back at the text alone, a `TextMixer` at image and text. Both are handed what they remember and
-return it; what it is, a matrix of fixed size or a growing cache, is their own business.
-`drethtr.network.fusion` puts projections to and from heads around them, the same for every mixer.
+A `PastMixer` attends to the text alone, a `TextMixer` to image and text. Both take their state and return the next;
+whether it is a matrix of fixed size or a growing cache is their own business. `drethtr.network.fusion` has the
+projections to and from heads around them.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ class PastMixer(nn.Module, ABC, Generic[State]):
         """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
 
     def mix_tree(self, x: Tensor, q: Tensor, text: KeyValue, state: State, tree: Tree) -> tuple[Tensor, State]:
-        """The same for the N nodes of a tree; the states are those of its texts, a row for each."""
+        """Mix for the N nodes of a tree; the states are those of its texts, a row for each."""
         texts = KeyValue(*map(tree.spread, text))
         mixed, state = self(tree.spread(x), tree.spread(q), texts, state, dropout=0.0)
         return tree.gathered(mixed), state
@@ -70,7 +70,7 @@ class TextMixer(nn.Module, ABC, Generic[State]):
     def mix_tree(
         self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
     ) -> tuple[Tensor, State]:
-        """The same for the N nodes of a tree; the states are those of its texts, a row for each."""
+        """Mix for the N nodes of a tree; the states are those of its texts, a row for each."""
         texts = KeyValue(*map(tree.spread, text))
         mixed, state = self(tree.spread(x), tree.spread(q), texts, image, mask, state, dropout=0.0)
         return tree.gathered(mixed), state
@@ -104,14 +104,14 @@ class RetentiveMixer(PastMixer[Recollection]):
 
 
 def causal(queries: int, keys: int, device: torch.device) -> Tensor | None:
-    """True where a query may look, the queries being the last of the keys, (queries, keys); None: everywhere."""
+    """True where a query may attend, (queries, keys), the queries being the last of the keys; None: everywhere."""
     if queries == 1:
         return None
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
 class FadedWeights(nn.Module):
-    """Softmax weights of the text times γ^(n-m), not summing to 1 any more."""
+    """Softmax weights of the text times γ^(n-m), which no longer sum to 1."""
 
     log_gamma: Tensor
 
@@ -132,7 +132,7 @@ class FadedWeights(nn.Module):
 
 
 class SoftmaxMixer(PastMixer[TextCache]):
-    """Causal softmax attention: remembers every text token."""
+    """Causal softmax attention; its state holds every text token."""
 
     def __init__(self, fade: FadedWeights | None) -> None:
         super().__init__()
@@ -154,12 +154,12 @@ class SoftmaxMixer(PastMixer[TextCache]):
 
 
 def unseen_hidden(scores: Tensor, seen: Tensor | None) -> Tensor:
-    """Scores before a softmax, -inf where a query may not look."""
+    """Scores before a softmax, -inf where a query may not attend."""
     return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
 
 
 class SummedMixer(TextMixer[State]):
-    """Image and text weighed apart and summed: ARMF over retention (paper, eqs. 7-9), split softmax over softmax."""
+    """Image and text weighed separately and summed: ARMF with retention (paper, eqs. 7-9), split softmax without."""
 
     def __init__(self, past: PastMixer[State]) -> None:
         super().__init__()

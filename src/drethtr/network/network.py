@@ -1,10 +1,10 @@
 """DRetHTR and its relatives: encode an image once, then decode its text.
 
-    encode_image  images → what every layer's text may look at        once per line
+    encode_image  images → keys and values for every layer's text     once per line
     decode_text   tokens, image memory, state → logits, state         a whole text, or one token
 
-Training writes the whole text in one call, decoding one token per call: the same code. Which system of the paper a
-network is, decoder-only or encoder-decoder, retentive or softmax, is a matter of its config alone.
+Training decodes the whole text in one call, reading one token per call, with the same code. The config alone decides
+which system of the paper a network is: decoder-only or encoder-decoder, retentive or softmax.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ State = TypeVar("State")
 
 
 class ImageMemory(NamedTuple):
-    """What is kept of B lines once their images are read.
+    """What the decoder needs of the images of B lines.
 
     layers  keys and values (B, H, I, K) of the image tokens in every layer
     mask    (B, I), true where an image token is; None where all are
@@ -39,7 +39,7 @@ class ImageMemory(NamedTuple):
 
 
 class DecoderState(NamedTuple):
-    """Tokens written so far, and what each layer's mixer remembers of them."""
+    """The number of tokens so far, and the state of each layer's mixer."""
 
     length: int
     layers: tuple[Any, ...]
@@ -72,7 +72,7 @@ class DRetHTR(nn.Module):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Weights of the decoder from N(0, 0.02), biases zero; the backbone keeps its own start."""
+        """Draw the weights of the decoder from N(0, 0.02), biases zero; the backbone initializes itself."""
         for name, module in self.named_modules():
             if name.startswith("backbone"):
                 continue
@@ -85,7 +85,7 @@ class DRetHTR(nn.Module):
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers the network has, frozen ones included."""
+        """The number of parameters, frozen ones included."""
         return sum(parameter.numel() for parameter in self.parameters())
 
     def encode_image(self, images: Tensor, widths: Tensor) -> ImageMemory:
@@ -99,7 +99,7 @@ class DRetHTR(nn.Module):
         return self.encode_features(features, counts)
 
     def encode_features(self, features: Tensor, counts: Tensor) -> ImageMemory:
-        """The same from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
+        """`encode_image` from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
         tokens = self.positions(self.to_width(features), counts)
         if self.ctc is None:
             return self.encode_tokens(tokens, counts)
@@ -107,7 +107,7 @@ class DRetHTR(nn.Module):
         return self.encode_tokens(self.ctc.informed(tokens, draft), counts, draft)
 
     def encode_tokens(self, tokens: Tensor, counts: Tensor, draft: Tensor | None = None) -> ImageMemory:
-        """The same from image tokens (B, I, width) that know their place; no draft, no CTC reading."""
+        """`encode_image` from image tokens (B, I, width) with positions; without a draft there is no CTC reading."""
         mask = valid(counts, tokens.shape[1]) if bool((counts < tokens.shape[1]).any()) else None
         x, layers = self.image_dropout(tokens), []
         for layer in self.encoder:
@@ -124,7 +124,7 @@ class DRetHTR(nn.Module):
     def without_image(self, lines: int) -> ImageMemory:
         """The memory of lines that have no image: one token each, without content or position.
 
-        What the decoder then says of a text is its language model, if it was trained to have one.
+        The decoder is then a language model, if it was trained to be one.
         """
         nothing = self.to_width.weight.new_zeros(lines, 1, self.config.width)
         return self.encode_tokens(nothing, torch.ones(lines, dtype=torch.long, device=nothing.device))
@@ -152,7 +152,7 @@ class DRetHTR(nn.Module):
     def decode_tree(self, tokens: Tensor, tree: Tree, memory: ImageMemory) -> Tensor:
         """Logits (B, N, vocabulary) after each node of a tree of texts for each line, tokens (B, N), in one pass.
 
-        They are what `decode_text` gives for each text alone; what texts share is computed once.
+        They equal what `decode_text` gives for each text alone; shared beginnings are computed once.
         """
         x, start = self.embed(tokens, tree.place), self.initial_state(memory, tree.nodes.shape[1])
         for block, kept, empty in zip(self.blocks, memory.layers, start.layers, strict=True):
@@ -168,7 +168,7 @@ class DRetHTR(nn.Module):
 
 
 def alone(kept: KeyValue) -> KeyValue:
-    """The same for keeping long: as parts of a larger tensor, keys and values would keep the queries beside them."""
+    """Keys and values as tensors of their own: as views, they would keep the queries in memory as well."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
 
 

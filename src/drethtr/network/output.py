@@ -1,6 +1,6 @@
-"""What is done to what the heads found before it is projected back to the network's width.
+"""What happens to the output of the heads before it is projected back to the network's width.
 
-DRetHTR does nothing here. RetNet's own block norms every head and gates it; the paper leaves both out (Sec. 4.1.2).
+DRetHTR changes nothing here. RetNet's own block norms every head and gates it; the paper leaves both out (Sec. 4.1.2).
 
 Shapes, everywhere in this file: found, x (B, N, width), the heads of a token next to each other.
 Source: RetNet, arXiv 2307.08621, Sec. 2.3.
@@ -16,7 +16,7 @@ from drethtr.recognition.architecture import HeadNorm, OutputConfig, Plain, Sigm
 
 
 class Output(nn.Module, ABC):
-    """Changes what the heads of a layer found for tokens; `on_image` says whether image tokens get it, too."""
+    """Changes the output of a layer's heads; `on_image` says whether that of image tokens changes as well."""
 
     on_image: bool = True
 
@@ -25,7 +25,7 @@ class Output(nn.Module, ABC):
         """`x` are the tokens that the layer was given, after its norm."""
 
     def of_image(self, found: Tensor, x: Tensor) -> Tensor:
-        """The same for image tokens."""
+        """Change the output for image tokens, if `on_image` says so."""
         changed: Tensor = self(found, x) if self.on_image else found
         return changed
 

@@ -1,8 +1,8 @@
 """Convolutions over lines of different widths in one batch, each as if it were alone.
 
-A batch is as wide as its widest line. A layer that looks sideways would see what lies right of a shorter line, so it
-clears those columns first: then each line meets the zeros that a convolution pads with, exactly at its own right edge.
-Layers that treat every column by itself need no care, and what they leave right of a line has no meaning.
+A batch is as wide as its widest line. A layer that sees neighboring columns would see what lies right of a shorter
+line, so it clears those columns first: each line then meets the zeros that a convolution pads with at its own right
+edge. Layers that treat every column by itself need no care; what they leave right of a line has no meaning.
 
 Shapes, everywhere in this file: B lines, C channels, H rows, W columns.
 """
@@ -50,16 +50,16 @@ class Padded(NamedTuple):
         return self._replace(pixels=layer(self.pixels))
 
     def cleared(self) -> "Padded":
-        """The same with zeros in the columns that do not count."""
+        """Set the columns that do not count to zero."""
         if self.full:
             return self
         kept = valid(self.widths, self.pixels.shape[-1])[:, None, None].to(self.pixels.dtype)
         return self._replace(pixels=self.pixels * kept)
 
     def fenced(self, columns: int) -> "Padded":
-        """The same with zeros in so many columns right of each line: what looks no further sees nothing else.
+        """Set so many columns right of each line to zero, which is all that a narrow kernel sees.
 
-        When reading on a CPU, this happens in place: a copy of all pixels would take a tenth of the time of a network.
+        On a CPU without gradients this happens in place: copying all pixels would take a tenth of a network's time.
         """
         if self.full:
             return self

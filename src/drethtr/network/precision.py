@@ -46,7 +46,7 @@ def cast(network: DRetHTR, dtype: torch.dtype) -> DRetHTR:
 
 
 def as_weights(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a module is given, in the precision of its weights."""
+    """The inputs of a module in the precision of its weights."""
     weight = next(module.parameters(), None)
     if weight is None:
         return given

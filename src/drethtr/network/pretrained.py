@@ -1,7 +1,7 @@
-"""Weights that others trained, taken from a package that ships them: nothing is downloaded, nothing is unpickled.
+"""Weights of PP-OCR, taken from the package that ships them: nothing is downloaded or unpickled.
 
-The graph file names every array where its layer runs, so their order is the order of `PPOCRBackbone`'s parameters.
-The names themselves are accidents of the export and are not looked at.
+The graph file lists the arrays in the order of `PPOCRBackbone`'s parameters. Their names are accidents of the export
+and are ignored.
 """
 
 from importlib.util import find_spec

@@ -1,9 +1,9 @@
-"""What retention remembers while it writes: a memory, and the latest tokens as they came.
+"""The state of retention in decoding: a memory, and the latest tokens as keys and values.
 
-A token that enters the memory touches all of it, and so does a beam that changes places. Therefore tokens wait, as the
-keys and values they are, until these take as much room as the memory; then they enter together. A short text never
-needs the memory: it is read like attention, without the softmax, and costs no more. A text taken at once waits whole
-until more is written: where nothing follows, as when a text is scored, it never enters.
+A token that enters the memory touches all of it, and so does reordering beams. So tokens wait as keys and values until
+they take as much room as the memory, and then enter together. A short text never needs the memory: it is read like
+attention without a softmax, at the same cost. A text decoded in one pass waits as a whole until more follows; where
+nothing follows, as in scoring, it never enters.
 """
 
 from typing import NamedTuple, Self
@@ -19,8 +19,8 @@ from drethtr.network.retention import RetentionState, absorb, recall
 class Recollection(NamedTuple):
     """A text of R rows.
 
-    memory     of all tokens but the latest; None while there are no others
-    latest     tokens that wait, N of them
+    memory     of all tokens but the latest; None if there are no others
+    latest     the N tokens that wait
     log_decay  (R, H, N), log γ before each of these
     """
 
@@ -35,7 +35,7 @@ class Recollection(NamedTuple):
 
     @classmethod
     def of(cls, memory: RetentionState | None, like: KeyValue) -> Self:
-        """Nothing but a memory."""
+        """A memory without waiting tokens."""
         exact = torch.promote_types(like.keys.dtype, torch.float32)
         return cls(memory, TextCache.empty(like), like.keys.new_zeros(*like.keys.shape[:2], 0, dtype=exact))
 
@@ -56,14 +56,14 @@ class Recollection(NamedTuple):
         return absorb(*tokens, self.log_decay, memory) if self.latest.length else memory
 
     def absorbed(self) -> "Recollection":
-        """The same text; no token waits."""
+        """Let all waiting tokens enter the memory."""
         return Recollection.of(self.settled(), self.latest.tokens) if self.latest.length else self
 
     def tidied(self) -> "Recollection":
-        """The same text; if enough tokens wait, all are in the memory."""
+        """Let waiting tokens enter the memory, if there are enough of them."""
         return self.absorbed() if self.latest.length >= waiting(self.latest.tokens.keys.shape[-1]) else self
 
 
 def waiting(width: int) -> int:
-    """How many tokens, as keys and values, take the room of a memory for heads of a width."""
+    """How many tokens, as keys and values, take as much room as the memory of heads of this width."""
     return max(width // 2, 1)

@@ -1,8 +1,8 @@
-"""Retention: attention over the past without softmax, faded by a decay.
+"""Retention: attention over the past without softmax, weighted by a decay.
 
 Three forms of one operator. `recurrent` is the definition, one token at a time in
 constant memory. `parallel` does a whole text in one matrix product. `chunkwise` does
-long texts piece by piece. tests/model/test_retention.py holds them to the same values.
+long texts piece by piece. tests/network/test_retention.py holds them to the same values.
 
 Shapes, everywhere in this file:
     q, k        (B, H, N, K)   queries, keys; the caller has already scaled q
@@ -19,11 +19,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 CHUNK = 256
-"""Tokens taken at once; below it the parallel form is the faster."""
+"""Tokens taken at a time; for fewer, the parallel form is faster."""
 
 
 class RetentionState(NamedTuple):
-    """All that a layer remembers of the text so far, whatever its length.
+    """The state of a layer after a text of any length.
 
     memory  (B, H, K, V)  Σ γ^(n-m) k_m ⊗ v_m, the S_n of the paper
     mass    (B, H)        Σ γ^(n-m), the same sum without content; only normalizing needs it
@@ -43,7 +43,7 @@ class RetentionState(NamedTuple):
 def recurrent(
     q: Tensor, k: Tensor, v: Tensor, log_decay: Tensor, state: RetentionState, *, normalize: bool = False
 ) -> tuple[Tensor, RetentionState]:
-    """Take the tokens one by one: S ← γ S + k ⊗ v, then read q S."""
+    """Take tokens one by one: S ← γ S + k ⊗ v, then read q S."""
     memory, mass = state
     q, k, v, log_decay = (x.to(memory.dtype) for x in (q, k, v, log_decay))
     reads = []
@@ -128,7 +128,7 @@ def chunkwise(
     dropout: float = 0.0,
     chunk: int = CHUNK,
 ) -> tuple[Tensor, RetentionState]:
-    """Take `chunk` tokens at once, handing the state on: linear in length, quadratic only in `chunk`."""
+    """Take `chunk` tokens at a time: linear in length, quadratic only in `chunk`."""
     reads = []
     for n in range(0, q.shape[2], chunk):
         piece = slice(n, n + chunk)

@@ -1,4 +1,4 @@
-"""Softmax attention, by whichever kernel is fast where it runs."""
+"""Softmax attention by the kernel that is fastest on the device."""
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +8,7 @@ from torch import Tensor
 def softmax_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, dropout: float = 0.0) -> Tensor:
     """softmax(q kᵀ / √K) v, (B, H, N, K) from q (B, H, N, K) and k, v (B, H, M, K).
 
-    A boolean mask (broadcast to B, H, N, M) says what may be looked at, any other is added to the scores.
+    A boolean mask (broadcast to B, H, N, M) is true where to attend; any other mask is added to the scores.
     On a CPU the gradient of PyTorch's kernel takes six times as long in half precision as that of the plain formula.
     """
     if q.device.type == "cpu" and q.dtype.itemsize == 2 and q.requires_grad:

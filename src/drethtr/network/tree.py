@@ -1,7 +1,7 @@
-"""Texts that share beginnings: a token that several have stands once in their tree.
+"""Texts that share beginnings as trees, in which a shared token is one node.
 
-Most of a layer looks at each token alone and is computed once per node. Only where tokens look back at their text does
-each text stand in a row of its own.
+Most of a layer treats each token alone and is computed once per node. Only where tokens attend to their text does each
+text get a row of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ class Tree(NamedTuple):
 
 
 LIKE = 0.75
-"""A tree joins a batch of larger ones of which it has at least this share."""
+"""A tree joins a batch if it has at least this share of the nodes of the largest."""
 
 
 def of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:

@@ -1,4 +1,4 @@
-"""A trained network for another vocabulary: every new token begins as a blend of old ones.
+"""A trained network for another vocabulary: every new token starts as a blend of old ones.
 
 Shapes, everywhere in this file: V old tokens, N new ones.
 """
@@ -24,7 +24,7 @@ COLUMN_PER_TOKEN = ("ctc.inform.weight",)
 def with_vocabulary(weights: Mapping[str, Tensor], shares: Tensor) -> dict[str, Tensor]:
     """The weights of a network for N tokens, from one for V; `shares` (N, V), rows summing to 1, blend the old ones.
 
-    What is not told of tokens stays as it is.
+    Weights that do not depend on tokens are kept.
     """
     carried = dict(weights)
     for name in ROW_PER_TOKEN:

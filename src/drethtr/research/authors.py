@@ -1,7 +1,7 @@
 """The authors' checkpoints: their names for the weights, translated into ours.
 
-A checkpoint of theirs holds weights and nothing else. Which mixer, decay and prior it was trained with cannot be seen
-in it, nor the alphabet: whoever loads one must say so, in a `NetworkConfig` or in the words of their command lines.
+Their checkpoints hold weights and nothing else. Mixer, decay, prior and alphabet are not in them; give these
+in a `NetworkConfig` or in the words of their command lines.
 """
 
 import re
@@ -153,7 +153,7 @@ def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def joined_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same with each layer's queries and its keys and values in one matrix, queries first."""
+    """The weights with each layer's queries, keys and values in one matrix, queries first."""
     joined = dict(weights)
     for name in weights:
         if name.endswith(QUERIES):

@@ -1,4 +1,4 @@
-"""A published checkpoint becomes a model of ours, with all that its weights do not tell said once."""
+"""Published checkpoints as models, with the settings that are not in their weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTU
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion:
-    """What published weights do not tell."""
+    """The settings that are not in published weights."""
 
     network: NetworkConfig
     preparation: Preparation = field(default_factory=lambda: Preparation(deslant=True))

@@ -1,7 +1,7 @@
 """Decoding with the released code's scores, to compare with published figures; for reading, use the other strategies.
 
 The decoder may write every token, the start and padding included. A beam search sums log-probabilities whatever the
-length. A text that has ended goes on, at the cost of tokens that nobody reads, until all beams of its line have ended;
+length. A text that has ended continues, at the cost of tokens that are cut off later, until all beams of its line end;
 the highest sum wins, cut at its first end. Here each line is decoded as if it were alone; in the released code, the
 text of a line depends on its batch.
 """

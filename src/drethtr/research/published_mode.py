@@ -30,7 +30,7 @@ from drethtr.recognition.architecture import (
 WORDS = {
     "Transformer": "softmax over image and text",
     "RetNet": "softmax over the image, retention over the text",
-    "RetNet3": "the same, its decay gated by the text",
+    "RetNet3": "as RetNet, its decay gated by the text",
     "Sinusoidal": "text positions, which a Transformer has anyway",
     "Bi_ret": "a prior on image tokens",
     "no_lwgs": "no layer-wise decay in that prior",
@@ -38,7 +38,7 @@ WORDS = {
     "split_softmax": "a Transformer weighs image and text apart",
     "to_out": "RetNet without norm and gate",
     "group_norm": "RetNet with normed heads, ungated",
-    "group_split_norm": "the same for text only",
+    "group_split_norm": "as group_norm, for text only",
     "split_out": "RetNet's norm and gate for text only",
     "sigmoid": "a sigmoid of what the heads found",
 }

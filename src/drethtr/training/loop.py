@@ -24,7 +24,7 @@ from drethtr.training.feed.batch import Batch, Batches
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.stream import Position, beginnings, stream
 from drethtr.training.journal import Diary, Journal
-from drethtr.training.objective import Counts, Losses, Objective
+from drethtr.training.objective import BatchCounts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
@@ -174,13 +174,13 @@ def open_streams(
     return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
 
 
-def count(own: Sequence[Batch], devices: Devices) -> tuple[Counts, int]:
+def count(own: Sequence[Batch], devices: Devices) -> tuple[BatchCounts, int]:
     """Lines, characters and tokens of a step, and the lines left out of it, over all processes."""
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
     left_out = sum(batch.left_out for batch in own)
     prose = sum(batch.prose.shape[0] + int((batch.prose != PAD).sum()) for batch in own if batch.prose is not None)
     *counts, left_out = devices.total(torch.tensor([lines, characters, characters + lines, prose, left_out])).tolist()
-    return Counts(*counts), left_out
+    return BatchCounts(*counts), left_out
 
 
 def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
@@ -189,7 +189,7 @@ def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...
 
 
 def learn(
-    learner: Learner, own: Sequence[Batch], counts: Counts, devices: Devices, run: RunConfig, progress: Progress
+    learner: Learner, own: Sequence[Batch], counts: BatchCounts, devices: Devices, run: RunConfig, progress: Progress
 ) -> Losses:
     """One step: losses, gradients, weights, average.
 
@@ -226,7 +226,7 @@ def to_device(batch: Batch, device: torch.device) -> Batch:
     return Batch(*tensors)
 
 
-def report(journal: Journal, losses: Losses, counts: Counts, progress: Progress, loading: float) -> None:
+def report(journal: Journal, losses: Losses, counts: BatchCounts, progress: Progress, loading: float) -> None:
     """Report progress; `loading` is the time in seconds that the step waited for its batch."""
     journal.advance(counts.lines, text=float(losses.text), ctc=float(losses.ctc))
     if progress.step % 20 == 0:

@@ -21,7 +21,7 @@ STEP = 0.2
 """Root mean square of a step of AdamW, relative to the learning rate."""
 
 
-class Muon(torch.optim.AdamW):
+class MuonOptimizer(torch.optim.AdamW):
     """Parameter groups with `momentum` contain matrices, or kernels that act as such; all others use AdamW."""
 
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]

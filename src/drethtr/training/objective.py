@@ -33,7 +33,7 @@ class LossConfig:
             raise ConfigError("loss.ctc, loss.draft and loss.language must be at least 0")
 
 
-class Counts(NamedTuple):
+class BatchCounts(NamedTuple):
     """The denominators of the losses of a step, over all its batches; end tokens count."""
 
     lines: int
@@ -60,7 +60,7 @@ class Objective(nn.Module):
         self.network = network
         self.config = config
 
-    def forward(self, batch: Batch, counts: Counts) -> Losses:
+    def forward(self, batch: Batch, counts: BatchCounts) -> Losses:
         """The contribution of a batch to the losses of its step.
 
         Losses are divided by the counts of the whole step, so the sum over its batches does not depend on how lines are

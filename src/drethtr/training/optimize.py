@@ -86,7 +86,7 @@ class Muon(Method):
         return {"momentum": self.momentum} if matrices else {}
 
     def make(self, groups: list[dict[str, Any]], betas: tuple[float, float]) -> torch.optim.AdamW:
-        return muon.Muon(groups, betas=betas)
+        return muon.MuonOptimizer(groups, betas=betas)
 
 
 @dataclass(frozen=True, kw_only=True)

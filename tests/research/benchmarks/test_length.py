@@ -17,7 +17,7 @@ def test_what_is_kept_follows_the_formulas():
     report = measure(TASK, (40, 20), QUICK)
     assert [race.at for race in report.races] == [20.0] * 3 + [40.0] * 3
     assert len({race.unit for race in report.races}) == 3
-    sizes = [race.figures for race in report.races if race.unit == "MB to be kept"]
+    sizes = [race.figures for race in report.races if race.unit == "MB of state"]
     for figures, tokens in zip(sizes, (20, 40), strict=True):
         assert figures["key-value cache"] == (2 * tokens * NUMBERS / 1e6,)
         mass = 4 * TINY.layers * TASK.beams * TINY.heads

@@ -27,7 +27,7 @@ def test_counts_what_work_takes_at_once_and_nothing_before():
 
 @measurable
 def test_names_the_contender_that_did_not_survive():
-    with pytest.raises(ConfigError, match=r"work: the greedy one was ended by the system.*smaller batch"):
+    with pytest.raises(ConfigError, match=r"work: the greedy one was killed by the system.*smaller batch"):
         memory_race("work", [Contender("the greedy one", dying)], CPU, {})
 
 

@@ -2,10 +2,10 @@ import json
 from xml.etree import ElementTree
 
 from drethtr.research.benchmarks.race import Race
-from drethtr.research.benchmarks.report import CurveChart, Report
+from drethtr.research.benchmarks.report import BenchmarkReport, CurveChart
 
 RACE = Race("SMALL, batch 1", "s", {"ours": (1.0, 1.25), "theirs": (3.0, 3.0)}, {"by formula": 0.5})
-REPORT = Report("Some <title>", ("A note.",), (RACE, RACE))
+REPORT = BenchmarkReport("Some <title>", ("A note.",), (RACE, RACE))
 
 
 def test_table_holds_all_figures_and_lines_up():
@@ -29,7 +29,7 @@ def test_json_has_every_single_figure_and_the_machine():
 
 def test_plots_are_well_formed():
     points = [Race("work", unit, {"ours": (1.0,), "theirs": (at,)}, at=at) for unit in ("s", "MB") for at in (1.0, 9.0)]
-    for report in (REPORT, Report("Curves", (), points, CurveChart("tokens"))):
+    for report in (REPORT, BenchmarkReport("Curves", (), points, CurveChart("tokens"))):
         drawing = ElementTree.fromstring(report.plot())
         assert drawing.tag.endswith("svg")
         words = [element.text for element in drawing.iter() if element.tag.endswith("text")]

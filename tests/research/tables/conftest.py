@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from drethtr.research.tables.material import Material
+from drethtr.research.tables.material import PaperData
 from drethtr.research.tables.reproduce import with_material
 from drethtr.research.tables.scale import Smoke
 from drethtr.research.tables.stage import Conditions
@@ -15,6 +15,6 @@ from drethtr.research.tables.stage import Conditions
 @pytest.fixture(scope="session")
 def conditions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conditions]:
     folder = tmp_path_factory.mktemp("experiments")
-    given = Conditions(Smoke(), Material(), folder, torch.device("cpu"), workers=0, say=lambda words: None)
+    given = Conditions(Smoke(), PaperData(), folder, torch.device("cpu"), workers=0, say=lambda words: None)
     yield with_material(given)
     shutil.rmtree(folder)  # backbones as published take much room

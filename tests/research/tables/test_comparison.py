@@ -7,8 +7,18 @@ import pytest
 
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.research.tables.comparison import Measured, difference, sheet
-from drethtr.research.tables.result import BATCH, CER, LINES, NATS, Outcome, ReadLine, Result, Share, mean_of_batches
-from drethtr.research.tables.table import Row, Table
+from drethtr.research.tables.result import (
+    BATCH,
+    CER,
+    LINES,
+    NATS,
+    Measurement,
+    ReadLine,
+    Result,
+    Share,
+    mean_of_batches,
+)
+from drethtr.research.tables.table import PaperTable, TableRow
 from drethtr.research.tables.trained import Trained
 
 TEXTS = ["abcdefghij"] * 20
@@ -27,7 +37,7 @@ def result(row, seed, wrong):
         row=row,
         seed=seed,
         fingerprint="f",
-        outcome=Outcome(figures={CER: 100 * total.cer, LINES: 20.0}, lines=lines),
+        outcome=Measurement(figures={CER: 100 * total.cer, LINES: 20.0}, lines=lines),
     )
 
 
@@ -45,8 +55,8 @@ def with_lines(result, **change):
     return replace(result, outcome=replace(result.outcome, lines=lines))
 
 
-A, B, C = Row("a", Trained(), {CER: 4.49}), Row("b", Trained()), Row("c", Trained())
-TABLE = Table("t", "A table", "Table 1", (A, B, C), ("A note.",))
+A, B, C = TableRow("a", Trained(), {CER: 4.49}), TableRow("b", Trained()), TableRow("c", Trained())
+TABLE = PaperTable("t", "A table", "Table 1", (A, B, C), ("A note.",))
 RESULTS = {
     "a": [result("a", 0, [1] * 20), result("a", 1, [3] * 20)],
     "b": [result("b", 0, [0] * 20), result("b", 1, [3] * 20)],
@@ -93,7 +103,7 @@ def test_surprise_has_an_interval_too_and_lines_in_pieces_do_not_count():
 
 
 def test_a_page_shows_everything_and_escapes_it():
-    table = Table("t", "<A>", "Table 1", (A,))
+    table = PaperTable("t", "<A>", "Table 1", (A,))
     assert "&lt;A&gt;" in sheet(table, RESULTS).html() and "<A>" not in sheet(table, RESULTS).html()
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from drethtr.pictures.chart import ranges
 from drethtr.research.tables.figures import TOKENS, cost_chart, decay_of, mean_distance
-from drethtr.research.tables.result import SECONDS, Outcome, Result
+from drethtr.research.tables.result import SECONDS, Measurement, Result
 
 
 def test_what_decays_slower_lies_farther_back():
@@ -24,7 +24,7 @@ def test_a_decay_matrix_falls_by_gamma_with_every_token():
 
 def test_a_row_stands_at_the_median_of_its_seeds():
     of_row = [
-        Result(table="t", row="a", seed=seed, fingerprint="", outcome=Outcome(figures={SECONDS: seconds}))
+        Result(table="t", row="a", seed=seed, fingerprint="", outcome=Measurement(figures={SECONDS: seconds}))
         for seed, seconds in enumerate((4.0, 1.0, 0.0))  # 0 was not measured
     ]
     drawn = ranges(f"t: {SECONDS}", SECONDS, [("a", {"ours": (2.5, 1.0, 4.0)})])

@@ -11,7 +11,7 @@ from drethtr.network.network import DRetHTR
 from drethtr.recognition.architecture import BASE, EfficientNetV2S, Light, Multiplied, Unplaced
 from drethtr.research.authors import CANVAS
 from drethtr.research.conversion import IAM_ALPHABET
-from drethtr.research.tables.material import Lines, Material
+from drethtr.research.tables.material import Lines, PaperData
 from drethtr.research.tables.paper import TABLES
 from drethtr.research.tables.published import fine_tuning, pretraining, training
 from drethtr.research.tables.reproduce import result_path
@@ -82,7 +82,7 @@ def test_base_is_base():
 
 def runs(row, scale, seed=0):
     """What a row trains, the first run first."""
-    material = Material({"iam": LINES}, Synthetic(fonts="fonts", texts=("text",)))
+    material = PaperData({"iam": LINES}, Synthetic(fonts="fonts", texts=("text",)))
     stage = row.experiment.stage(Conditions(scale, material, Path(), torch.device("cpu")), seed)
     found = []
     while stage is not None:

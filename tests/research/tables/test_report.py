@@ -10,7 +10,7 @@ from drethtr.lines.sources import open_samples
 from drethtr.research.tables.paper import BEAMS, EFFICIENCY, GAMMA
 from drethtr.research.tables.report import samples_of, write_report
 from drethtr.research.tables.reproduce import reproduce
-from drethtr.research.tables.result import Outcome, ReadLine, Result
+from drethtr.research.tables.result import Measurement, ReadLine, Result
 
 CPU = torch.device("cpu")
 
@@ -34,7 +34,7 @@ def test_there_must_be_something_to_report(tmp_path):
 
 def test_lines_that_are_gone_or_others_are_named(conditions):
     [file] = conditions.material.lines("iam").test
-    result = Result(table="gamma", row="small", seed=0, fingerprint="", outcome=Outcome(figures={}, files=(file,)))
+    result = Result(table="gamma", row="small", seed=0, fingerprint="", outcome=Measurement(figures={}, files=(file,)))
     first = open_samples(file)[1]
     there = ReadLine(first.key, "", first.text, "", Counts())
     assert samples_of(result, [there]).keys() == {f"{file} row 1"}

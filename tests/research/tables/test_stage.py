@@ -7,7 +7,7 @@ import pytest
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.recognition.model_file import SHIPPED
 from drethtr.research.tables.made_lines import SPLITS, STEM, make_material
-from drethtr.research.tables.material import Lines, Material
+from drethtr.research.tables.material import Lines, PaperData
 from drethtr.research.tables.paper import BACKBONES, GAMMA, MIXER, PRETRAINING, TOKENS
 from drethtr.research.tables.reproduce import reproduce, result_path
 from drethtr.research.tables.scale import Small, Smoke
@@ -52,7 +52,7 @@ def test_a_finished_training_is_not_repeated(conditions):
 def test_results_of_other_data_do_not_stand_in_one_table(wanted, conditions):
     reproduce(GAMMA, GAMMA.rows[:1], 1, conditions)
     lines = conditions.material.lines("iam")
-    other = Material({"iam": replace(lines, test=lines.validation)}, conditions.material.synthetic)
+    other = PaperData({"iam": replace(lines, test=lines.validation)}, conditions.material.synthetic)
     with pytest.raises(ConfigError, match=r"layer-wise\.0\.json.*: of other settings, data"):
         reproduce(GAMMA, GAMMA.rows[wanted], 1, replace(conditions, material=other))
 
@@ -62,7 +62,7 @@ def test_of_a_result_that_needs_what_is_not_given_nobody_can_tell(conditions):
     said = []
     without = replace(conditions, material=replace(conditions.material, synthetic=None), say=said.append)
     reproduce(PRETRAINING, PRETRAINING.rows[:1], 1, without)
-    assert [words for words in said if "synthetic then real lines.0.json: whether it is" in words.replace("_", " ")]
+    assert [words for words in said if "synthetic then real lines.0.json: cannot check" in words.replace("_", " ")]
     with pytest.raises(ConfigError, match="needs handwriting fonts"):
         reproduce(PRETRAINING, PRETRAINING.rows[:2], 1, without)
 
@@ -99,7 +99,7 @@ def test_a_training_that_was_broken_off_goes_on_in_another_working_folder(condit
     stages = []
     for place, stem in ((tmp_path, f"lines/{STEM}"), (tmp_path / "else", f"../lines/{STEM}")):
         monkeypatch.chdir(place)
-        stages.append(stage_of(GAMMA, 0, replace(conditions, material=Material.given([stem], None, ())), seed=8))
+        stages.append(stage_of(GAMMA, 0, replace(conditions, material=PaperData.given([stem], None, ())), seed=8))
     folder = conditions.folder / "trainings" / stages[0].fingerprint
     train(stages[0].run, folder, workers=0, minutes=0)
     assert carry_out(stages[1], conditions) == folder / BEST
@@ -131,7 +131,7 @@ def test_a_damaged_result_is_named(conditions):
 
 def test_lines_are_named_by_their_stems(monkeypatch):
     monkeypatch.chdir("/")
-    material = Material.given(["a/one", "/b/../b/two", "rimes=r"], None, ())
+    material = PaperData.given(["a/one", "/b/../b/two", "rimes=r"], None, ())
     assert material.lines("iam") == Lines(
         ("/a/one.train.parquet", "/b/two.train.parquet"),
         ("/a/one.val.parquet", "/b/two.val.parquet"),

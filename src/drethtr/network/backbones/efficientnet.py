@@ -155,7 +155,7 @@ class EfficientNetBackbone(Backbone):
 
 
 def on_canvas(x: Padded, columns: int) -> Padded:
-    """The lines on sheets of paper of equal width, all of which counts.
+    """The lines on canvases of equal width, all of which count as line.
 
     Raises:
         DataError: if a line is wider than the canvas.

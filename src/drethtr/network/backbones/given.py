@@ -8,7 +8,7 @@ from drethtr.recognition.architecture import Given
 
 
 class GivenTokens(Backbone):
-    """Takes tokens (B, 1, N, width) for images, as they are."""
+    """Takes tokens (B, 1, N, width) instead of images and returns them unchanged."""
 
     columns_per_token = 1
     height = 0

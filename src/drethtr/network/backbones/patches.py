@@ -1,6 +1,6 @@
 """Patch embedding, as vision transformers have it: a line cut into rectangles, each of them a token.
 
-The tokens of one column of patches stand next to each other, top to bottom, so that a line that goes on only adds
+The tokens of one column of patches stand next to each other, top to bottom, so that a longer line only adds
 tokens at the end. The released code also has them row by row, and puts a class token first; neither is of use here.
 
 Shapes, everywhere in this file: B lines, N tokens, P pixels of a patch.

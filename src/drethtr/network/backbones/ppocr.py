@@ -131,7 +131,7 @@ class AttentionBlock(nn.Module):
         self.project = nn.Linear(2 * width, width)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Same shape (B, N, width); the boolean mask (B, 1, 1, N) says which tokens may be looked at."""
+        """Same shape (B, N, width); the boolean mask (B, 1, 1, N) is true for tokens to attend to."""
         q, k, v = self.to_qkv(self.attention_norm(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         mixed = softmax_attention(q, k, v, mask)
         x = x + self.to_out(mixed.transpose(1, 2).flatten(2))
@@ -139,7 +139,7 @@ class AttentionBlock(nn.Module):
 
 
 class Neck(nn.Module):
-    """Lets tokens look along the whole line (SVTR); its batch norms are folded into its convolutions."""
+    """Lets tokens attend to the whole line (SVTR); its batch norms are folded into its convolutions."""
 
     def __init__(self, inputs: int, width: int, heads: int) -> None:
         super().__init__()

@@ -22,7 +22,7 @@ from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.research.benchmarks import published
 from drethtr.research.benchmarks.published import PublishedRetentive
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
-from drethtr.research.benchmarks.report import Report
+from drethtr.research.benchmarks.report import BenchmarkReport
 from drethtr.research.published_decoding import LIMIT
 from drethtr.text.tokenizer import EOS
 
@@ -33,7 +33,7 @@ CERTAIN = 1e4
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is read: so many lines at a time, all of one width, in pixels at a height of 64; texts of one length."""
+    """What is read: `batch` lines at a time, all `pixels` wide at a height of 64, with texts of one length."""
 
     name: str
     config: NetworkConfig
@@ -49,7 +49,7 @@ class Task:
 
     @property
     def strategy(self) -> Strategy:
-        """The strategy with so many beams."""
+        """Greedy, or beam search with this many beams."""
         return Greedy() if self.beams == 1 else Beam(self.beams)
 
 
@@ -62,7 +62,7 @@ class Grid:
     beams: Sequence[int] = (1, 5, 10)
 
     def tasks(self, device: torch.device) -> list[Task]:
-        """All of them, for a device."""
+        """All tasks, for a device."""
         return [
             Task(name=name, config=PRESETS[name], batch=batch, beams=beams, device=device)
             for name in self.networks
@@ -72,7 +72,7 @@ class Grid:
 
 
 class EndingNetwork(DRetHTR):
-    """A network whose every text has so many characters."""
+    """A network whose every text has `characters` characters."""
 
     characters: int
 
@@ -101,7 +101,7 @@ def images_of(task: Task, height: int) -> list[Prepared]:
 
 
 def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precision.FLOAT32) -> Work:
-    """Our search, with early stop, images at their own width and their keys stored once."""
+    """Our search: early stop, images at their own width, their keys stored once."""
     network = TorchNetwork(build(task, mixer), precision)
     images = images_of(task, network.dimensions.height)
 
@@ -112,7 +112,7 @@ def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precisio
 
 
 def prepare_published(task: Task) -> Work:
-    """The algorithm of the paper; several lines that it reads greedily never end at the same step, as real ones."""
+    """The algorithm of the paper; lines that it reads greedily together never end at the same step, as in real data."""
     together = task.beams > 1 or task.batch == 1
     network = TorchNetwork(build(task if together else replace(task, characters=LIMIT), PublishedRetentive()))
     images = images_of(task, network.dimensions.height)
@@ -133,14 +133,14 @@ def contenders(task: Task) -> list[Contender]:
     ]
 
 
-def measure(tasks: Sequence[Task], rounds: Rounds) -> Report:
+def measure(tasks: Sequence[Task], rounds: Rounds) -> BenchmarkReport:
     """Seconds from images to tokens for every task."""
     races = [time_race(str(task), contenders(task), rounds, task.device) for task in tasks]
-    return Report("Decoding: seconds from images to tokens", notes(tasks[0]), races)
+    return BenchmarkReport("Decoding: seconds from images to tokens", notes(tasks[0]), races)
 
 
 def notes(task: Task) -> tuple[str, ...]:
-    """What to know of the figures."""
+    """How the figures were measured."""
     return (
         f"Lines of {task.pixels} x 64 pixels, random weights; every text is made to end after {task.characters} "
         "characters.",

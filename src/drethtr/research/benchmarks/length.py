@@ -1,8 +1,8 @@
-"""What the next token costs once N tokens are written, and what must be kept: retention against a key-value cache.
+"""The cost of the next token after N tokens, and the size of the state: retention against a key-value cache.
 
 Per head of width K, retention keeps K numbers for every channel and touches them at each step; a cache keeps 2N. So
-retention needs less memory from N = K/2 on and less arithmetic from about N = K on, not from the width of the model.
-Below that, it is read like a cache (`drethtr.network.recollection`).
+retention needs less memory from N = K/2 on, and less arithmetic from about N = K on. Below that, it is read like a
+cache (`drethtr.network.recollection`).
 """
 
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ from drethtr.recognition.architecture import JointSoftmax, MixerConfig, Retentiv
 from drethtr.research.benchmarks.decoding import Task, build, images_of
 from drethtr.research.benchmarks.peak import MEGABYTE
 from drethtr.research.benchmarks.race import Contender, Race, Rounds, Work, time_race
-from drethtr.research.benchmarks.report import CurveChart, Report
+from drethtr.research.benchmarks.report import BenchmarkReport, CurveChart
 
 MIXERS: dict[str, MixerConfig] = {"retention": Retentive(), "key-value cache": JointSoftmax()}
 PIECE = 250  # tokens written at once on the way to a length
-STEPS = 4  # timed at once; each round goes on where the one before ended, as going back would mean to copy a cache
+STEPS = 4  # timed together; each round continues the one before, since going back would mean copying a cache
 
 
-def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> Report:
-    """Milliseconds and megabytes at each length, for lines with so many beams that change places at every step."""
+def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> BenchmarkReport:
+    """Milliseconds and megabytes at each length; the beams of a line are reordered at every step."""
     networks = {name: build(task, mixer) for name, mixer in MIXERS.items()}
     written = {name: Written(network, task) for name, network in networks.items()}
     races: list[Race] = []
@@ -40,17 +40,17 @@ def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> Report:
     config = task.config
     head = config.width // config.heads
     notes = (
-        f"{task}: the next token behind a text of N, random weights; at every step the beams change places. Each round "
-        f"goes on from the one before, so times are those of tokens up to {STEPS * (1 + rounds.most)} behind N.",
+        f"{task}: the next token after a text of N, random weights; the beams are reordered at every step. Each round "
+        f"continues the one before, so times are those of tokens up to {STEPS * (1 + rounds.most)} behind N.",
         f"By formula, with heads {head} wide, retention needs less memory from N = {head // 2} on and less arithmetic "
         f"from about N = {head} on; up to {head // 2} tokens that wait to enter its memory take as much again. The "
         "layers that both have in common make up most of the time of short texts.",
     )
-    return Report("Length: the next token after N", notes, races, CurveChart("tokens"))
+    return BenchmarkReport("Length: the next token after N", notes, races, CurveChart("tokens"))
 
 
 def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rounds) -> list[Race]:
-    """The whole network, its text mixers alone, and what they have to keep."""
+    """The whole network, its text mixers alone, and the size of their states."""
     steps = [Contender(name, partial(text.prepare, task)) for name, text in written.items()]
     mixers = [Contender(name, partial(text.prepare_mixers, task)) for name, text in written.items()]
     at, per = float(length), STEPS / 1000
@@ -60,12 +60,12 @@ def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rou
     return [
         time_race(work, steps, rounds, task.device, unit="ms per token", per=per, at=at),
         time_race(work, mixers, rounds, task.device, unit="ms per token in the mixers", per=per, at=at),
-        Race(work, "MB to be kept", sizes, at=at),
+        Race(work, "MB of state", sizes, at=at),
     ]
 
 
 def kept(state: object) -> int:
-    """Bytes of what a state remembers, room for more left out."""
+    """Bytes of a state, spare room left out."""
     if isinstance(state, TextCache):
         return kept(state.tokens)
     if isinstance(state, Tensor):
@@ -85,21 +85,21 @@ class Written:
 
     @torch.inference_mode()
     def extend(self, length: int) -> None:
-        """Write up to so many tokens, piece by piece, and the last alone: a step tidies up what is remembered."""
+        """Write up to this length, piece by piece, and the last token alone: a step tidies up the state."""
         device = self.memory.layers[0].keys.device
         while (left := length - self.state.length) > 0:
             tokens = torch.zeros(1, min(PIECE, max(left - 1, 1)), dtype=torch.long, device=device)
             _, self.state = self.network.decode_text(tokens, self.memory, self.state)
 
     def spread(self, task: Task) -> tuple[ImageMemory, DecoderState]:
-        """The same image and text for all lines and beams of a task."""
+        """Image and text, repeated for all lines and beams of a task."""
         rows = torch.zeros(task.batch * task.beams, dtype=torch.long, device=task.device)
         return ImageMemory(select_rows(self.memory.layers, rows[: task.batch]), None, None), select_rows(
             self.state, rows
         )
 
     def prepare(self, task: Task) -> Work:
-        """Some further tokens of all beams of all lines."""
+        """Write `STEPS` further tokens in all beams of all lines."""
         memory, state = self.spread(task)
         turn = turned(task)
         tokens = torch.zeros(len(turn), 1, dtype=torch.long, device=task.device)
@@ -135,6 +135,6 @@ class Written:
 
 
 def turned(task: Task) -> Tensor:
-    """Rows (R,) such that the beams of every line change places."""
+    """Rows (R,) that rotate the beams of every line."""
     rows = torch.arange(task.batch * task.beams, device=task.device)
     return rows.view(task.batch, -1).roll(1, 1).flatten()

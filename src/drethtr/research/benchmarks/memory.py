@@ -9,13 +9,13 @@ from drethtr.network.backbones import build_backbone
 from drethtr.research.benchmarks.decoding import Grid, Task, contenders, images_of, notes
 from drethtr.research.benchmarks.peak import MEGABYTE, memory_race
 from drethtr.research.benchmarks.published import on_canvas
-from drethtr.research.benchmarks.report import Report
+from drethtr.research.benchmarks.report import BenchmarkReport
 
 GRID = Grid(networks=("compact", "small"), batches=(16,), beams=(1, 10))
 FLOAT = 4  # bytes
 
 
-def measure(tasks: Sequence[Task]) -> Report:
+def measure(tasks: Sequence[Task]) -> BenchmarkReport:
     """Megabytes at the peak of every task, less those taken before: weights, images, the program."""
     races = [memory_race(str(task), contenders(task), task.device, formulas(task)) for task in tasks]
     remarks = (
@@ -23,7 +23,7 @@ def measure(tasks: Sequence[Task]) -> Report:
         "Peaks count all that is needed at once, the layers' intermediate results included; in italics, by formula, "
         "what has to be kept from one step to the next, in MB of float32.",
     )
-    return Report("Memory: the most that decoding takes at any time", remarks, races)
+    return BenchmarkReport("Memory: the most that decoding takes at any time", remarks, races)
 
 
 def formulas(task: Task) -> dict[str, float]:

@@ -30,7 +30,7 @@ class PeakMemory:
     """Watches the memory of this process on a device from when it is made.
 
     Raises:
-        ConfigError: if this system does not tell.
+        ConfigError: if this system cannot measure it.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -43,7 +43,7 @@ class PeakMemory:
             RESET.write_text(RESET_PEAK)
             self.before = resident("VmRSS")
         else:
-            raise ConfigError(f"the peak memory of {device.type} cannot be measured on this system; Linux or CUDA can")
+            raise ConfigError(f"the peak memory of {device.type} cannot be measured on this system; use Linux or CUDA")
 
     def taken(self) -> int:
         """Bytes at the peak since then, less those at the start."""
@@ -53,12 +53,12 @@ class PeakMemory:
 
 
 def can_measure(device: torch.device) -> bool:
-    """Whether this system tells the peak memory of a device."""
+    """Whether this system can measure the peak memory of a device."""
     return device.type == "cuda" or (device.type == "cpu" and RESET.exists())
 
 
 def resident(field: str) -> int:
-    """Bytes in a field of this process' status."""
+    """Bytes in a field of this process's status."""
     for line in STATUS.read_text().splitlines():
         name, _, value = line.partition(":")
         if name == field:
@@ -67,10 +67,10 @@ def resident(field: str) -> int:
 
 
 def memory_race(work: str, contenders: Sequence[Contender], device: torch.device, facts: Mapping[str, float]) -> Race:
-    """Megabytes at the peak for each contender, one after the other, each in its own process.
+    """Peak megabytes of each contender, one after the other, each in its own process.
 
     Raises:
-        ConfigError: if a contender did not survive.
+        ConfigError: if the system killed a contender.
     """
     figures = {}
     for contender in contenders:
@@ -80,14 +80,14 @@ def memory_race(work: str, contenders: Sequence[Contender], device: torch.device
                 figures[contender.name] = (taken.result() / MEGABYTE,)
             except BrokenProcessPool as error:
                 raise ConfigError(
-                    f"{work}: {contender.name} was ended by the system, most likely for want of memory; "
+                    f"{work}: {contender.name} was killed by the system, most likely because memory ran out; "
                     "measure a smaller batch or fewer beams"
                 ) from error
     return Race(work, "MB", figures, facts)
 
 
 def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
-    """Bytes that the work of a contender takes, made ready and warmed up before."""
+    """Bytes that the work of a contender takes after one warm-up run."""
     if sys.platform == "linux":
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
     torch.set_num_threads(threads)

@@ -1,7 +1,7 @@
 """Other recognizers on the same lines, each run as its makers recommend; rapidocr and commands where installed.
 
-TrOCR has random weights of the published shapes, so nothing is downloaded. It writes pieces of words, of which there
-are fewer than characters; here it always writes as many as the lines' texts take, with one beam.
+TrOCR has random weights of the published shapes, so nothing is downloaded. Its tokens are pieces of words, fewer than
+characters; here it always writes as many as the lines' texts take, with one beam.
 """
 
 import shutil
@@ -23,7 +23,7 @@ from drethtr.images.line import Line
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
-from drethtr.research.benchmarks.report import Report
+from drethtr.research.benchmarks.report import BenchmarkReport
 from drethtr.research.benchmarks.strategies import batches_of, prepare_reading
 
 EXTRA = "bench"
@@ -48,7 +48,7 @@ def measure(
     device: torch.device,
     precisions: Sequence[Precision],
     kraken_model: Path | None = None,
-) -> Report:
+) -> BenchmarkReport:
     """Milliseconds per line, from image to text, of the shipped model and of all others that are installed.
 
     On a CPU, the shipped model is given all lines at once, of which it reads one on each thread; the others are given
@@ -80,7 +80,7 @@ def measure(
         f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, start "
         "included.",
     )
-    return Report("Peers: milliseconds per line", notes, races)
+    return BenchmarkReport("Peers: milliseconds per line", notes, races)
 
 
 def save(lines: Sequence[Line], folder: Path) -> list[Path]:
@@ -105,7 +105,7 @@ def trocr_contenders(lines: Sequence[KnownLine], batch: int, device: torch.devic
 
 
 def check_transformers() -> None:
-    """Refuse to go on without the transformers package.
+    """Check that the transformers package is installed.
 
     Raises:
         MissingExtraError: if it is not installed.
@@ -181,7 +181,7 @@ def trocr(encoder: Any, decoder: Any) -> Any:
 
 
 def prepare_trocr(build: Callable[[], Any], lines: Sequence[KnownLine], batch: int, device: torch.device) -> Work:
-    """Images scaled to the size it takes, encoded, and pieces written with its own cache."""
+    """Scale and encode images, and write tokens with its own cache."""
     network = build().to(device)
     groups = batches_of(lines, batch)
 
@@ -195,7 +195,7 @@ def prepare_trocr(build: Callable[[], Any], lines: Sequence[KnownLine], batch: i
 
 @torch.inference_mode()
 def write_pieces(network: Any, pixels: Tensor, characters: int, beams: int = 1) -> None:
-    """Encode images (B, 3, 384, 384), and write as many pieces of words as so many characters take."""
+    """Encode images (B, 3, 384, 384), and write as many tokens as a text of this length takes."""
     pieces = max(1, round(characters / CHARACTERS_PER_PIECE))
     network.generate(pixels, min_new_tokens=pieces, max_new_tokens=pieces, num_beams=beams, do_sample=False)
 
@@ -208,14 +208,14 @@ def trocr_image(line: Line) -> Tensor:
 
 
 def rapidocr_contenders(lines: Sequence[Line], batch: int) -> list[Contender]:
-    """The recognizer that rapidocr carries, if it can run here."""
+    """The recognizer of rapidocr, if it is installed."""
     if find_spec("rapidocr") is None or find_spec("onnxruntime") is None:
         return []
     return [Contender("rapidocr", partial(prepare_rapidocr, lines, batch))]
 
 
 def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
-    """Its recognizer alone, without its search for lines, on as many threads as torch has."""
+    """Its recognizer alone, without line detection, on as many threads as torch has."""
     from rapidocr import RapidOCR
     from rapidocr.ch_ppocr_rec.typings import TextRecInput
 
@@ -233,22 +233,22 @@ def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
 
 
 def check_kraken(model: Path) -> None:
-    """Refuse to go on where kraken is wanted and cannot run.
+    """Check that kraken can run.
 
     Raises:
         DataError: if there is no such model.
         ConfigError: if kraken is not installed.
     """
     if not model.is_file():
-        raise DataError(f"{model}: no such file; name the model that kraken is to read with")
+        raise DataError(f"{model}: no such file; give the model that kraken reads with")
     if shutil.which("kraken") is None:
         raise ConfigError("there is no command kraken to read with this model; run: pip install kraken")
 
 
 def command_contenders(files: Sequence[Path], kraken_model: Path | None) -> list[Contender]:
-    """Recognizers that are commands; kraken has no model of its own, so it needs one.
+    """Recognizers that are commands; kraken ships no model, so it needs one.
 
-    It gets as many threads as torch, and must fail where it would only skip a line.
+    It gets as many threads as torch, and fails where it would otherwise skip a line.
     """
     found = []
     if shutil.which("tesseract"):

@@ -1,9 +1,9 @@
-"""The published algorithm, in its own terms: what it spends, not how it is written.
+"""The published algorithm: the work it does, not its code.
 
 Every line stands on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; and every
 step sums the decay over the whole text. A beam search stops once all beams of all lines have
-ended. Greedy search stops at a step at which all lines end: a single line at its own end, several hardly ever, because
-their texts are not equally long, so that they go on to the limit of 94 tokens (`decoding.prepare_published`).
+ended. Greedy search stops at a step at which all lines end: a single line at its own end, several lines almost never,
+since their texts differ in length, so that they run to the limit of 94 tokens (`decoding.prepare_published`).
 Weights, layers, kernels and the search are those of this package, so that nothing but the algorithm is compared.
 Source: paper, Sec. 5.3 and 6.
 """
@@ -33,7 +33,7 @@ PAPER_HEIGHT = 64
 
 
 class GrowingState(NamedTuple):
-    """What the recurrent form remembers, and the number of tokens in it."""
+    """The state of the recurrent form, and its number of tokens."""
 
     memory: RetentionState
     length: int
@@ -63,7 +63,7 @@ class PublishedRetention(PastMixer[GrowingState]):
 
 @dataclass(frozen=True)
 class PublishedRetentive(MixerConfig):
-    """The same weights as `Retentive`; only for writing token by token."""
+    """Has the weights of `Retentive`; only for writing token by token."""
 
     decay: Scheduled = field(default_factory=Scheduled)
 

@@ -1,7 +1,7 @@
 """Several ways to do the same work, measured side by side.
 
-All are made ready first and warmed up; then they take turns, so that whatever else the machine does falls on all alike.
-Each round gives one ratio of any two, free of what slowed both down; the range of n rounds holds the true median with
+All are prepared and warmed up first; then they take turns, so that other load on the machine slows all equally. Each
+round gives one ratio of any two, in which that load cancels out; the range of n rounds contains the true median with
 probability 1 - 2^(1-n).
 """
 
@@ -14,11 +14,11 @@ from typing import NamedTuple
 import torch
 
 Work = Callable[[], object]
-"""What is measured: everything it needs is ready."""
+"""What is measured, after all preparation."""
 
 
 class Contender(NamedTuple):
-    """One way to do the work; `prepare` makes it ready. Both can be pickled."""
+    """One way to do the work, which `prepare` returns. Both can be pickled."""
 
     name: str
     prepare: Callable[[], Work]
@@ -39,13 +39,13 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True)
 class Race:
-    """What came out: one figure for each contender and round, the first contender being the one compared with.
+    """The result: one figure per contender and round; the first contender is the baseline.
 
     work     what was done
     unit     of the figures
     figures  by contender; all have as many rounds
     facts    further figures in the same unit, by formula
-    at       where the work stands on the axis of a curve, if it is one point of it
+    at       the x value, if the race is a point of a curve
     """
 
     work: str
@@ -55,18 +55,18 @@ class Race:
     at: float | None = None
 
     def spread(self, name: str) -> Spread:
-        """A contender's figures."""
+        """Median and range of a contender's figures."""
         return Spread.of(self.figures[name])
 
     def ratio(self, name: str) -> Spread:
-        """How many times the first contender's figure another's is, round by round."""
+        """A contender's figure relative to the baseline's, round by round."""
         first = next(iter(self.figures.values()))
         return Spread.of([other / own for own, other in zip(first, self.figures[name], strict=True)])
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """How long a race goes on: at least so many rounds, and more while there is time, but not more than `most`."""
+    """The length of a race: at least `least` rounds, then more while `seconds` last, at most `most`."""
 
     least: int = 3
     most: int = 7
@@ -81,7 +81,7 @@ class Rounds:
 
 
 QUICK = Rounds(least=2, most=2)
-"""To see that all works; the figures mean little."""
+"""Just to see that everything works; the figures mean little."""
 
 
 def time_race(
@@ -94,7 +94,7 @@ def time_race(
     per: float = 1.0,
     at: float | None = None,
 ) -> Race:
-    """Time contenders in turns, each round beginning with another; figures are seconds divided by `per`."""
+    """Time contenders in turns, each round starting with another; figures are seconds divided by `per`."""
     ready = {contender.name: contender.prepare() for contender in contenders}
     for run in ready.values():
         run()
@@ -108,7 +108,7 @@ def time_race(
 
 
 def seconds(work: Work, device: torch.device) -> float:
-    """How long it takes, until the device is done."""
+    """The time of some work, until the device is done."""
     wait(device)
     begun = time.perf_counter()
     work()
@@ -117,6 +117,6 @@ def seconds(work: Work, device: torch.device) -> float:
 
 
 def wait(device: torch.device) -> None:
-    """Until a GPU has done all it was asked for."""
+    """Wait until a GPU has finished."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

@@ -49,7 +49,7 @@ class CurveChart:
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchmarkReport:
     """Races of one benchmark, and the words to read their figures by."""
 
     title: str

@@ -12,20 +12,20 @@ from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
-from drethtr.research.benchmarks.report import Report
+from drethtr.research.benchmarks.report import BenchmarkReport
 
 Item = TypeVar("Item")
 
 
 def batches_of(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
-    """The lines in their order, so many at a time."""
+    """The lines in batches, in their order."""
     return [lines[start : start + batch] for start in range(0, len(lines), batch)]
 
 
 def prepare_reading(
     lines: Sequence[Line], batch: int, strategy: Strategy, device: torch.device, precision: Precision
 ) -> Work:
-    """Read the lines, so many at a time, on as many threads as torch has."""
+    """Read the lines in batches, on as many threads as torch has."""
     threads = torch.get_num_threads()
     recognizer = Recognizer(load_model(SHIPPED), strategy, precision=precision, device=str(device), threads=threads)
     groups = batches_of(lines, batch)
@@ -44,7 +44,7 @@ def measure(
     rounds: Rounds,
     device: torch.device,
     precision: Precision,
-) -> Report:
+) -> BenchmarkReport:
     """Milliseconds per line from image to reading, for named strategies."""
     races = []
     for batch in batches:
@@ -54,8 +54,5 @@ def measure(
         ]
         work = f"COMPACT, {batch} at a time"
         races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
-    notes = (
-        f"The shipped model in {precision.value} on {len(lines)} real lines, from image to reading, with texts "
-        "as long as they are.",
-    )
-    return Report("Strategies: milliseconds per line", notes, races)
+    notes = (f"The shipped model in {precision.value} on {len(lines)} real lines, from image to reading.",)
+    return BenchmarkReport("Strategies: milliseconds per line", notes, races)

@@ -1,6 +1,6 @@
-"""How many lines a second a network trains on, and whether the loader keeps up.
+"""How many lines per second a network trains on, and whether the loader keeps up.
 
-The lines are made up, because figures of different machines must not depend on whose data lie there.
+The lines are synthetic, so that figures of different machines are comparable.
 """
 
 import time
@@ -48,7 +48,7 @@ class Strokes(Supply):
         return Sample(file.getvalue(), "".join(LETTERS[letter] for letter in letters), set="strokes")
 
     def describe(self) -> str:
-        """What it is."""
+        """A word for it."""
         return "made-up lines"
 
     def digest(self) -> str:

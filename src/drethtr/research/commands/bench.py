@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from drethtr.research.benchmarks.decoding import Grid
     from drethtr.research.benchmarks.peers import KnownLine
     from drethtr.research.benchmarks.race import Rounds
-    from drethtr.research.benchmarks.report import Report
+    from drethtr.research.benchmarks.report import BenchmarkReport
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -316,7 +316,7 @@ def everything(
     for name, command in commands.items():
         chart = output / f"{name}.svg"
         files = {"json_file": output / f"{name}.json", "plot_file": chart}
-        report: Report = command(quick=quick, force=force, device=device, threads=threads, **files)
+        report: BenchmarkReport = command(quick=quick, force=force, device=device, threads=threads, **files)
         tables.append(f"{report.table()}\n\n![{report.title}]({chart.name})")
         write_text(output / "results.md", "\n\n".join(tables) + "\n")
 
@@ -331,7 +331,7 @@ def check_all(data: Sequence[str], device: "torch.device") -> None:
     check_transformers()
 
 
-def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) -> "Report":
+def deliver(report: "BenchmarkReport", json_file: Path | None, plot_file: Path | None) -> "BenchmarkReport":
     """Show a report, and write it where it is wanted."""
     typer.echo(report.table() + "\n")
     if json_file is not None:
@@ -342,7 +342,7 @@ def deliver(report: "Report", json_file: Path | None, plot_file: Path | None) ->
 
 
 def opened(device: str, threads: int | None) -> "torch.device":
-    """The device that a person means; torch, and all that is compared with it, gets so many threads.
+    """The device of a name, with torch and all that it is compared with on so many threads.
 
     Raises:
         ConfigError: if there is no such device.

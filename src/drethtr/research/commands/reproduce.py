@@ -12,7 +12,7 @@ from drethtr.cli.outputs import refuse_results
 
 if TYPE_CHECKING:
     from drethtr.research.tables.scale import Scale
-    from drethtr.research.tables.table import Table
+    from drethtr.research.tables.table import PaperTable
 
 
 NEEDS = {"torch": "train"}
@@ -59,7 +59,7 @@ def reproduce(
     from drethtr.lines.urls import identity
     from drethtr.research.commands.bench import opened
     from drethtr.research.tables.comparison import sheet
-    from drethtr.research.tables.material import Material
+    from drethtr.research.tables.material import PaperData
     from drethtr.research.tables.report import write_report
     from drethtr.research.tables.reproduce import finished, with_material
     from drethtr.research.tables.reproduce import reproduce as run_rows
@@ -70,9 +70,9 @@ def reproduce(
     if table is not None:
         chosen = table_named(table)
         rows = chosen.chosen(row or ())
-        given = Material.given(data or (), fonts, text or ())
+        given = PaperData.given(data or (), fonts, text or ())
         make_folder(output)
-        folder = Path(identity(str(output)))  # that what is begun there can be gone on with in another working folder
+        folder = Path(identity(str(output)))  # so that a run can be resumed from another working folder
         conditions = with_material(
             Conditions(size, given, folder, where, workers, lambda words: typer.echo(words, err=True))
         )
@@ -96,7 +96,7 @@ def listing() -> str:
     return "\n".join([*parts, "", "Run one with: drethtr reproduce TABLE [--row NAME] --data STEM"])
 
 
-def table_named(name: str) -> "Table":
+def table_named(name: str) -> "PaperTable":
     """The table that a person names.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What rows do differently, relative to the run they are given, so that it means the same at every scale."""
+"""What rows change, relative to a given run, so that it means the same at every scale."""
 
 from dataclasses import replace
 from functools import reduce
@@ -35,12 +35,12 @@ def weighing(prior: PriorConfig) -> Change:
 
 
 def giving_out(output: OutputConfig) -> Change:
-    """Something else done to what the heads found."""
+    """Another output of the heads."""
     return lambda run: replace(run, network=replace(run.network, output=output))
 
 
 def seeing(backbone: BackboneConfig, positions: ImagePositionsConfig) -> Change:
-    """Another backbone, which learns from random weights, on lines of 64 rows; no draft tells what stands there."""
+    """Another backbone, with random initial weights, on lines of 64 rows, without a CTC draft."""
 
     def change(run: RunConfig) -> RunConfig:
         network = replace(run.network, backbone=backbone, positions=positions, ctc=None)

@@ -1,4 +1,4 @@
-"""Ours beside the paper's, with what the seeds and the test lines leave open."""
+"""Our figures beside the paper's, with the uncertainty from seeds and test lines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, bootstrap
 from drethtr.research.benchmarks.markdown import markdown_table
 from drethtr.research.tables.result import CER, LINES, MEASURES, NATS, PARAMETERS, ReadLine, Result
-from drethtr.research.tables.table import Row, Table
+from drethtr.research.tables.table import PaperTable, TableRow
 
 
 def thousandths(line: ReadLine) -> Counts:
-    """Nats as `bootstrap` and `paired` take them, who draw whole numbers."""
+    """Nats in thousandths: `bootstrap` and `paired` take whole numbers."""
     return Counts(edits=round(1000 * line.nats_per_character.part), characters=line.nats_per_character.whole)
 
 
 class Rate(NamedTuple):
-    """A measure that each test line has its part in: what is drawn of it, and what a rate of that is multiplied by."""
+    """A measure with intervals: what each test line contributes, and a factor to show the rate."""
 
     of_line: Callable[[ReadLine], Counts]
     shown: float
@@ -34,8 +34,8 @@ WITHOUT_DEVIATION = {LINES, PARAMETERS}
 CONVENTION = (
     "CER: edits / characters of all test lines; mean ± standard deviation of the seeds; in brackets the 95 % interval "
     "of a bootstrap over pages, or lines of unknown page, all seeds together. Mean of batches: the paper's own way, "
-    "the CERs of batches of 16 lines averaged. Nats per character: how surprised the network is by the right text, "
-    "each token after the right ones before it. Models were selected on validation lines."
+    "the CERs of batches of 16 lines averaged. Nats per character: negative log-likelihood of the "
+    "correct text with teacher forcing. Models were selected on validation lines."
 )
 
 
@@ -43,7 +43,7 @@ CONVENTION = (
 class Measured:
     """A row with its results, one for each seed; there may be none."""
 
-    row: Row
+    row: TableRow
     results: Sequence[Result]
 
     def counts(self, measure: str) -> list[Counts]:
@@ -58,7 +58,7 @@ class Measured:
 
     @property
     def texts(self) -> list[tuple[str, str]]:
-        """Page and text of each test line: which ones they are, wherever they lie."""
+        """Page and text of each test line, which identify the lines wherever the files are."""
         return [(line.page, line.text) for result in self.results[:1] for line in result.outcome.lines]
 
     def values(self, measure: str) -> list[float]:
@@ -67,8 +67,8 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A table of words, and what to know of it."""
+class ResultTable:
+    """A table of text, and notes on it."""
 
     title: str
     head: Sequence[str]
@@ -89,7 +89,7 @@ class Sheet:
         return f"<h2>{escape(self.title)}</h2>\n<table>\n{body}\n</table>\n{notes}"
 
 
-def sheet(table: Table, results: Mapping[str, Sequence[Result]]) -> Sheet:
+def sheet(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> ResultTable:
     """All rows of a table, those without results with the paper's figures alone."""
     measured = [Measured(row, results.get(row.name, ())) for row in table.rows]
     shown = [m for m in MEASURES if any(one.values(m) or m in one.row.paper for one in measured)]
@@ -99,15 +99,15 @@ def sheet(table: Table, results: Mapping[str, Sequence[Result]]) -> Sheet:
         head += [measure, *(["paper"] if published(measure, table) else [])]
         head += ["less the first row's"] if measure in RATES else []
     rows = [cells(one, measured[0], shown, table) for one in measured]
-    return Sheet(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
+    return ResultTable(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
 
 
-def published(measure: str, table: Table) -> bool:
-    """Whether the paper has it for any row."""
+def published(measure: str, table: PaperTable) -> bool:
+    """Whether the paper gives this measure for any row."""
     return any(measure in row.paper for row in table.rows)
 
 
-def cells(one: Measured, first: Measured, shown: Sequence[str], table: Table) -> list[str]:
+def cells(one: Measured, first: Measured, shown: Sequence[str], table: PaperTable) -> list[str]:
     """A row of the table."""
     found = [one.row.name, str(len(one.results) or "")]
     for measure in shown:
@@ -120,7 +120,7 @@ def cells(one: Measured, first: Measured, shown: Sequence[str], table: Table) ->
 
 
 def ours(one: Measured, measure: str) -> str:
-    """A figure of ours: the mean of the seeds, how far they lie apart, and for a rate its interval."""
+    """Our figure: the mean of the seeds, their deviation, and the interval of a rate."""
     values = one.values(measure)
     if not values:
         return ""
@@ -145,13 +145,13 @@ def difference_text(one: Measured, first: Measured, measure: str) -> str:
 
 
 def difference(one: Measured, first: Measured, measure: str) -> Difference | None:
-    """The same as a value; None where the two did not read the same lines as often."""
+    """The paired difference; None unless both read the same lines equally often."""
     if one is first or not one.pages or one.texts != first.texts or len(one.results) != len(first.results):
         return None
     return paired(first.counts(measure), one.counts(measure), one.pages)
 
 
 def number(value: float, measure: str) -> str:
-    """A figure as it is shown."""
+    """A figure as text."""
     places = DECIMALS.get(measure, 2 if value < 100 else 1)
     return f"{value:,.{places}f}"

@@ -1,8 +1,8 @@
-"""What a row does, whatever it is."""
+"""What a row of a table does."""
 
 from abc import ABC, abstractmethod
 
-from drethtr.research.tables.result import Outcome
+from drethtr.research.tables.result import Measurement
 from drethtr.research.tables.stage import Conditions
 
 
@@ -11,10 +11,10 @@ class Experiment(ABC):
 
     @abstractmethod
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
-        """The same for the same settings and lines.
+        """A digest of the settings and lines.
 
         Raises:
-            ConfigError: if something to do it with was not given.
+            ConfigError: if data that it needs were not given.
         """
 
     @abstractmethod
@@ -22,5 +22,5 @@ class Experiment(ABC):
         """Train what is not trained yet; of several processes, all do this together."""
 
     @abstractmethod
-    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+    def measure(self, conditions: Conditions, seed: int) -> Measurement:
         """Measure what was prepared; of several processes, one does this."""

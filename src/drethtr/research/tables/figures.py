@@ -1,4 +1,4 @@
-"""The pictures of the report: what is remembered, by schedule and by trained layers, and what time and memory cost."""
+"""The pictures of the report: decay by schedule, attention of trained layers, time and memory."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from drethtr.pictures.chart import Mark, Panel, curves, ranges
 from drethtr.recognition.architecture import SCHEDULES, LayerPosition, Scheduled
 from drethtr.research.benchmarks.race import Spread
 from drethtr.research.tables.result import CER, GIGABYTES, SECONDS, Result
-from drethtr.research.tables.table import Table
+from drethtr.research.tables.table import PaperTable
 
 SIDE, GAP, LABEL, TOP = 84, 6, 150, 30
 TOKENS, LAYERS, HEADS = 28, 4, 8
@@ -22,15 +22,15 @@ TOKENS, LAYERS, HEADS = 28, 4, 8
 Numbers = NDArray[Any]
 
 
-class Strip(NamedTuple):
+class HeatMaps(NamedTuple):
     """Matrices side by side, (count, rows, columns) with values from 0, and what they are."""
 
     label: str
     matrices: Numbers
 
 
-def heat_maps(strips: Sequence[Strip], titles: Sequence[str]) -> Canvas:
-    """Strips below each other, the darker the larger a value is; each matrix has its own black."""
+def heat_maps(strips: Sequence[HeatMaps], titles: Sequence[str]) -> Canvas:
+    """Strips below each other; larger values are darker, scaled per matrix."""
     width = LABEL + max(len(strip.matrices) for strip in strips) * (SIDE + GAP) + GAP
     shapes: list[Rectangle | Words | Photo] = [
         Words(LABEL + number * (SIDE + GAP) + SIDE / 2, TOP - 8, title, 11, GREY, "middle")
@@ -46,7 +46,7 @@ def heat_maps(strips: Sequence[Strip], titles: Sequence[str]) -> Canvas:
 
 
 def shaded(matrix: Numbers) -> Image.Image:
-    """A matrix as a square picture, its largest value black; roots, so that small values are seen, too."""
+    """A matrix as a square picture, its largest value black; square roots make small values visible."""
     share = np.sqrt(np.clip(matrix / max(matrix.max(), 1e-9), 0, None))
     grey = (255 * (1 - share)).astype(np.uint8)
     return Image.fromarray(grey).resize((SIDE, SIDE), Image.Resampling.NEAREST)
@@ -55,7 +55,7 @@ def shaded(matrix: Numbers) -> Image.Image:
 def decay_matrices() -> Canvas:
     """D of every schedule, for the first and the last head of each layer of SMALL."""
     strips = [
-        Strip(
+        HeatMaps(
             name,
             np.concatenate([decay_of(schedule.gamma(LayerPosition(layer, LAYERS, HEADS))) for layer in range(LAYERS)]),
         )
@@ -86,13 +86,13 @@ def mean_distance(weights: Numbers) -> Numbers:
 
 
 def maps_by_layer(weights: Numbers, distance: Numbers | None = None) -> Canvas:
-    """(layers, H, rows, columns) as a strip for each layer; `distance` (layers, H) is told as its mean."""
+    """(layers, H, rows, columns) as a strip for each layer; its label gives the mean of `distance` (layers, H)."""
     strips = []
     for number, matrices in enumerate(weights):
         label = f"layer {number + 1}"
         if distance is not None:
             label += f"\n{distance[number].mean():.1f} back on average"
-        strips.append(Strip(label, matrices))
+        strips.append(HeatMaps(label, matrices))
     return heat_maps(strips, [f"head {head + 1}" for head in range(weights.shape[1])])
 
 
@@ -106,12 +106,12 @@ def cost_chart(title: str, results: Mapping[str, Sequence[Result]], measure: str
     return ranges(f"{title}: {measure}", measure, rows) if rows else ""
 
 
-def cost_charts(table: Table, results: Mapping[str, Sequence[Result]]) -> str:
+def cost_charts(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> str:
     """Time and memory of a table's rows."""
     return "\n".join(cost_chart(table.title, results, measure) for measure in (SECONDS, GIGABYTES))
 
 
-def beam_curves(table: Table, results: Mapping[str, Sequence[Result]]) -> str:
+def beam_curves(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> str:
     """Time and CER over the number of beams, as SVG; empty with fewer than two rows."""
     panels = []
     for measure in (SECONDS, CER):

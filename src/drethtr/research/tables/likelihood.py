@@ -1,7 +1,6 @@
-"""Negative log-likelihood of the right text: finer than an error rate, and no search stands between.
+"""Negative log-likelihood of the correct text with teacher forcing: finer than an error rate, and free of search.
 
-Each token is asked for after the right ones before it. A decoder that hardly reads yet makes as many errors as one that
-does not read at all; the right text is likelier to it.
+A decoder that barely reads makes as many errors as one that does not read at all, but finds the correct text likelier.
 """
 
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from drethtr.text.tokenizer import EOS
 
 
 def nats_of_lines(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
-    """Nats of each line's text with its end; None for a line that is read in pieces, whose texts nobody knows."""
+    """Nats of each line's text with its end; None for a line that is read in pieces, whose texts are unknown."""
     found: list[float | None] = []
     for some in portions(recognizer, samples):
         found += nats_of_opened(recognizer, some)

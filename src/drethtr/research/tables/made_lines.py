@@ -1,4 +1,4 @@
-"""Lines for trying out experiments where there are no data: made-up words, drawn in the font that Pillow carries."""
+"""Generated lines for trying experiments without data: random words in Pillow's own font."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from PIL import ImageFont
 
 from drethtr.base.errors import ConfigError
 from drethtr.lines.write_parquet import store_parquet
-from drethtr.research.tables.material import SETS, Lines, Material
+from drethtr.research.tables.material import SETS, Lines, PaperData
 from drethtr.synthesis.corpus import Wording
 from drethtr.synthesis.fragments import fragment
 from drethtr.synthesis.synthetic import Synthetic
@@ -17,7 +17,7 @@ SPLITS = {"train": 12, "val": 2, "test": 4}
 PARAGRAPHS, PIECES = 20, 8
 
 
-def make_material(folder: Path) -> Material:
+def make_material(folder: Path) -> PaperData:
     """Lines for every data set, the same for all, and what synthetic ones are made of; made where they are missing.
 
     Raises:
@@ -36,7 +36,7 @@ def make_material(folder: Path) -> Material:
         for seed, (split, number) in enumerate(SPLITS.items()):
             samples = [maker.render(index, seed) for index in range(number)]
             store_parquet(samples, folder / f"{STEM}.{split}.parquet")
-    return Material(dict.fromkeys(SETS, lines), synthetic)
+    return PaperData(dict.fromkeys(SETS, lines), synthetic)
 
 
 def plain_font() -> bytes:

@@ -1,4 +1,4 @@
-"""What a person gives to reproduce a table with: lines of the paper's data sets, fonts and texts for synthetic ones."""
+"""The data for reproducing a table: lines of the paper's data sets, fonts and texts for synthetic lines."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from drethtr.lines.urls import digest_of, find_files, identity
 from drethtr.synthesis.synthetic import Synthetic
 
 IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
-"""The data sets of the paper; lines that are given without a name stand for the first."""
+"""The data sets of the paper; lines given without a name are of the first."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Lines:
     def of(cls, stems: Sequence[str]) -> Self:
         """The files that `drethtr data import` makes: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet.
 
-        As absolute paths: what is begun with them can be gone on with in another working folder.
+        As absolute paths, so that a run can be resumed from another working folder.
         """
         splits = (tuple(identity(f"{stem}.{split}.parquet") for stem in stems) for split in ("train", "val", "test"))
         return cls(*splits)
 
 
 @dataclass(frozen=True)
-class Material:
+class PaperData:
     """Lines by the name of their data set, and how synthetic lines are made."""
 
     sets: Mapping[str, Lines] = field(default_factory=dict)
@@ -85,9 +85,9 @@ class Material:
 
 
 def contents(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Name and digest of every file that some patterns match: what is read, wherever it lies.
+    """Name and digest of every file that some patterns match, wherever the files are.
 
-    Names may say what language or set a file is of.
+    Names may give the language or set of a file.
     """
     files = (file for pattern in patterns for path in matching(pattern) for file in find_files(path))
     return tuple(f"{Path(file).name} {digest_of((file,))}" for file in files)

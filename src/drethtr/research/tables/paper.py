@@ -34,7 +34,7 @@ from drethtr.research.tables.change import (
 from drethtr.research.tables.course import SyntheticFirst, SyntheticOnly
 from drethtr.research.tables.material import BENTHAM, IAM, READ_2016, RIMES, SETS
 from drethtr.research.tables.result import CER, GIGABYTES, LINES, PARAMETERS, SECONDS, WER
-from drethtr.research.tables.table import Row, Table
+from drethtr.research.tables.table import PaperTable, TableRow
 from drethtr.research.tables.timed import PIECES, Timed, TimedTrOCR
 from drethtr.research.tables.trained import Trained
 
@@ -45,18 +45,18 @@ EFFICIENTNET = seeing(EfficientNetV2S(dropout=0.3), Learned())
 RESNET = seeing(ResNet50(dropout=0.3), Learned())
 SHALLOW = seeing(ShallowCNN(dropout=0.3), Learned(276))
 
-DECODER_ONLY = Table(
+DECODER_ONLY = PaperTable(
     "decoder-only",
     "Decoder-only against encoder-decoder, retention against softmax",
     "Tables 3 and 10",
     (
-        Row("DRetHTR", DRETHTR, {CER: 4.49, WER: 13.05, PARAMETERS: 73}),
-        Row("DTrHTR", Trained(change=softmax), {CER: 4.49, PARAMETERS: 73}),
-        Row("RetHTR", Trained(change=rethtr), {CER: 4.45, WER: 12.93, PARAMETERS: 136}),
-        Row("TrHTR", Trained(change=trhtr), {PARAMETERS: 133}),
-        Row("DRetHTR, pretrained", Trained(course=SyntheticFirst()), {CER: 2.97, WER: 9.13, PARAMETERS: 73}),
-        Row("DTrHTR, pretrained", Trained(change=softmax, course=SyntheticFirst()), {CER: 2.98, PARAMETERS: 73}),
-        Row(
+        TableRow("DRetHTR", DRETHTR, {CER: 4.49, WER: 13.05, PARAMETERS: 73}),
+        TableRow("DTrHTR", Trained(change=softmax), {CER: 4.49, PARAMETERS: 73}),
+        TableRow("RetHTR", Trained(change=rethtr), {CER: 4.45, WER: 12.93, PARAMETERS: 136}),
+        TableRow("TrHTR", Trained(change=trhtr), {PARAMETERS: 133}),
+        TableRow("DRetHTR, pretrained", Trained(course=SyntheticFirst()), {CER: 2.97, WER: 9.13, PARAMETERS: 73}),
+        TableRow("DTrHTR, pretrained", Trained(change=softmax, course=SyntheticFirst()), {CER: 2.98, PARAMETERS: 73}),
+        TableRow(
             "RetHTR, pretrained",
             Trained(change=rethtr, course=SyntheticFirst()),
             {CER: 3.01, WER: 9.20, PARAMETERS: 136},
@@ -64,73 +64,75 @@ DECODER_ONLY = Table(
     ),
     ("RetHTR and TrHTR are built from their description; the released tree does not have them.",),
 )
-BACKBONES = Table(
+BACKBONES = PaperTable(
     "backbones",
     "Backbones, all from random weights",
     "Table 5",
     (
-        Row("EfficientNetV2-S", Trained(change=EFFICIENTNET), {CER: 4.49}),
-        Row("ResNet-50", Trained(change=RESNET), {CER: 14.5}),
-        Row("ShallowCNN", Trained(change=SHALLOW), {CER: 30.0}),
-        Row("EfficientNetV2-S, pretrained", Trained(change=EFFICIENTNET, course=SyntheticFirst()), {CER: 2.97}),
-        Row("ResNet-50, pretrained", Trained(change=RESNET, course=SyntheticFirst()), {CER: 4.57}),
-        Row("ShallowCNN, pretrained", Trained(change=SHALLOW, course=SyntheticFirst()), {CER: 4.23}),
+        TableRow("EfficientNetV2-S", Trained(change=EFFICIENTNET), {CER: 4.49}),
+        TableRow("ResNet-50", Trained(change=RESNET), {CER: 14.5}),
+        TableRow("ShallowCNN", Trained(change=SHALLOW), {CER: 30.0}),
+        TableRow("EfficientNetV2-S, pretrained", Trained(change=EFFICIENTNET, course=SyntheticFirst()), {CER: 2.97}),
+        TableRow("ResNet-50, pretrained", Trained(change=RESNET, course=SyntheticFirst()), {CER: 4.57}),
+        TableRow("ShallowCNN, pretrained", Trained(change=SHALLOW, course=SyntheticFirst()), {CER: 4.23}),
     ),
-    ("The published runs drew the loaded ImageNet weights anew, so all three began at random.",),
+    ("The published runs reinitialized the loaded ImageNet weights, so all three started at random.",),
 )
-GAMMA = Table(
+GAMMA = PaperTable(
     "gamma",
     "γ: how fast each layer forgets",
     "Table 6",
     (
-        Row("layer-wise", DRETHTR, {CER: 4.49}),
-        Row("original", Trained(change=mixing(Retentive(Scheduled("original")))), {CER: 4.65}),
-        Row("data-dependent", Trained(change=mixing(Retentive(Gated()))), {CER: 4.66}),
-        Row("small", Trained(change=mixing(Retentive(Scheduled("small")))), {CER: 4.60}),
-        Row("head-wise", Trained(change=mixing(Retentive(Scheduled("headwise")))), {CER: 4.51}),
-        Row("softmax", Trained(change=softmax), {CER: 4.49}),
+        TableRow("layer-wise", DRETHTR, {CER: 4.49}),
+        TableRow("original", Trained(change=mixing(Retentive(Scheduled("original")))), {CER: 4.65}),
+        TableRow("data-dependent", Trained(change=mixing(Retentive(Gated()))), {CER: 4.66}),
+        TableRow("small", Trained(change=mixing(Retentive(Scheduled("small")))), {CER: 4.60}),
+        TableRow("head-wise", Trained(change=mixing(Retentive(Scheduled("headwise")))), {CER: 4.51}),
+        TableRow("softmax", Trained(change=softmax), {CER: 4.49}),
     ),
     ("The published 4.66 cannot be relied on: the released code decodes data-dependent γ by other formulas.",),
 )
-PRIOR = Table(
+PRIOR = PaperTable(
     "prior",
     "Image prior: how image tokens weigh each other by distance",
     "Table 7",
     (
-        Row("none", DRETHTR, {CER: 4.49}),
-        Row("decay", Trained(change=weighing(Multiplied(Scheduled("original")))), {CER: 4.41}),
-        Row("layer-wise decay", Trained(change=weighing(Multiplied())), {CER: 4.35}),
-        Row("layer-wise decay, before the softmax", Trained(change=weighing(Added()))),
+        TableRow("none", DRETHTR, {CER: 4.49}),
+        TableRow("decay", Trained(change=weighing(Multiplied(Scheduled("original")))), {CER: 4.41}),
+        TableRow("layer-wise decay", Trained(change=weighing(Multiplied())), {CER: 4.35}),
+        TableRow("layer-wise decay, before the softmax", Trained(change=weighing(Added()))),
     ),
 )
-MIXER = Table(
+MIXER = PaperTable(
     "mixer",
     "How text weighs image and text",
     "Sec. 7 (future work); not in a table",
     (
-        Row("ARMF: softmax for the image, retention for the text", DRETHTR, {CER: 4.49}),
-        Row("one softmax", Trained(change=softmax), {CER: 4.49}),
-        Row("two softmaxes", Trained(change=mixing(SplitSoftmax()))),
-        Row("one softmax, fading", Trained(change=mixing(JointSoftmax(Fade())))),
-        Row("two softmaxes, fading", Trained(change=mixing(SplitSoftmax(Fade())))),
-        Row("ARMF, D not normalized", Trained(change=mixing(Retentive(normalize=False)))),
-        Row("ARMF, heads normed", Trained(change=giving_out(HeadNorm()))),
-        Row("ARMF, swish gate", Trained(change=giving_out(SwishGate()))),
+        TableRow("ARMF: softmax for the image, retention for the text", DRETHTR, {CER: 4.49}),
+        TableRow("one softmax", Trained(change=softmax), {CER: 4.49}),
+        TableRow("two softmaxes", Trained(change=mixing(SplitSoftmax()))),
+        TableRow("one softmax, fading", Trained(change=mixing(JointSoftmax(Fade())))),
+        TableRow("two softmaxes, fading", Trained(change=mixing(SplitSoftmax(Fade())))),
+        TableRow("ARMF, D not normalized", Trained(change=mixing(Retentive(normalize=False)))),
+        TableRow("ARMF, heads normed", Trained(change=giving_out(HeadNorm()))),
+        TableRow("ARMF, swish gate", Trained(change=giving_out(SwishGate()))),
     ),
 )
-TOKENS = Table(
+TOKENS = PaperTable(
     "tokens",
     "Characters against pieces of words, before and after fine-tuning",
     "Table 8",
     (
-        Row("characters", Trained(change=base_with_prior, course=SyntheticFirst()), {CER: 2.26, WER: 6.55}),
-        Row(
+        TableRow("characters", Trained(change=base_with_prior, course=SyntheticFirst()), {CER: 2.26, WER: 6.55}),
+        TableRow(
             "500 pieces",
             Trained(change=both(base_with_prior, in_pieces), course=SyntheticFirst()),
             {CER: 2.36, WER: 4.81},
         ),
-        Row("characters, zero-shot", Trained(change=base_with_prior, course=SyntheticOnly()), {CER: 11.72, WER: 42.09}),
-        Row(
+        TableRow(
+            "characters, zero-shot", Trained(change=base_with_prior, course=SyntheticOnly()), {CER: 11.72, WER: 42.09}
+        ),
+        TableRow(
             "500 pieces, zero-shot",
             Trained(change=both(base_with_prior, in_pieces), course=SyntheticOnly()),
             {CER: 9.12, WER: 19.87},
@@ -138,12 +140,12 @@ TOKENS = Table(
     ),
     ("The published rates of pieces are of texts joined with spaces on both sides, and not comparable.",),
 )
-SETS_OF_LINES = Table(
+SETS_OF_LINES = PaperTable(
     "data-sets",
     "Data sets, after pretraining on synthetic English",
     "Table 9",
     tuple(
-        Row(title, Trained(change=base_with_prior, course=SyntheticFirst(), lines=lines, alphabet=SETS), paper)
+        TableRow(title, Trained(change=base_with_prior, course=SyntheticFirst(), lines=lines, alphabet=SETS), paper)
         for title, lines, paper in (
             ("IAM", IAM, {CER: 2.26, LINES: 2915}),
             ("RIMES", RIMES, {CER: 1.81, LINES: 778}),
@@ -153,39 +155,39 @@ SETS_OF_LINES = Table(
     ),
     ("READ-2016: here the official test lines; the paper's 1,043 are the official validation lines.",),
 )
-EFFICIENCY = Table(
+EFFICIENCY = PaperTable(
     "efficiency",
     "Time and memory of one pass over the test lines of IAM",
     "Tables 4 and 10",
     (
-        Row("DRetHTR, beam 6", Timed(beams=6), {PARAMETERS: 73, SECONDS: 52.8, GIGABYTES: 9}),
-        Row("RetHTR, beam 6", Timed(change=rethtr, beams=6), {PARAMETERS: 136, SECONDS: 170.4, GIGABYTES: 11}),
-        Row("DTrHTR, beam 6", Timed(change=softmax, beams=6), {PARAMETERS: 73, SECONDS: 64.5, GIGABYTES: 15}),
-        Row("TrHTR, beam 6", Timed(change=trhtr, beams=6), {PARAMETERS: 133, SECONDS: 189.4, GIGABYTES: 16}),
-        Row("DRetHTR, beam 10", Timed(beams=10), {PARAMETERS: 73, SECONDS: 67, GIGABYTES: 14.5}),
-        Row("DTrHTR, beam 10", Timed(change=softmax, beams=10), {PARAMETERS: 73, SECONDS: 110, GIGABYTES: 25.1}),
-        Row(
+        TableRow("DRetHTR, beam 6", Timed(beams=6), {PARAMETERS: 73, SECONDS: 52.8, GIGABYTES: 9}),
+        TableRow("RetHTR, beam 6", Timed(change=rethtr, beams=6), {PARAMETERS: 136, SECONDS: 170.4, GIGABYTES: 11}),
+        TableRow("DTrHTR, beam 6", Timed(change=softmax, beams=6), {PARAMETERS: 73, SECONDS: 64.5, GIGABYTES: 15}),
+        TableRow("TrHTR, beam 6", Timed(change=trhtr, beams=6), {PARAMETERS: 133, SECONDS: 189.4, GIGABYTES: 16}),
+        TableRow("DRetHTR, beam 10", Timed(beams=10), {PARAMETERS: 73, SECONDS: 67, GIGABYTES: 14.5}),
+        TableRow("DTrHTR, beam 10", Timed(change=softmax, beams=10), {PARAMETERS: 73, SECONDS: 110, GIGABYTES: 25.1}),
+        TableRow(
             "DRetHTR, 500 pieces",
             Timed(beams=10, tokens=PIECES, vocabulary=500),
             {PARAMETERS: 74, SECONDS: 44, GIGABYTES: 14.9},
         ),
-        Row(
+        TableRow(
             "DTrHTR, 500 pieces",
             Timed(change=softmax, beams=10, tokens=PIECES, vocabulary=500),
             {PARAMETERS: 74, SECONDS: 69, GIGABYTES: 23.9},
         ),
-        Row(
+        TableRow(
             "DRetHTR-BASE, beam 10",
             Timed(change=base_with_prior, beams=10),
             {PARAMETERS: 107, SECONDS: 123, GIGABYTES: 22.14},
         ),
-        Row(
+        TableRow(
             "DTrHTR-BASE, beam 10",
             Timed(change=both(base, softmax), beams=10),
             {PARAMETERS: 107, SECONDS: 233, GIGABYTES: 36.25},
         ),
         *(
-            Row(f"TrOCR-{name}, beam 10", TimedTrOCR(network=network, beams=10), paper)
+            TableRow(f"TrOCR-{name}, beam 10", TimedTrOCR(network=network, beams=10), paper)
             for name, network, paper in (
                 ("SMALL", trocr_small, {PARAMETERS: 62, SECONDS: 310, GIGABYTES: 9.1}),
                 ("BASE", trocr_base, {PARAMETERS: 334, SECONDS: 1717, GIGABYTES: 12.3}),
@@ -198,12 +200,12 @@ EFFICIENCY = Table(
         "to tokens, random weights. TrOCR: as the transformers package has it, a piece for every 4 characters.",
     ),
 )
-BEAMS = Table(
+BEAMS = PaperTable(
     "beams",
     "Beams, scored as published",
     "Fig. 7",
     tuple(
-        Row(
+        TableRow(
             f"{beams} beams" if beams > 1 else "1 beam",
             Trained(change=base_with_prior, course=SyntheticFirst(), strategy=PublishedBeam(beams)),
             {CER: cer} if cer else {},
@@ -212,20 +214,22 @@ BEAMS = Table(
     ),
     ("Seconds are those of reading all test lines, from images to texts.",),
 )
-PRETRAINING = Table(
+PRETRAINING = PaperTable(
     "pretraining",
     "What synthetic lines are good for",
     "Tables 3 and 8",
     (
-        Row("real lines", DRETHTR, {CER: 4.49, WER: 13.05}),
-        Row("synthetic, then real lines", Trained(course=SyntheticFirst()), {CER: 2.97, WER: 9.13}),
-        Row("synthetic lines", Trained(course=SyntheticOnly())),
-        Row(
+        TableRow("real lines", DRETHTR, {CER: 4.49, WER: 13.05}),
+        TableRow("synthetic, then real lines", Trained(course=SyntheticFirst()), {CER: 2.97, WER: 9.13}),
+        TableRow("synthetic lines", Trained(course=SyntheticOnly())),
+        TableRow(
             "BASE: synthetic, then real lines",
             Trained(change=base_with_prior, course=SyntheticFirst()),
             {CER: 2.26, WER: 6.55},
         ),
-        Row("BASE: synthetic lines", Trained(change=base_with_prior, course=SyntheticOnly()), {CER: 11.72, WER: 42.09}),
+        TableRow(
+            "BASE: synthetic lines", Trained(change=base_with_prior, course=SyntheticOnly()), {CER: 11.72, WER: 42.09}
+        ),
     ),
 )
 TABLES = {

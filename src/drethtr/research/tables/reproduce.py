@@ -1,4 +1,4 @@
-"""Run rows and keep what they give: a finished row is never run again, a started one goes on."""
+"""Run rows and keep their results: a finished row is never run again, an interrupted one resumes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,12 +8,12 @@ from drethtr.base.errors import ConfigError
 from drethtr.research.benchmarks.report import machine
 from drethtr.research.tables.result import Result
 from drethtr.research.tables.stage import Conditions, wait_for_all
-from drethtr.research.tables.table import Row, Table
+from drethtr.research.tables.table import PaperTable, TableRow
 from drethtr.training.devices import Devices
 
 
 def with_material(conditions: Conditions) -> Conditions:
-    """The same with all that the scale makes itself; only one process makes it."""
+    """The conditions with the data that the scale generates; only one process generates them."""
     devices, made = Devices.open(conditions.device), conditions.folder / "made"
     if devices.leads:
         conditions.scale.material(conditions.material, made)
@@ -21,7 +21,7 @@ def with_material(conditions: Conditions) -> Conditions:
     return replace(conditions, material=conditions.scale.material(conditions.material, made))
 
 
-def reproduce(table: Table, rows: Sequence[Row], seeds: int, conditions: Conditions) -> None:
+def reproduce(table: PaperTable, rows: Sequence[TableRow], seeds: int, conditions: Conditions) -> None:
     """Run rows with seeds from 0, one after the other; results lie in the folder of the conditions.
 
     Raises:
@@ -32,15 +32,15 @@ def reproduce(table: Table, rows: Sequence[Row], seeds: int, conditions: Conditi
     check_kept(table, conditions)
     wanted = [(row, seed) for seed in range(seeds) for row in rows]
     for row, seed in wanted:
-        row.experiment.fingerprint(conditions, seed)  # refuses at once what would be missing later
+        row.experiment.fingerprint(conditions, seed)  # fails at once if data are missing
     missing = [(row, seed) for row, seed in wanted if not result_path(conditions.folder, table, row, seed).exists()]
     for number, (row, seed) in enumerate(missing, start=1):
         conditions.say(f"[{number}/{len(missing)}] {table.name}: {row.name}, seed {seed}")
         run_row(table, row, seed, conditions)
 
 
-def check_kept(table: Table, conditions: Conditions) -> None:
-    """See that all results of a table may stand beside each other; of which nobody can tell, it says so.
+def check_kept(table: PaperTable, conditions: Conditions) -> None:
+    """Check that all results of a table are comparable; report those for which this is unknown.
 
     Raises:
         ConfigError: naming those of other settings or data.
@@ -54,15 +54,15 @@ def check_kept(table: Table, conditions: Conditions) -> None:
             if rows[kept.row].experiment.fingerprint(conditions, kept.seed) != kept.fingerprint:
                 others.append(str(path))
         except ConfigError as error:
-            conditions.say(f"{path}: whether it is of the same settings and data is not known: {error}")
+            conditions.say(f"{path}: cannot check that it has the same settings and data: {error}")
     if others:
         raise ConfigError(
-            f"{', '.join(others)}: of other settings, data or another version; choose another --output, or delete what "
-            "is to be run again"
+            f"{', '.join(others)}: of other settings, data or another version; choose another --output, or delete "
+            "these files to run the rows again"
         )
 
 
-def run_row(table: Table, row: Row, seed: int, conditions: Conditions) -> None:
+def run_row(table: PaperTable, row: TableRow, seed: int, conditions: Conditions) -> None:
     """Run a row and keep its result; of several processes, one measures and the others wait."""
     row.experiment.prepare(conditions, seed)
     devices = Devices.open(conditions.device)
@@ -76,14 +76,14 @@ def run_row(table: Table, row: Row, seed: int, conditions: Conditions) -> None:
     wait_for_all(devices)
 
 
-def result_path(folder: Path, table: Table, row: Row, seed: int) -> Path:
+def result_path(folder: Path, table: PaperTable, row: TableRow, seed: int) -> Path:
     """Where the result of a row is kept."""
     name = "_".join("".join(c if c.isalnum() or c == "-" else " " for c in row.name).split())
     return folder / table.name / f"{name}.{seed}.json"
 
 
-def finished(folder: Path, table: Table) -> dict[str, list[Result]]:
-    """What there is of a table, by row, in the order of rows and seeds."""
+def finished(folder: Path, table: PaperTable) -> dict[str, list[Result]]:
+    """The results of a table so far, by row, in the order of rows and seeds."""
     results = {}
     for row in table.rows:
         found, seed = [], 0

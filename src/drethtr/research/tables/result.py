@@ -1,4 +1,4 @@
-"""What a row gave, and how it is kept."""
+"""The result of a row, and its file."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class ReadLine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Measurement:
     """What was measured: figures by `MEASURES`; of a trained system also its model, the lines it read, their files."""
 
     figures: Mapping[str, float]
@@ -70,7 +70,7 @@ class Result:
     row: str
     seed: int
     fingerprint: str
-    outcome: Outcome
+    outcome: Measurement
     machine: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
@@ -90,7 +90,7 @@ class Result:
             outcome = found.pop("outcome")
             lines = tuple(ReadLine(**line | {"counts": Counts(**line["counts"])}) for line in outcome.pop("lines"))
             files = tuple(outcome.pop("files"))
-            return cls(outcome=Outcome(lines=lines, files=files, **outcome), **found)
+            return cls(outcome=Measurement(lines=lines, files=files, **outcome), **found)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise DataError(f"{path}: not the result of a row ({error}); delete it to run the row again") from error
 

@@ -13,7 +13,7 @@ from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import QUICK, Rounds
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
 from drethtr.research.tables.made_lines import make_material
-from drethtr.research.tables.material import Material
+from drethtr.research.tables.material import PaperData
 from drethtr.research.tables.start import FinishedImagePart
 from drethtr.training.feed.batch import BatchConfig
 from drethtr.training.objective import LossConfig
@@ -23,13 +23,13 @@ from drethtr.training.tuning import Whole
 
 
 class Scale(ABC):
-    """What becomes of the paper's runs before a row changes them.
+    """How the paper's runs are scaled before a row changes them.
 
     strategy      how test lines are read where a row does not say
     batch         lines decoded at a time where time and memory are measured
     rounds        how often that is measured
-    memory        whether memory is measured, too
-    trocr_layers  how many layers the halves of a TrOCR have; none: as many as its makers gave it
+    memory        whether memory is measured as well
+    trocr_layers  layers of a TrOCR's encoder and decoder; empty: as published
     """
 
     name: ClassVar[str]
@@ -43,7 +43,7 @@ class Scale(ABC):
     def fit(self, run: RunConfig) -> RunConfig:
         """The run at this scale."""
 
-    def material(self, given: Material, folder: Path) -> Material:
+    def material(self, given: PaperData, folder: Path) -> PaperData:
         """What to train on; `folder` is for what has to be made."""
         return given
 
@@ -60,11 +60,11 @@ class Full(Scale):
 
 
 class Small(Scale):
-    """Two minutes per training on a core: a narrow decoder of as many layers, on an image part that is finished.
+    """Two minutes per training on one core: a narrow decoder with as many layers, on a trained image part.
 
-    What the tables vary is the decoder's, and an autoregressive decoder learns to look at the image only after many
-    times the lines that can be seen in this time. So the image part is that of the shipped model, and its CTC draft
-    tells the decoder where it is in the line and what seems to stand there.
+    The tables vary the decoder, and an autoregressive decoder learns to attend to the image only after far more lines
+    than fit into this time. So the image part is that of the shipped model, whose CTC draft gives the decoder its
+    reading position and the characters there.
     """
 
     name = "small"
@@ -107,7 +107,7 @@ class Small(Scale):
 
 
 class Smoke(Scale):
-    """A second or two, on lines made by the way; the figures mean nothing."""
+    """A second or two, on generated lines; the figures mean nothing."""
 
     name = "smoke"
     strategy = PublishedGreedy(limit=12)
@@ -132,5 +132,5 @@ class Smoke(Scale):
             save_every=8,
         )
 
-    def material(self, given: Material, folder: Path) -> Material:
+    def material(self, given: PaperData, folder: Path) -> PaperData:
         return make_material(folder)

@@ -1,7 +1,7 @@
-"""What a row has to train: one run, or several one after the other, shared by all rows that need the very same.
+"""The trainings of a row: one run, or several in sequence, shared by all rows that need the same ones.
 
-A stage lies in a folder named after its settings and the content of its files. When it is finished only the best model
-stays there, with the run it came from; until then it can be gone on with.
+A stage has a folder named after its settings and the content of its files. A finished stage keeps only the best model
+and its run; an unfinished one can be resumed.
 """
 
 import json
@@ -16,7 +16,7 @@ import torch
 from drethtr.base import config
 from drethtr.base.atomic import atomic_write
 from drethtr.recognition.model_file import load_model
-from drethtr.research.tables.material import Material, contents
+from drethtr.research.tables.material import PaperData, contents
 from drethtr.research.tables.scale import Scale
 from drethtr.research.tables.start import FinishedImagePart
 from drethtr.training.devices import Devices
@@ -32,10 +32,10 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Conditions:
-    """Where rows are run, on what, and how large; `say` is told what is going on."""
+    """Where rows are run, on what device and at what scale; `say` receives progress messages."""
 
     scale: Scale
-    material: Material
+    material: PaperData
     output: Path
     device: torch.device
     workers: int = 1
@@ -48,11 +48,11 @@ class Conditions:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A training run; if it goes on from the model of another stage, that is `after`."""
+class TrainingStage:
+    """A training run; `after` is the stage whose model it starts from, if any."""
 
     run: RunConfig
-    after: "Stage | None" = None
+    after: "TrainingStage | None" = None
 
     @property
     def runs(self) -> list[RunConfig]:
@@ -61,12 +61,12 @@ class Stage:
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same settings and lines, wherever the lines lie."""
+        """A digest of settings and lines, wherever the files are."""
         return digest([config.to_dict(as_read(run)) for run in self.runs])
 
 
 def as_read(run: RunConfig) -> RunConfig:
-    """A run with what is in its files in place of where they are."""
+    """A run with digests of its files instead of their paths."""
     return replace(
         run,
         train=tuple(source_as_read(source) for source in run.train),
@@ -76,7 +76,7 @@ def as_read(run: RunConfig) -> RunConfig:
 
 
 def source_as_read(source: Source) -> Source:
-    """The same of the lines to train on, or of what they are made of."""
+    """A source with digests of its files instead of their paths."""
     match source:
         case FromFiles():
             return replace(source, paths=contents(source.paths))
@@ -87,7 +87,7 @@ def source_as_read(source: Source) -> Source:
 
 
 def start_as_read(start: Start) -> Start:
-    """The same of what a run starts from."""
+    """A start with digests of its files instead of their paths."""
     match start:
         case InPieces():
             return replace(start, paths=contents(start.paths), start=start_as_read(start.start))
@@ -101,8 +101,8 @@ def digest(settings: Any) -> str:
     return blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=6).hexdigest()
 
 
-def carry_out(stage: Stage, conditions: Conditions) -> Path:
-    """Train what is not trained yet, going on where it stopped, and return the path of the model.
+def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
+    """Train a stage, resuming what was interrupted, and return the path of the model.
 
     Raises:
         ConfigError, DataError: if a setting does not fit, or lines cannot be used.
@@ -128,5 +128,5 @@ def carry_out(stage: Stage, conditions: Conditions) -> Path:
 
 
 def wait_for_all(devices: Devices) -> None:
-    """Until every process is here: what one of them has saved, the others are about to load."""
+    """Wait for all processes, so that the others can load what one of them has saved."""
     devices.agree(False)

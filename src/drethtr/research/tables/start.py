@@ -1,4 +1,4 @@
-"""First weights that only experiments need: an image part that is finished."""
+"""Initial weights that only experiments need: a trained image part."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,18 +17,18 @@ from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
 from drethtr.training.start import Start
 
 UNLIKELY = -8.0
-"""The logit with which a token begins that the image part has never seen."""
+"""The initial logit of a token that the image part does not know."""
 TOLD = 0.5
-"""How large what is told of a character is; of a place, it is 0.7 (a sinusoid's)."""
+"""Standard deviation of what a draft character adds to an image token; a sinusoid's is 0.7."""
 
 
 @dataclass(frozen=True)
 class FinishedImagePart(Start):
     """Backbone and CTC draft from a model; the rest begins at random.
 
-    At first an image token holds what the draft reads there, and its reading position on the very scale of the text's:
-    where to look and what stands there need not be discovered. What else the backbone saw is added as it is learned.
-    `digest` is of the model's file: runs on two versions of it are never taken for one.
+    Image tokens start as what the draft reads there plus their reading position on the scale of the text positions, so
+    that the decoder need not discover them; other features of the backbone are learned. `digest` is that of the model's
+    file: runs on two versions of it differ.
     """
 
     path: str
@@ -64,7 +64,7 @@ class FinishedImagePart(Start):
 
 @torch.no_grad()
 def tell(network: DRetHTR, ctc: CTCHead) -> None:
-    """Let image tokens begin as their place and what the draft reads there; where it reads nothing, nothing."""
+    """Start image tokens as their reading position and what the draft reads there, if anything."""
     if ctc.place is not None and ctc.inform is not None:
         nn.init.eye_(ctc.place.weight)
         nn.init.normal_(ctc.inform.weight, std=TOLD)

@@ -9,7 +9,7 @@ from drethtr.research.tables.experiment import Experiment
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A system, what is done to measure it, and its published figures, by `result.MEASURES`."""
 
     name: str
@@ -18,16 +18,16 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """Rows, the first being the one that the others are compared with; `source` is where in the paper they stand."""
 
     name: str
     title: str
     source: str
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
 
-    def chosen(self, names: Sequence[str]) -> tuple[Row, ...]:
+    def chosen(self, names: Sequence[str]) -> tuple[TableRow, ...]:
         """The rows of some names, or all if there are none.
 
         Raises:

@@ -1,7 +1,7 @@
 """Rows that train nothing: how long decoding takes and how much memory, as `drethtr bench` measures it.
 
-The paper's time is one pass over the test lines of IAM, so many at a time; here some batches are timed, with texts that
-end after as many tokens as those lines have on average.
+The paper reports one pass over the test lines of IAM in batches; here some batches are timed, with texts that end after
+the mean number of tokens of those lines.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from drethtr.research.tables.course import Change
 from drethtr.research.tables.experiment import Experiment
 from drethtr.research.tables.material import Lines
 from drethtr.research.tables.published import training
-from drethtr.research.tables.result import GIGABYTES, PARAMETERS, SECONDS, Outcome
+from drethtr.research.tables.result import GIGABYTES, PARAMETERS, SECONDS, Measurement
 from drethtr.research.tables.stage import Conditions, digest
 from drethtr.research.tables.trained import unchanged
 
@@ -35,7 +35,7 @@ NONE = Lines((), (), ())
 
 @dataclass(frozen=True, kw_only=True)
 class Timed(Experiment):
-    """Decode with so many beams and texts of so many tokens, out of so many that there are."""
+    """Decode texts of `tokens` tokens from a vocabulary of this size, with `beams` beams."""
 
     change: Change = unchanged
     beams: int
@@ -63,7 +63,7 @@ class Timed(Experiment):
     def prepare(self, conditions: Conditions, seed: int) -> None:
         """Nothing: the weights are random."""
 
-    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+    def measure(self, conditions: Conditions, seed: int) -> Measurement:
         task = self.task(conditions)
         contender = Contender("ours", partial(prepare_ours, task, task.config.mixer))
         return timed(contender, build(task, task.config.mixer), conditions)
@@ -85,7 +85,7 @@ class TimedTrOCR(Experiment):
         """Nothing: the weights are random; but refuse without the package."""
         check_transformers()
 
-    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+    def measure(self, conditions: Conditions, seed: int) -> Measurement:
         made = partial(self.network, *conditions.scale.trocr_layers)
         prepare = partial(prepare_trocr, made, conditions.scale.batch, self.beams, conditions.device)
         return timed(Contender("TrOCR", prepare), made(), conditions)
@@ -97,7 +97,7 @@ def prepare_trocr(build: Callable[[], Any], batch: int, beams: int, device: torc
     return partial(write_pieces, network, pixels, CHARACTERS, beams)
 
 
-def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> Outcome:
+def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> Measurement:
     """What one batch takes, the time as for all test lines."""
     scale = conditions.scale
     conditions.say(f"decoding {scale.batch} lines at a time")
@@ -109,4 +109,4 @@ def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> O
     if scale.memory:
         peak = memory_race(contender.name, [contender], conditions.device, {})
         figures[GIGABYTES] = peak.spread(contender.name).median / 1e3
-    return Outcome(figures=figures)
+    return Measurement(figures=figures)

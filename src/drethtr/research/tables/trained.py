@@ -14,7 +14,7 @@ from drethtr.recognition.model_file import Model, load_model
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategy import Strategy
-from drethtr.research.tables.course import Change, Course, Plan, RealOnly
+from drethtr.research.tables.course import Change, Course, RealOnly, Variation
 from drethtr.research.tables.experiment import Experiment
 from drethtr.research.tables.likelihood import nats_of_lines
 from drethtr.research.tables.material import IAM, contents
@@ -26,12 +26,12 @@ from drethtr.research.tables.result import (
     PARAMETERS,
     SECONDS,
     WER,
-    Outcome,
+    Measurement,
     ReadLine,
     Share,
     mean_of_batches,
 )
-from drethtr.research.tables.stage import Conditions, Stage, carry_out, digest
+from drethtr.research.tables.stage import Conditions, TrainingStage, carry_out, digest
 from drethtr.training.run import RunConfig
 
 
@@ -57,12 +57,12 @@ class Trained(Experiment):
     alphabet: tuple[str, ...] = (IAM,)
     strategy: Strategy | None = None
 
-    def stage(self, conditions: Conditions, seed: int) -> Stage:
+    def stage(self, conditions: Conditions, seed: int) -> TrainingStage:
         """What has to be trained."""
         material = conditions.material
         alphabet = [path for name in self.alphabet for path in material.lines(name).train]
-        plan = Plan(self.change, conditions.scale, seed)
-        return self.course.stage(plan, material.lines(self.lines), alphabet, material)
+        variation = Variation(self.change, conditions.scale, seed)
+        return self.course.stage(variation, material.lines(self.lines), alphabet, material)
 
     def reader(self, conditions: Conditions) -> Strategy:
         """How test lines are read."""
@@ -79,7 +79,7 @@ class Trained(Experiment):
         check_apart({name: open_all(files) for name, files in splits.items()})
         carry_out(self.stage(conditions, seed), conditions)
 
-    def measure(self, conditions: Conditions, seed: int) -> Outcome:
+    def measure(self, conditions: Conditions, seed: int) -> Measurement:
         path = carry_out(self.stage(conditions, seed), conditions)
         model = load_model(path)
         network = TorchNetwork(network_of(model, conditions.device))  # for every row, so that seconds compare
@@ -95,7 +95,7 @@ class Trained(Experiment):
         readings = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
         figures, read = measured(recognizer.model, samples, readings, nats_of_lines(recognizer, samples))
-        return Outcome(figures=figures | {SECONDS: seconds}, lines=read, files=files, model=str(path))
+        return Measurement(figures=figures | {SECONDS: seconds}, lines=read, files=files, model=str(path))
 
 
 def measured(
