@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from drethtr.recognition.search.decoders import PublishedBeam, PublishedGreedy
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
-from drethtr.cli.choices import decoder_name, decoder_named, precision_named
-from drethtr.network.precision import Precision
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
+from drethtr.recognition.precision import Precision
+from drethtr.recognition.recognizer import precision_named
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts, name_of, strategy_named
+from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,11 @@ from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Veri
         ("beam", Beam()),
         ("beam:3", Beam(3)),
         ("joint", Joint()),
-        ("careful", Joint(widths=(1.0, 0.8, 1.2))),
+        ("careful", Joint(stretches=(1.0, 0.8, 1.2))),
     ],
 )
-def test_decoders_have_names(name, decoder):
-    assert decoder_named(name) == decoder
+def test_strategies_have_names(name, decoder):
+    assert strategy_named(name) == decoder
 
 
 @pytest.mark.parametrize(
@@ -37,20 +37,20 @@ def test_decoders_have_names(name, decoder):
         (PublishedBeam(3), "published:3"),
         (Joint(), "joint"),
         (Joint(ctc_weight=0.55, language_weight=0.35), "joint"),
-        (Joint(widths=(1.0, 0.8, 1.2)), "careful"),
-        (Joint(widths=(1.0, 0.8, 1.2)).fitted(Joint(ctc_weight=0.55)), "careful"),
+        (Joint(stretches=(1.0, 0.8, 1.2)), "careful"),
+        (Joint(stretches=(1.0, 0.8, 1.2)).completed_by(Joint(ctc_weight=0.55)), "careful"),
         (Beam(3, length_exponent=0.5), "Beam(beams=3, length_exponent=0.5)"),
         (Joint(candidates=9), repr(Joint(candidates=9))),
     ],
 )
 def test_decoders_are_called_as_they_are_typed(decoder, name):
-    assert decoder_name(decoder) == name
+    assert name_of(decoder) == name
 
 
 @pytest.mark.parametrize("name", ["verifed", "joint:3", "beam:x"])
 def test_other_names_are_refused(name):
     with pytest.raises(ConfigError, match=name):
-        decoder_named(name)
+        strategy_named(name)
 
 
 def test_precision_that_is_unknown_is_answered_with_the_nearest():
@@ -63,7 +63,7 @@ def test_alternatives_are_in_json(drethtr, lines, tiny_path, decoder):
     image = lines / "two.png"
     arguments = ("transcribe", image, "--model", tiny_path, "--decoder", decoder, "--format", "json")
     found = json.loads(drethtr(*arguments, "--alternatives", "3").out)["alternatives"]
-    [reading] = Recognizer.load(tiny_path, decoder=decoder_named(decoder), alternatives=3).read([image])
+    [reading] = Recognizer.load(tiny_path, decoder=strategy_named(decoder), alternatives=3).read([image])
     assert [text["text"] for text in found] == [other.text for other in reading.alternatives]
     assert found[0]["text"] == reading.text and 2 <= len(found) <= 4
     assert json.loads(drethtr(*arguments).out)["alternatives"] == []
@@ -72,18 +72,6 @@ def test_alternatives_are_in_json(drethtr, lines, tiny_path, decoder):
 def test_alternatives_have_no_place_elsewhere(drethtr, lines, tiny_path):
     outcome = drethtr("transcribe", lines, "--model", tiny_path, "--alternatives", "3")
     assert outcome.code == 2 and "json" in outcome.err
-
-
-def test_drift_is_told(drethtr, lines, tiny_path):
-    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--decoder", "greedy", "--check-drift")
-    assert outcome.code == 0 and len(outcome.out.splitlines()) == 2
-    assert outcome.err.startswith("drift: ") and "within the tolerated 0.001" in outcome.err
-
-
-def test_too_much_drift_is_a_warning(drethtr, lines, tiny_path, monkeypatch):
-    monkeypatch.setattr("drethtr.research.drift.TOLERANCE", -1.0)
-    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--decoder", "greedy", "--check-drift")
-    assert outcome.code == 0 and "warning" in outcome.err
 
 
 def test_images_may_be_read_in_bfloat16(drethtr, lines, tiny_path):

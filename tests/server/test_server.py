@@ -304,7 +304,7 @@ def test_who_answers(ask):
             400,
             "/page has no parameter 'fromat'; did you mean 'format'?; known: format, name",
         ),
-        ("/line?format=alto", b"x", 400, "/line has no parameter 'format'; it takes none"),
+        ("/line?format=alto", b"x", 400, "/line has no parameter 'format'; it has none"),
         ("/line", b"%PDF-1.7", 422, "a PDF is not an image of a line; POST it to /page"),
         ("/nowhere", b"x", 404, "there is no POST /nowhere; known: GET /, POST /line, POST /page"),
         ("/line", None, 405, "there is no GET /line; known: GET /, POST /line, POST /page"),

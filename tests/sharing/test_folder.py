@@ -37,14 +37,14 @@ def test_weights_are_stored_small_where_that_loses_nothing(tiny_model, tmp_path)
 @pytest.mark.parametrize("text", ["# Letters\n", "---\nlicense: mit\n---\nlibrary_name: drethtr\n", "---\n\xe9"])
 def test_a_readme_of_something_else_stays(text, tiny_model, tmp_path):
     (tmp_path / README).write_text(text, encoding="latin-1")
-    with pytest.raises(DataError, match=r"README\.md: is not that of a model of drethtr"):
+    with pytest.raises(DataError, match=r"README\.md: not a README written by drethtr"):
         save_pretrained(tiny_model, tmp_path)
     assert [(path.name, path.read_text(encoding="latin-1")) for path in tmp_path.iterdir()] == [(README, text)]
 
 
 def test_weights_of_something_else_stay(tiny_model, tmp_path):
     (tmp_path / MODEL).write_bytes(b"of another project")
-    with pytest.raises(DataError, match=r"model\.safetensors: has no README\.md of drethtr beside it"):
+    with pytest.raises(DataError, match=r"model\.safetensors: has no README\.md by drethtr beside it"):
         save_pretrained(tiny_model, tmp_path)
     assert (tmp_path / MODEL).read_bytes() == b"of another project"
 
@@ -108,10 +108,10 @@ def test_a_repository_that_was_fetched_is_read(hub, tiny_model):
 
 
 def test_a_repository_that_cannot_be_had_is_named(hub):
-    with pytest.raises(CheckpointError, match="ada/nothing: no file or folder here, nor to be had from the hub"):
+    with pytest.raises(CheckpointError, match="ada/nothing: not a local file or folder, nor available from the Hub"):
         from_pretrained("ada/nothing")
 
 
 def test_a_hub_that_does_not_answer_is_named(hub, tiny_model):
-    with pytest.raises(CheckpointError, match="ada/letters: the hub did not take it"):
+    with pytest.raises(CheckpointError, match="ada/letters: the Hub rejected the upload"):
         push_to_hub(tiny_model, "ada/letters")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import CheckpointError, DataError
 from drethtr.cli.tables import table_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ def info(
         raise DataError("--force replaces figures on a card; give new ones by --add, or leave it out")
     path = model if model is not None else SHIPPED
     found = load_named(path, None)
-    check_weights(found)
+    try:
+        check_weights(found)
+    except CheckpointError as error:
+        raise error.of(path) from error
     if add:
         found = extend_card(found, path, add, force=force)
     if check:

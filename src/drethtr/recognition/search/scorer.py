@@ -70,7 +70,8 @@ class NetworkScorer(NamedTuple):
 
 
 def log_softmax(logits: Floats) -> Floats:
-    """Log-probabilities of logits (..., V)."""
-    shifted = logits - logits.max(-1, keepdims=True)
-    values: Floats = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    """Log-probabilities of logits (..., V); not a number where logits overflow, which the recognizer refuses."""
+    with np.errstate(invalid="ignore"):
+        shifted = logits - logits.max(-1, keepdims=True)
+        values: Floats = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
     return values
