@@ -66,14 +66,14 @@ def test_lines_that_learn_and_choose_are_refused_before_anything_is_written(dret
     output = tmp_path / "mine.safetensors"
     for check in (("--check",), ()):
         outcome = drethtr("finetune", data, "--validation", data, "--model", tiny_path, "--output", output, *check)
-        assert outcome.code == 2 and "in 'lines to learn from'" in outcome.err and "lines.jsonl" in outcome.err
+        assert outcome.code == 2 and "in 'training lines'" in outcome.err and "lines.jsonl" in outcome.err
     assert not output.with_suffix(".run").exists()
 
 
 def test_old_lines_that_choose_are_refused_by_the_name_they_were_given(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--old-data", data, "--model", tiny_path, "--output", output)
-    assert outcome.code == 2 and "is in '--old-data'" in outcome.err and "and in 'lines to choose by'" in outcome.err
+    assert outcome.code == 2 and "is in '--old-data'" in outcome.err and "and in 'validation lines'" in outcome.err
 
 
 @pytest.mark.parametrize("check", [("--check",), ()])
@@ -201,7 +201,7 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     refused = drethtr("finetune", *wishes, "--output", killed)
     assert refused.code == 2 and "--resume" in refused.err
     other = drethtr("finetune", *wishes, "--output", killed, "--resume", "--seed", 1)
-    assert other.code == 2 and "a run with other options (seed); to begin anew" in other.err
+    assert other.code == 2 and "a run with other options (seed); to start over" in other.err
     assert drethtr("finetune", *wishes, "--output", killed, "--resume").code == 0
     (tmp_path / "whole.run").mkdir()
     for part in ("plan.json", "validation.parquet"):  # in the precision that was found the faster one
@@ -222,7 +222,7 @@ def test_a_place_that_cannot_be_right_is_refused(drethtr, data, tiny_path, tmp_p
 
 def test_too_few_lines_are_refused(drethtr, lines, tiny_path, tmp_path):
     outcome = drethtr("finetune", lines, "--model", tiny_path, "--output", tmp_path / "mine.safetensors")
-    assert outcome.code == 2 and "2 usable lines: too few" in outcome.err
+    assert outcome.code == 2 and "2 usable lines; fine-tuning needs at least" in outcome.err
 
 
 def test_a_file_called_as_the_folder_of_the_run_is_refused(drethtr, data, tmp_path):

@@ -5,6 +5,8 @@ number, found when the line is read: nothing is measured beforehand, a fine-tune
 and no line can change the scale of its neighbors.
 """
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +15,35 @@ from drethtr.recognition.onnx.graph import MICROSOFT, Graph
 LARGEST = 127
 
 
+class Product(Protocol):
+    """Every token by itself, its channels last: x Wᵀ + b; of a convolution the `kernel` is that of a single place."""
+
+    def __call__(
+        self,
+        graph: Graph,
+        x: str,
+        name: str,
+        inputs: int,
+        outputs: int,
+        *,
+        kernel: tuple[int, ...] = (),
+        bias: bool = True,
+    ) -> str: ...
+
+
+def linear_of_places(
+    graph: Graph, x: str, name: str, inputs: int, outputs: int, *, kernel: tuple[int, ...] = (), bias: bool = True
+) -> str:
+    """A `Product` in float32."""
+    weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
+    found = graph.op("MatMul", x, graph.constant(weight.T, f"{name}.weight.turned"))
+    return graph.op("Add", found, graph.weight(f"{name}.bias", outputs)) if bias else found
+
+
 def linear_int8(
     graph: Graph, x: str, name: str, inputs: int, outputs: int, *, kernel: tuple[int, ...] = (), bias: bool = True
 ) -> str:
-    """Every token by itself, its channels last: x Wᵀ + b; of a convolution the `kernel` is that of a single place."""
+    """A `Product` in bytes."""
     weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
     rounded, scales = by_output(weight)
     offset = [graph.weight(f"{name}.bias", outputs)] if bias else []

@@ -7,7 +7,7 @@ from drethtr.recognition.architecture import PPOCR
 from drethtr.recognition.onnx.convolution import conv, tokens
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.int8 import linear_int8
+from drethtr.recognition.onnx.int8 import Product, linear_int8, linear_of_places
 from drethtr.recognition.onnx.layers import attention, gelu, joined, layer_norm, linear, numbered, silu, split_heads
 
 STEM = 48
@@ -15,6 +15,9 @@ STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, Fal
 """Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
 DESCENT = 16
 """How many rows of a line become one."""
+LAST = 12
+"""The number of the last block: how it narrows stays in float32, for all that bytes lose they lose there."""
+
 NECK, NECK_HEADS, NECK_BLOCKS = 120, 8, 2
 
 
@@ -27,7 +30,7 @@ def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
             x = descent(graph, x, f"backbone.blocks.{number}", channels, width)
             channels, number = width, number + 1
         for squeezed in blocks:
-            x = block(graph, x, f"backbone.blocks.{number}", channels, squeezed=squeezed)
+            x = block(graph, x, number, channels, squeezed=squeezed)
             number += 1
     size = (config.height // DESCENT, 2)
     pooled = graph.op("AveragePool", x, kernel_shape=size, strides=size)
@@ -46,34 +49,37 @@ def stem(graph: Graph, image: str) -> str:
     return graph.op("Relu", conv(graph, x, "backbone.stem.expand", STEM, STAGES[0][0]))
 
 
-def block(graph: Graph, x: str, name: str, channels: int, *, squeezed: bool) -> str:
+def block(graph: Graph, x: str, number: int, channels: int, *, squeezed: bool) -> str:
     """A depthwise convolution, then an MLP with a residual."""
+    name = f"backbone.blocks.{number}"
     x = conv(graph, x, f"{name}.depthwise", channels, channels, (3, 3), groups=channels)
     if squeezed:
         x = graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", channels))
-    return mlp(graph, x, name, channels, channels, residual=True)
+    if graph.int8:
+        project = linear_of_places if number == LAST else linear_int8
+        return mlp_int8(graph, x, name, channels, channels, project, residual=True)
+    return graph.op("Add", mlp(graph, x, name, channels, channels), x)
 
 
 def descent(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
     """Half the height, more channels."""
     x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), (2, 1), groups=inputs)
-    return mlp(graph, x, name, inputs, outputs, residual=False)
-
-
-def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, residual: bool) -> str:
-    """Each place by itself: widen, narrow; with or without a residual around both."""
     if graph.int8:
-        return mlp_int8(graph, x, name, inputs, outputs, residual=residual)
+        return mlp_int8(graph, x, name, inputs, outputs, linear_int8, residual=False)
+    return mlp(graph, x, name, inputs, outputs)
+
+
+def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
+    """Each place by itself: widen, narrow."""
     inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
-    found = conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
-    return graph.op("Add", found, x) if residual else found
+    return conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
 
 
-def mlp_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, residual: bool) -> str:
-    """The same in bytes, the channels of a place next to each other."""
+def mlp_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, project: Product, *, residual: bool) -> str:
+    """The same in bytes, with or without a residual around both; the channels of a place lie next to each other."""
     x = graph.op("Transpose", x, perm=(0, 2, 3, 1))
     inner = gelu(graph, linear_int8(graph, x, f"{name}.expand", inputs, 2 * inputs, kernel=(1, 1)))
-    found = linear_int8(graph, inner, f"{name}.project", 2 * inputs, outputs, kernel=(1, 1))
+    found = project(graph, inner, f"{name}.project", 2 * inputs, outputs, kernel=(1, 1))
     found = graph.op("Add", found, x) if residual else found
     return graph.op("Transpose", found, perm=(0, 3, 1, 2))
 

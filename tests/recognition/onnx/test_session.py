@@ -1,0 +1,37 @@
+"""What onnxruntime says where memory does not suffice."""
+
+import numpy as np
+import pytest
+
+from drethtr.recognition.onnx.graph import Graph
+from drethtr.recognition.onnx.session import Session
+
+
+@pytest.fixture
+def session():
+    graph = Graph({})
+    graph.output(graph.op("Relu", graph.input("x", ("n",))))
+    return Session(graph)
+
+
+def test_only_what_the_graph_takes_is_fed(session):
+    given = {"x": np.array([-1, 2], dtype=np.float32), "y": np.zeros(3)}
+    assert session.run(given)[0].tolist() == session.run(given, seldom=True)[0].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("Non-zero status code returned while running Conv node: std::bad_alloc", MemoryError),
+        ("BFCArena::AllocateRawInternal Failed to allocate memory for requested buffer of size 17", MemoryError),
+        ("Unexpected input data type", RuntimeError),
+    ],
+)
+def test_a_lack_of_memory_is_a_memory_error(session, monkeypatch, words, error):
+    class Full:
+        def run(self, *_):
+            raise RuntimeError(words)
+
+    monkeypatch.setattr(session, "_session", Full())
+    with pytest.raises(error, match=words.split(":")[0]):
+        session.run({"x": np.zeros(1, dtype=np.float32)})
