@@ -27,7 +27,7 @@ class LowRankChange(nn.Module):
 
 
 def projections(network: nn.Module) -> dict[str, nn.Linear | nn.Conv2d]:
-    """The layers that mix channels and nothing else, by name: linear ones, and convolutions of single pixels."""
+    """The layers that only mix channels, by name: linear layers and 1x1 convolutions."""
     return {
         name: module
         for name, module in network.named_modules()

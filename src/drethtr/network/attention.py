@@ -42,7 +42,7 @@ def unfold_beams(x: Tensor, rows: int) -> Tensor:
 
 
 def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float = 0.0) -> Tensor:
-    """What each text query takes from its line's image, (R, H, N, K); `mask` (B, I) is true where a token is."""
+    """Attention of each text query to its line's image, (R, H, N, K); `mask` (B, I) is true where a token is."""
     keys = None if mask is None else mask[:, None, None, :]
     folded = fold_beams(q, image.keys.shape[0])
     return unfold_beams(softmax_attention(folded, *image, keys, dropout), q.shape[0])
@@ -69,7 +69,7 @@ def log_distance(log_gamma: Tensor, tokens: int) -> Tensor:
 
 
 class DecayPrior(ImagePrior):
-    """The frame of both decay priors: γ of each head."""
+    """Base of both decay priors: γ of each head."""
 
     log_gamma: Tensor
 

@@ -31,7 +31,7 @@ CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
 """Columns of a batch, all views of its lines together: few enough for the caches of a CPU, enough to fill a GPU."""
 
 OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
-"""What torch says where an allocation fails, on devices for which it has no exception of its own."""
+"""In torch's messages of failed allocations on devices without an exception of their own."""
 
 
 class TorchNetwork:
@@ -75,7 +75,7 @@ class TorchNetwork:
         return self.kept(self.text.without_image(lines))
 
     def kept(self, memory: ImageMemory) -> wall.ImageMemory:
-        """What the wall shows of a batch."""
+        """The memory of a batch as search and recognizer see it."""
         keys = memory.layers[-1].keys
         counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
         tokens = tuple(map(int, counts.tolist()))
@@ -219,7 +219,7 @@ def without_padding(rows: Tensor, lengths: Sequence[int]) -> list[wall.Logits]:
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Make a `MemoryError` of what torch raises where an allocation fails."""
+    """Turn torch's errors of failed allocations into `MemoryError`."""
     try:
         yield
     except torch.cuda.OutOfMemoryError as error:

@@ -146,7 +146,7 @@ class EncoderLayer(nn.Module):
 
 @singledispatch
 def build_encoder(architecture: ArchitectureConfig, config: NetworkConfig) -> Sequence[EncoderLayer]:
-    """The layers that image tokens go through first; a decoder-only network has none."""
+    """The layers of the encoder; a decoder-only network has none."""
     raise TypeError(f"no layers are registered for {architecture!r}")
 
 
@@ -177,5 +177,5 @@ def fused(architecture: DecoderOnly, config: NetworkConfig, layer: int) -> Block
 
 @build_block.register
 def crossed(architecture: EncoderDecoder, config: NetworkConfig, layer: int) -> Block:
-    """Text looks across to the image."""
+    """Text attends to the encoded image."""
     return CrossBlock(config, layer)

@@ -27,9 +27,9 @@ TOLERANCE = 1e-3
 def measure(
     model: Model, strategy: Strategy | None, lines: Sequence[Line], device: torch.device, precision: Precision
 ) -> list[float]:
-    """The largest drift on the text that is found on each piece of some lines.
+    """The largest drift on the text of each piece of some lines.
 
-    Measured is the network that writes token by token; in bfloat16, a narrow one writes in float32.
+    It measures the text side; in bfloat16, that of a narrow network still computes in float32.
     """
     network = TorchNetwork(network_of(model, device), precision)
     recognizer = Recognizer(model, strategy, network=network, precision=precision)
@@ -51,7 +51,7 @@ def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: ImageMe
 
 
 def drift(network: DRetHTR, tokens: Tensor, memory: ImageMemory) -> Tensor:
-    """The largest difference between log-probabilities behind each of the tokens (R, N), (R, N).
+    """The largest difference of log-probabilities after each of the tokens (R, N), (R, N).
 
     The parallel form takes at most `CHUNK` tokens at a time, the recurrent one a single token.
     """

@@ -40,14 +40,14 @@ WORDS = {
     "group_norm": "RetNet with normed heads, ungated",
     "group_split_norm": "as group_norm, for text only",
     "split_out": "RetNet's norm and gate for text only",
-    "sigmoid": "a sigmoid of what the heads found",
+    "sigmoid": "a sigmoid of the output of the heads",
 }
 MODE = re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedSettings:
-    """What the weights of a published network do not tell, named as on the published command lines.
+    """The settings that are not in published weights, named as on the published command lines.
 
     mode       words of `WORDS`
     layerwise  γ grows from layer to layer (`increase_gamma_along_layers`)
@@ -84,7 +84,7 @@ class PublishedSettings:
 
     @property
     def schedule(self) -> Scheduled:
-        """γ of the text; the flags rank as in the released code."""
+        """γ of the text; the flags take precedence as in the released code."""
         name = "headwise" if self.various else "layerwise" if self.layerwise else "small"
         return Scheduled(name, self.gamma_subtracter)
 
@@ -107,7 +107,7 @@ class PublishedSettings:
 
     @property
     def output(self) -> OutputConfig:
-        """What is done to what the heads found; the words rank as in the released code."""
+        """What happens to the output of the heads; the words take precedence as in the released code."""
         words = self.words if self.retentive else self.words | {"to_out"}
         if "to_out" in words:
             return Sigmoid() if "sigmoid" in words else Plain()
@@ -119,7 +119,7 @@ class PublishedSettings:
 
     @property
     def text_positions(self) -> bool:
-        """Whether text tokens know their place; what the released code adds step by step only, is a mistake there."""
+        """Whether text tokens have positions; the released code adds some in stepwise decoding only, by mistake."""
         return not self.words.isdisjoint({"Transformer", "Sinusoidal"})
 
 

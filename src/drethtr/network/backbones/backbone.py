@@ -65,7 +65,7 @@ class Backbone(nn.Module, ABC):
 
 
 def start_before_relu(weight: Tensor) -> None:
-    """Random weights of a convolution that keep the size of what goes back through it (arXiv 1502.01852)."""
+    """Draw the weights of a convolution so that gradients keep their size (He initialization, arXiv 1502.01852)."""
     if not weight.is_meta:  # there is nothing to set, and trying loads a compiler
         nn.init.kaiming_normal_(weight, mode="fan_out", nonlinearity="relu")
 

@@ -44,7 +44,7 @@ ROWS = 2
 
 
 class ConvNorm(nn.Sequential, Normed):
-    """A convolution, a batch norm, and what follows them column by column."""
+    """A convolution, a batch norm and an activation."""
 
     norms = (("0", "1"),)
 

@@ -57,7 +57,7 @@ class Descent(nn.Module):
 
 
 class Block(nn.Module):
-    """A depthwise convolution looks around, an MLP thinks; a residual goes around both."""
+    """A depthwise convolution and an MLP, with a residual around both."""
 
     def __init__(self, channels: int, kernel: tuple[int, int]) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ from drethtr.recognition.architecture import Patches
 
 
 class PatchBackbone(Backbone):
-    """Every patch normed, projected and normed again; a column of patches begun is filled up with paper."""
+    """Every patch is normed, projected and normed again; an incomplete column of patches is padded with paper."""
 
     def __init__(self, config: "Patches") -> None:
         super().__init__()

@@ -68,7 +68,7 @@ def strongest_of_four(pixels: Tensor) -> Tensor:
 
 
 class LargerNeighbor(torch.autograd.Function):
-    """max(x_i, x_{i+1}) along a dimension; of equals the first learns. Back, `torch.maximum` takes thrice as long."""
+    """max(x_i, x_{i+1}) along a dimension; ties pass the gradient to x_i. `torch.maximum` takes thrice as long."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
@@ -88,7 +88,7 @@ class LargerNeighbor(torch.autograd.Function):
 
 
 class ConvBlock(nn.Module):
-    """A depthwise convolution, then what a transformer calls the MLP; the residual goes around the latter."""
+    """A depthwise convolution, then an MLP with a residual around it."""
 
     def __init__(self, channels: int, *, squeezed: bool) -> None:
         super().__init__()

@@ -45,7 +45,7 @@ def conv(inputs: int, outputs: int, kernel: int, stride: Strides = (1, 1)) -> Ma
 
 
 class Shortcut(nn.Sequential, Normed):
-    """What goes around a block that changes shape: a 1x1 convolution and its norm."""
+    """The residual of a block that changes shape: a 1x1 convolution and its norm."""
 
     norms = (("0", "1"),)
 
@@ -59,7 +59,7 @@ class Shortcut(nn.Sequential, Normed):
 
 
 class Bottleneck(Normed):
-    """Narrow, look around, widen; a residual goes around all three."""
+    """1x1, 3x3 and 1x1 convolutions, narrow inside, with a residual around them."""
 
     norms = (("conv1", "bn1"), ("conv2", "bn2"), ("conv3", "bn3"))
 

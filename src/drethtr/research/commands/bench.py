@@ -332,7 +332,7 @@ def check_all(data: Sequence[str], device: "torch.device") -> None:
 
 
 def deliver(report: "BenchmarkReport", json_file: Path | None, plot_file: Path | None) -> "BenchmarkReport":
-    """Show a report, and write it where it is wanted."""
+    """Print a report, and write the files that were asked for."""
     typer.echo(report.table() + "\n")
     if json_file is not None:
         write_json(json_file, report.to_json())
@@ -364,10 +364,10 @@ def rounds(quick: bool) -> "Rounds":
 
 
 def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
-    """The tasks that a person names; if quick, the least of them.
+    """The tasks of some names; if quick, the smallest ones.
 
     Raises:
-        ConfigError: for a network that is not known.
+        ConfigError: for an unknown network.
     """
     from drethtr.recognition.architecture import PRESETS
     from drethtr.research.benchmarks.decoding import Grid
@@ -379,7 +379,7 @@ def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
 
 
 def numbers(text: str) -> list[int]:
-    """Whole numbers above 0 between commas.
+    """Whole numbers above 0, separated by commas.
 
     Raises:
         ConfigError: if there is anything else.
@@ -391,14 +391,14 @@ def numbers(text: str) -> list[int]:
 
 
 def strategies_named(decoders: str) -> list[tuple[str, "Strategy"]]:
-    """Strategies by their names between commas."""
+    """Strategies by their names, separated by commas."""
     from drethtr.recognition.search.strategies import strategy_named
 
     return [(name, strategy_named(name)) for name in parts(decoders)]
 
 
 def parts(text: str) -> list[str]:
-    """What stands between commas."""
+    """The parts of a list separated by commas."""
     return [part.strip() for part in text.split(",")]
 
 

@@ -97,7 +97,7 @@ def listing() -> str:
 
 
 def table_named(name: str) -> "PaperTable":
-    """The table that a person names.
+    """The table of a name.
 
     Raises:
         ConfigError: if there is none.
@@ -108,7 +108,7 @@ def table_named(name: str) -> "PaperTable":
 
 
 def scale_named(name: str) -> "Scale":
-    """The scale that a person names.
+    """The scale of a name.
 
     Raises:
         ConfigError: if there is none.

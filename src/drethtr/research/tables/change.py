@@ -20,7 +20,7 @@ from drethtr.training.tuning import Whole
 
 
 def both(*changes: Change) -> Change:
-    """All of them, one after the other."""
+    """Several changes, in order."""
     return lambda run: reduce(lambda changed, change: change(changed), changes, run)
 
 

@@ -76,12 +76,12 @@ class ResultTable:
     notes: Sequence[str]
 
     def markdown(self) -> str:
-        """As part of a text."""
+        """The table in Markdown."""
         table = markdown_table(self.head, self.rows)
         return "\n".join([f"## {self.title}", "", table, *(f"\n{note}" for note in self.notes)])
 
     def html(self) -> str:
-        """As part of a page."""
+        """The table in HTML."""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in self.head)
         rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows]
         body = "\n".join(f"<tr>{row}</tr>" for row in [head, *rows])
@@ -135,7 +135,7 @@ def ours(one: Measured, measure: str) -> str:
 
 
 def difference_text(one: Measured, first: Measured, measure: str) -> str:
-    """How much higher a row's rate is than the first row's, drawing pages for both at once."""
+    """The difference to the first row's rate, with a paired bootstrap over pages."""
     found = difference(one, first, measure)
     if found is None:
         return ""

@@ -24,16 +24,16 @@ class Variation:
     seed: int
 
     def stage(self, run: RunConfig, after: TrainingStage | None = None) -> TrainingStage:
-        """A run of the paper as this row has it."""
+        """A run of the paper, changed for this row."""
         return TrainingStage(replace(self.change(self.scale.fit(run)), seed=self.seed), after)
 
 
 class Course(ABC):
-    """Which runs make a model of some lines; `alphabet` are the files whose characters pretraining is to know."""
+    """The runs that train a model; `alphabet` lists the files whose characters pretraining includes."""
 
     @abstractmethod
     def stage(self, variation: Variation, lines: Lines, alphabet: Sequence[str], material: PaperData) -> TrainingStage:
-        """The last of them."""
+        """The last stage; it knows those before it."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from drethtr.research.tables.stage import Conditions
 
 
 class Experiment(ABC):
-    """What is done for a row, with a seed."""
+    """The work for a row, with a seed."""
 
     @abstractmethod
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
@@ -19,8 +19,8 @@ class Experiment(ABC):
 
     @abstractmethod
     def prepare(self, conditions: Conditions, seed: int) -> None:
-        """Train what is not trained yet; of several processes, all do this together."""
+        """Train what is missing; all processes of torchrun do this together."""
 
     @abstractmethod
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
-        """Measure what was prepared; of several processes, one does this."""
+        """Measure what was prepared; one process does this."""

@@ -23,7 +23,7 @@ Numbers = NDArray[Any]
 
 
 class HeatMaps(NamedTuple):
-    """Matrices side by side, (count, rows, columns) with values from 0, and what they are."""
+    """Matrices side by side, (count, rows, columns) with values from 0, with a label."""
 
     label: str
     matrices: Numbers
@@ -72,7 +72,7 @@ def decay_of(gamma: Numbers) -> Numbers:
 
 
 def distances(tokens: int) -> Numbers:
-    """How many tokens each lies behind each other, (N, N); 0 for those after it."""
+    """Distance from each token to each earlier one, (N, N); 0 for later ones."""
     places = np.arange(tokens)
     behind: Numbers = np.maximum(places[:, None] - places, 0)
     return behind

@@ -18,7 +18,7 @@ PARAGRAPHS, PIECES = 20, 8
 
 
 def make_material(folder: Path) -> PaperData:
-    """Lines for every data set, the same for all, and what synthetic ones are made of; made where they are missing.
+    """One set of lines for every data set, with font and texts for synthetic lines; generated where missing.
 
     Raises:
         ConfigError: if this Pillow has no font that can be scaled.

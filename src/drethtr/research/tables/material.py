@@ -17,7 +17,7 @@ IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
 
 @dataclass(frozen=True)
 class Lines:
-    """The files of one data set, by what they are for."""
+    """The files of one data set, by split."""
 
     train: tuple[str, ...]
     validation: tuple[str, ...]
@@ -42,7 +42,7 @@ class PaperData:
 
     @classmethod
     def given(cls, data: Sequence[str], fonts: str | None, texts: Sequence[str]) -> Self:
-        """As a person names it: `NAME=STEM` or `STEM`, several times.
+        """The data of command-line arguments: `NAME=STEM` or `STEM`, repeatable.
 
         Raises:
             ConfigError: for a data set that the paper does not have, or fonts without texts.

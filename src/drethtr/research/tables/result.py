@@ -31,13 +31,13 @@ class Share:
 
     @property
     def rate(self) -> float:
-        """One divided by the other."""
+        """The part divided by the whole."""
         return self.part / max(self.whole, 1)
 
 
 @dataclass(frozen=True)
 class ReadLine:
-    """A test line: where it is from, what stands there, what was read; `nats` as in `likelihood.py`."""
+    """A test line: origin, correct text, reading; `nats` as in `likelihood.py`."""
 
     key: str
     page: str
@@ -64,7 +64,7 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """The outcome of one row and seed; `fingerprint` is of all settings that decide it, `machine` where it was got."""
+    """The outcome of one row and seed; `fingerprint` is of all settings that decide it, `machine` where it ran."""
 
     table: str
     row: str
@@ -74,7 +74,7 @@ class Result:
     machine: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
-        """Write a file that is whole or not there."""
+        """Write the file in one atomic step."""
         with atomic_write(path) as unfinished:
             unfinished.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 

@@ -44,7 +44,7 @@ class Scale(ABC):
         """The run at this scale."""
 
     def material(self, given: PaperData, folder: Path) -> PaperData:
-        """What to train on; `folder` is for what has to be made."""
+        """The training data; `folder` is for generated data."""
         return given
 
 

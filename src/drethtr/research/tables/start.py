@@ -24,7 +24,7 @@ TOLD = 0.5
 
 @dataclass(frozen=True)
 class FinishedImagePart(Start):
-    """Backbone and CTC draft from a model; the rest begins at random.
+    """Backbone and CTC draft from a model; all other weights are random.
 
     Image tokens start as what the draft reads there plus their reading position on the scale of the text positions, so
     that the decoder need not discover them; other features of the backbone are learned. `digest` is that of the model's

@@ -10,7 +10,7 @@ from drethtr.research.tables.experiment import Experiment
 
 @dataclass(frozen=True)
 class TableRow:
-    """A system, what is done to measure it, and its published figures, by `result.MEASURES`."""
+    """A system, the experiment that measures it, and its published figures, by `result.MEASURES`."""
 
     name: str
     experiment: Experiment
@@ -19,7 +19,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Rows, the first being the one that the others are compared with; `source` is where in the paper they stand."""
+    """Rows, the first of which is the baseline; `source` names the table of the paper."""
 
     name: str
     title: str

@@ -71,7 +71,7 @@ class Timed(Experiment):
 
 @dataclass(frozen=True, kw_only=True)
 class TimedTrOCR(Experiment):
-    """Decode with a TrOCR of the transformers package; `network` makes it, from the layers of its two halves."""
+    """Decode with a TrOCR of the transformers package; `network` builds it, given the layers of encoder and decoder."""
 
     network: Callable[..., Any]
     beams: int
@@ -82,7 +82,7 @@ class TimedTrOCR(Experiment):
         return digest([self.network.__name__, sizes])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
-        """Nothing: the weights are random; but refuse without the package."""
+        """Only check that the package is installed: the weights are random."""
         check_transformers()
 
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
@@ -92,13 +92,13 @@ class TimedTrOCR(Experiment):
 
 
 def prepare_trocr(build: Callable[[], Any], batch: int, beams: int, device: torch.device) -> Work:
-    """Random images on the device, as ours are, encoded, and pieces written."""
+    """Encode random images on the device, and write tokens."""
     network, pixels = build().to(device), torch.rand(batch, 3, TROCR_PIXELS, TROCR_PIXELS, device=device) * 2 - 1
     return partial(write_pieces, network, pixels, CHARACTERS, beams)
 
 
 def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> Measurement:
-    """What one batch takes, the time as for all test lines."""
+    """Memory of one batch, and time scaled to all test lines."""
     scale = conditions.scale
     conditions.say(f"decoding {scale.batch} lines at a time")
     race = time_race(contender.name, [contender], scale.rounds, conditions.device)

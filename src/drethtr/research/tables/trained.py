@@ -36,7 +36,7 @@ from drethtr.training.run import RunConfig
 
 
 def unchanged(run: RunConfig) -> RunConfig:
-    """As the system that all others are compared with."""
+    """No change: the baseline."""
     return run
 
 
@@ -58,7 +58,7 @@ class Trained(Experiment):
     strategy: Strategy | None = None
 
     def stage(self, conditions: Conditions, seed: int) -> TrainingStage:
-        """What has to be trained."""
+        """The trainings that the row needs."""
         material = conditions.material
         alphabet = [path for name in self.alphabet for path in material.lines(name).train]
         variation = Variation(self.change, conditions.scale, seed)
