@@ -16,7 +16,7 @@ RACES = {
     "decoding": ("retention", "key-value cache", "published"),
     "length": ("retention", "key-value cache"),
     "strategies": ("ctc", "greedy"),
-    "peers": ("COMPACT, ctc", "COMPACT, greedy", "TrOCR small", "TrOCR base"),
+    "peers": ("COMPACT float32, ctc", "COMPACT float32, greedy", "TrOCR small", "TrOCR base"),
 }
 
 

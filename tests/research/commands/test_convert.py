@@ -54,7 +54,7 @@ def test_a_place_without_a_folder_is_refused_at_once(drethtr, weights, tmp_path)
             ["--preset", "small", *SETTINGS, "--set", "network.mixer.decay.kind=Gated"],
             "lack retnet.layers.0.0.fn.to_gt",
         ),
-        (["--preset", "small", "--set", "prior=3"], "prior: no such setting in Conversion"),
+        (["--preset", "small", "--set", "prior=3"], "prior: unknown setting of Conversion"),
     ],
     ids=str,
 )
