@@ -143,9 +143,10 @@ class PieceReader:
             MemoryError: if they do not fit into memory together.
         """
         views = [self.view(view) for view in zip(*(piece.views for piece in pieces), strict=True)]
-        decoded = self.strategy.find(self.network, views, self.alternatives, self.model.ngrams)
-        if not all(np.isfinite(line.confidences).all() for line in decoded):
-            raise overflow(self.model)
+        try:
+            decoded = self.strategy.find(self.network, views, self.alternatives, self.model.ngrams)
+        except FloatingPointError as error:
+            raise overflow(self.model) from error
         known = gather(views[0], decoded)
         return list(map(self.read_piece, decoded, known, pieces))
 

@@ -63,15 +63,20 @@ class NetworkScorer(NamedTuple):
         return [log_softmax(logits) for logits in self.logits(trees)]
 
     def allowed(self, logits: Logits) -> Floats:
-        """The logits in double precision, -inf for forbidden tokens."""
+        """The logits in double precision, -inf for forbidden tokens.
+
+        Raises:
+            FloatingPointError: if the network's numbers overflow.
+        """
+        if not np.isfinite(logits).all():
+            raise FloatingPointError("logits that are not finite")
         values = logits.astype(np.float64)
         values[:, list(self.forbidden)] = -np.inf
         return values
 
 
 def log_softmax(logits: Floats) -> Floats:
-    """Log-probabilities of logits (..., V); not a number where logits overflow, which the recognizer refuses."""
-    with np.errstate(invalid="ignore"):
-        shifted = logits - logits.max(-1, keepdims=True)
-        values: Floats = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    """Log-probabilities of logits (..., V)."""
+    shifted = logits - logits.max(-1, keepdims=True)
+    values: Floats = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
     return values

@@ -49,10 +49,9 @@ def opinions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Opin
 def opinion(logits: Floats, epsilon: float) -> Opinion:
     """What logits (N + 1, V) say, computed in numbers of some precision."""
     second, first = np.sort(logits, axis=1)[:, -2:].T
-    with np.errstate(invalid="ignore"):  # of logits that overflow, which the recognizer refuses
-        gains = first - np.logaddexp.reduce(logits, axis=1)
-        largest = np.abs(np.where(np.isneginf(logits), 0, logits)).max(1)
-        unsure = first - second < ROUNDING * epsilon * largest
+    gains = first - np.logaddexp.reduce(logits, axis=1)
+    largest = np.abs(np.where(np.isneginf(logits), 0, logits)).max(1)
+    unsure = first - second < ROUNDING * epsilon * largest
     return Opinion(logits.argmax(1).tolist(), gains.tolist(), unsure.tolist())
 
 
