@@ -126,7 +126,7 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
     save_trust(tiny_path, Trust(strategy=decoder), start)
     assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT, *way).code == 0
     recognizer = Recognizer.load(output)
-    assert recognizer.strategy == decoder
+    assert recognizer.strategy == decoder.completed_by(None)
     told = recognizer.model.card["fine_tuned"]["validation_after"]
     measured = drethtr("evaluate", output.with_suffix(".run") / "validation.parquet", "--model", output)
     assert f"{100 * told['cer']:.2f} –" in measured.out
@@ -161,7 +161,7 @@ def test_weights_as_they_were_keep_what_the_model_believed_of_itself(calibrated,
 @pytest.mark.parametrize(
     ("trust", "told"),
     [
-        (Trust(), "is no better, and has not the calibrated confidences of {start}. More lines"),
+        (Trust(), "is no better, and lacks the calibrated confidences of {start}. More lines"),
         (TRUST, "is no better. More lines may help.\nThe best weights"),
     ],
     ids=["without calibration", "with it"],

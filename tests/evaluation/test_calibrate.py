@@ -23,6 +23,11 @@ def half(text):
     return text[: len(text) // 2] + "x"
 
 
+def parts(trust):
+    """The strategies and the precision of each calibration."""
+    return [(known.strategies, known.precision) for known in trust.calibrations]
+
+
 @pytest.fixture(autouse=True)
 def _few_lines_are_enough(monkeypatch):
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)
@@ -74,8 +79,13 @@ def test_what_does_not_fit_the_network_is_dropped(tiny_model, samples, monkeypat
 def test_what_is_known_of_other_strategies_stays_when_one_is_named(tiny_model, samples):
     known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, strategy=CTC())
     trust = calibrate(replace(tiny_model, trust=known), samples, [(JOINT,)]).trust
-    assert trust.strategy == CTC() and [c.strategies for c in trust.calibrations] == [(CTC(),), (JOINT,)]
-    assert trust.calibrations[0] == known.calibrations[0]
+    assert trust.strategy == CTC() and parts(trust) == [
+        ((CTC(),), "float32"),
+        ((CTC(),), "int8"),
+        ((JOINT,), "float32"),
+        ((JOINT,), "int8"),
+    ]
+    assert trust.calibrations[:2] == known.calibrations
 
 
 def test_what_is_known_of_writing_stays_when_a_strategy_is_named(tiny_model, samples, monkeypatch):
@@ -87,7 +97,7 @@ def test_what_is_known_of_writing_stays_when_a_strategy_is_named(tiny_model, sam
     careful = replace(usual, stretches=(1.0, 0.95))
     trust = calibrate(replace(known, trust=replace(known.trust, unlike_training=unlike)), samples, [(careful,)]).trust
     assert trust.unlike_training == unlike
-    assert [c.strategies for c in trust.calibrations] == [(usual,), (careful,)]
+    assert [strategies for strategies, _ in parts(trust)] == [(usual,), (usual,), (careful,), (careful,)]
 
 
 def test_a_strategy_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, samples):
@@ -99,7 +109,7 @@ def test_a_strategy_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, 
     trust = calibrate(before, samples, [(CTC(),)]).trust
     assert trust.calibrations[0] == shared and trust.error_rates == rates[:1]
     trust = calibrate(before, samples, [(joint,)]).trust
-    assert [known.strategies for known in trust.calibrations] == [(VerifiedDrafts(),), (joint,)]
+    assert [strategies for strategies, _ in parts(trust)] == [(VerifiedDrafts(),), (joint,), (joint,)]
 
 
 def test_lines_never_seen_are_hardly_unlike_training():
@@ -117,23 +127,23 @@ def test_lines_of_a_page_are_kept_together():
     assert len(set(folds_of(["a"] * 8))) == 5, "one page is parted after all"
 
 
-@pytest.mark.parametrize(("enough", "expected"), [(15, 4), (16, 1)])
+@pytest.mark.parametrize(("enough", "expected"), [(15, 5), (16, 2)])
 def test_every_pass_is_told(tiny_model, samples, monkeypatch, enough, expected):
     """Lines that are too few to know their writing by are not looked at for it."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", enough)
     told = []
     trust = calibrate(tiny_model, samples, [(CTC(),)], told.append).trust
     assert sum(told) == len(samples) * passes(tiny_model, 15, [(CTC(),)]) == expected * 15
-    assert (trust.unlike_training is not None) == (expected == 4)
+    assert (trust.unlike_training is not None) == (expected == 5)
 
 
 def test_how_well_it_fits_is_told(tiny_model, samples):
     told = []
     trust = calibrate(tiny_model, samples, [(CTC(),)], on_fit=told.append).trust
-    [fit] = told
+    [fit, in_int8] = told
     calibrated = Recognizer(replace(tiny_model, trust=trust), CTC()).read([sample.image for sample in samples])
     measured = measure_trust([sample.text for sample in samples], calibrated)
-    assert (fit.calibration,) == trust.calibrations
+    assert (fit.calibration, in_int8.calibration) == trust.calibrations
     assert fit.characters.cases == measured.characters.cases and fit.words.cases == measured.words.cases
     assert fit.characters.ece == pytest.approx(measured.characters.ece)
     assert fit.words.ece == pytest.approx(measured.words.ece)
