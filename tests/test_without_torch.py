@@ -46,7 +46,7 @@ def test_lines_are_measured_explained_and_compared(tmp_path):
     assert "CER" in drethtr("evaluate", SAMPLES, "--json", tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text())["overall"]["lines"] == 6
     drethtr("explain", SAMPLES / "000003.png", "--output", tmp_path / "why.svg")
-    assert "where it looked" in (tmp_path / "why.svg").read_text(encoding="utf-8")
+    assert "characters back" in (tmp_path / "why.svg").read_text(encoding="utf-8")
     assert "no difference shown" in drethtr("compare", ":ctc", ":joint", SAMPLES)
     assert "alphabet" in drethtr("info")
 
