@@ -1,21 +1,32 @@
-"""Modules that bring further variants and names: the entry points of the group `drethtr.plugins`."""
+"""What other packages bring: the entry points of a group. Those of `drethtr.plugins` are modules with variants."""
 
+from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from drethtr.base.errors import ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "drethtr.plugins"
 
 
+def plugged(group: str) -> Mapping[str, "EntryPoint"]:
+    """The entry points of a group by name, sorted; without the metadata of an installation there are none."""
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
+    return {point.name: point for point in sorted(entry_points(group=group), key=lambda point: point.name)}
+
+
 @cache
 def load_plugins() -> None:
-    """Import every plugin, once; without the metadata of an installation there are none.
+    """Import every plugin, once.
 
     Raises:
         ConfigError: naming a plugin that cannot be imported.
     """
-    for plugin in entry_points(group=GROUP):
+    for plugin in plugged(GROUP).values():
         try:
             plugin.load()
         except ImportError as error:

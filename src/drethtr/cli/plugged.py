@@ -9,13 +9,16 @@ Contexts and commands are of click, or of the copy of it inside typer, as the ve
 
 import sys
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
 
 from drethtr.base.errors import MissingExtraError, require
+from drethtr.base.plugins import plugged
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "drethtr.commands"
 
@@ -25,31 +28,25 @@ class Commands(TyperGroup):
 
     def list_commands(self, context: Any) -> list[str]:
         own = super().list_commands(context)
-        return [*own, *(name for name, point in plugged().items() if name not in own and can_run(point))]
+        return [*own, *(name for name, point in plugged(ENTRY_POINTS).items() if name not in own and can_run(point))]
 
     def get_command(self, context: Any, name: str) -> Any:
         own = super().get_command(context, name)
-        if own is not None or name not in plugged():
+        if own is not None or (point := plugged(ENTRY_POINTS).get(name)) is None:
             return own
-        point = plugged()[name]
         for package, extra in needs(point).items():
             require(package, extra)
         return as_click(name, point.load())
 
 
-def plugged() -> Mapping[str, EntryPoint]:
-    """The entry points by their names."""
-    return {point.name: point for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)}
-
-
-def needs(point: EntryPoint) -> Mapping[str, str]:
+def needs(point: "EntryPoint") -> Mapping[str, str]:
     """The packages that a command needs, with the extras that install them."""
     point.load()
     found: Mapping[str, str] = getattr(sys.modules[point.module], "NEEDS", {})
     return found
 
 
-def can_run(point: EntryPoint) -> bool:
+def can_run(point: "EntryPoint") -> bool:
     """Whether all that a command needs is installed."""
     try:
         for package, extra in needs(point).items():

@@ -1,10 +1,10 @@
 """Line segmentations by name, including plugins."""
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import entry_points
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
+from drethtr.base.plugins import plugged
 from drethtr.layout.finder import Finder
 from drethtr.layout.kraken import Kraken
 from drethtr.layout.projection import Projection
@@ -30,11 +30,11 @@ def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
     """
     if name in FINDERS:
         return FINDERS[name]()
-    plugged = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-    if name not in plugged:
-        known = [*others, *FINDERS, *plugged]
+    points = plugged(ENTRY_POINTS)
+    if name not in points:
+        known = [*others, *FINDERS, *points]
         raise ConfigError(f"unknown line segmentation {name!r}{hint(name, known)}; known: {', '.join(known)}")
-    finder = plugged[name].load()()
+    finder = points[name].load()()
     if not isinstance(finder, Finder):
-        raise ConfigError(f"the plugin {name!r}, {plugged[name].value}, is not a drethtr.layout.Finder")
+        raise ConfigError(f"the plugin {name!r}, {points[name].value}, is not a drethtr.layout.Finder")
     return finder

@@ -122,23 +122,23 @@ def dequantize(stored: Weights) -> dict[str, Array]:
     Raises:
         CheckpointError: naming scales that are not of the shape of their matrix, or weights that are not finite.
     """
-    weights = {name: tensor for name, tensor in stored.items() if not name.endswith(SCALES)}
-    for name in stored.keys() - weights.keys():
-        scales, matrix = stored[name], weights.get(name.removesuffix(SCALES), np.empty(0))
+    restored = {name: in_float32(tensor) for name, tensor in stored.items() if not name.endswith(SCALES)}
+    for name in stored.keys() - restored.keys():
+        scales, matrix = stored[name], restored.get(name.removesuffix(SCALES), np.empty(0))
         if (
             matrix.ndim != 2
             or scales.dtype != np.uint16
             or scales.shape != (matrix.shape[0], -(-matrix.shape[1] // COLUMNS))
         ):
             raise CheckpointError(f"{name} are not of a matrix of shape {tuple(matrix.shape)}")
-        weights[name.removesuffix(SCALES)] = matrix * spread_over(scales, matrix.shape[1])
-    restored = {name: in_float32(weight) for name, weight in weights.items()}
+        spread = spread_over(scales, matrix.shape[1])
+        restored[name.removesuffix(SCALES)] = np.multiply(matrix, spread, out=spread)
     check_finite(restored)
     return restored
 
 
 def in_float32(weight: Array) -> Array:
-    """Floating-point numbers in float32, bfloat16 included; counts as they are."""
+    """Floating-point numbers in float32, bfloat16 included; integers as they are."""
     if weight.dtype == np.uint16:
         return as_bfloat16(weight)
     return weight.astype(np.float32) if np.issubdtype(weight.dtype, np.floating) else weight
@@ -161,7 +161,7 @@ def scales_of(matrix: Array) -> NDArray[np.uint16]:
 
 def spread_over(scales: Array, columns: int) -> NDArray[np.float32]:
     """The scale of each number."""
-    return np.repeat(as_bfloat16(scales), COLUMNS, axis=1)[:, :columns]
+    return np.ascontiguousarray(np.repeat(as_bfloat16(scales), COLUMNS, axis=1)[:, :columns])
 
 
 def check_finite(weights: Weights) -> None:
