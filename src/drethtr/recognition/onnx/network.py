@@ -52,7 +52,8 @@ class OnnxNetwork:
         weights: Those of the torch network, by their names there.
         vocabulary: Tokens that it knows.
         threads: How many may call it side by side with profit: each call takes one processor.
-        int8: Whether the largest matrix products of the image side are those of bytes: faster, hardly less exact.
+        int8: Whether images and trees are computed with 8-bit matrix products: faster, hardly less exact. Single
+            steps and attention stay in float32.
 
     Raises:
         ConfigError: if the network has parts that only torch can compute.
@@ -74,7 +75,7 @@ class OnnxNetwork:
         self.workers = threads
         self._fades = tuple(Fade.of(config, config.position(layer)) for layer in range(config.layers))
         image = image_graph(config, weights, vocabulary, int8=int8)
-        tree = tree_graph(config, weights, vocabulary)
+        tree = tree_graph(config, weights, vocabulary, int8=int8)
         refuse_left_over(weights, (image, tree))
         self.dimensions = Dimensions(
             vocabulary=vocabulary,

@@ -31,14 +31,22 @@ class Fade(NamedTuple):
         return cls(config.mixer.decay.log_gamma(position), config.mixer.normalize)
 
 
-def tree_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int, *, watched: bool = False) -> Graph:
+def tree_graph(
+    config: NetworkConfig,
+    weights: Mapping[str, Array],
+    vocabulary: int,
+    *,
+    watched: bool = False,
+    int8: bool = False,
+) -> Graph:
     """Logits (N, V) after each node of a tree.
 
     Inputs are `tokens` (N,), their `places` (N, 1), `distance` (N, N) to nodes before them in their texts, infinite to
     all others, and for each layer `keys_n` and `values_n` (H, I, K). If it is `watched`, outputs are instead what each
     layer looks at: shares (H, N, I) of the image tokens and weights (H, N, N) of the text.
+    With `int8`, the largest matrix products are those of bytes.
     """
-    graph = Graph(weights)
+    graph = Graph(weights, int8=int8)
     x = embedded(graph, config, vocabulary)
     distance = graph.input("distance", ("nodes", "nodes"))
     for number in range(config.layers):
