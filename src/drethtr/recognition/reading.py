@@ -103,13 +103,13 @@ class Reading:
 
     @property
     def calibrated(self) -> bool:
-        """Whether confidences are probabilities to be right, and not only the decoder's own opinion."""
+        """Whether confidences are probabilities of being right, rather than only the decoder's own."""
         return self.word_confidences is not None
 
     def to_json(self) -> dict[str, Any]:
-        """The same in plain values: edges in pixels from the left of the image, confidences from 0 to 1.
+        """As a JSON object: edges in pixels from the left of the image, confidences from 0 to 1.
 
-        Confidences are probabilities to be right where `calibrated` is true, else only the decoder's own opinion.
+        Confidences are probabilities of being right if `calibrated` is true, otherwise only the decoder's own.
         """
         return {
             "text": self.text,

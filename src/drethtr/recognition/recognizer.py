@@ -121,21 +121,21 @@ class Recognizer:
         return self.model.hash
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
-        """Read line images: paths, encoded bytes, Pillow images or arrays; in the order given.
+        """Read line images (paths, encoded bytes, Pillow images or arrays), in the order given.
 
         The answer for a line does not depend on the lines beside it.
 
         Raises:
             DataError: naming the image that cannot be used.
             CheckpointError: if the model's numbers overflow.
-            ConfigError: if it is one image, and no sequence of them.
+            ConfigError: if it is a single image instead of a sequence.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
             raise ConfigError("read takes a list of images; for one of them, [reading] = recognizer.read([image])")
         return self.read_lines([self.open_line(image) for image in images])
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """The same for what `open_line` has opened, or `check_line` has let pass.
+        """Read lines that `open_line` or `check_line` returned, in the order given.
 
         Raises:
             CheckpointError: if the model's numbers overflow.
@@ -151,8 +151,8 @@ class Recognizer:
     ) -> Iterator[tuple[Item, Reading | DataError]]:
         """Read any number of images, at most so many `together`: each item with its reading, or why there is none.
 
-        Images are taken as they are needed, and only a group of them is in memory. An error in the place of an image
-        is handed on.
+        Images are taken as they are needed, and only one group of them is in memory. An error in the place of an
+        image is passed through.
 
         Raises:
             CheckpointError: if the model's numbers overflow. What is wrong with an image is yielded, not raised.
@@ -163,7 +163,7 @@ class Recognizer:
     def read_opened(
         self, lines: Iterable[tuple[Item, Line | DataError]], *, together: int = READ_TOGETHER
     ) -> Iterator[tuple[Item, Reading | DataError]]:
-        """The same for what `open_line` has opened, or `check_line` has let pass.
+        """Like `read_each`, for lines that `open_line` or `check_line` returned.
 
         Raises:
             CheckpointError: as `read_each`.

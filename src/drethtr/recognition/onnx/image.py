@@ -1,4 +1,4 @@
-"""The image side of a network: from the pixels of one line to what search and text may know of it.
+"""The image side of a network: from the pixels of one line to keys, values and CTC logits.
 
 Shapes, everywhere in this file: I image tokens, x (I, width); H heads of K channels; V tokens of the vocabulary.
 """
@@ -29,7 +29,7 @@ from drethtr.recognition.onnx.ppocr import ppocr
 from drethtr.text.tokenizer import PAD
 
 QUERIES_AT_ONCE = 512
-"""Tokens of a long line that attend to all together."""
+"""Queries of a long line that attend at once."""
 
 
 def image_graph(
@@ -40,7 +40,7 @@ def image_graph(
     int8: bool = False,
     long_lines: bool = False,
 ) -> Graph:
-    """From `image` (1, 1, height, columns) to the outputs of `remember`, then draft (I, V) and refined reading."""
+    """From `image` (1, 1, height, columns) to the outputs of `image_memory`, then draft (I, V) and refined reading."""
     graph = Graph(weights, queries_at_once=QUERIES_AT_ONCE if long_lines else None, int8=int8)
     image = graph.input("image", (1, 1, config.backbone.height, "columns"))  # type: ignore[attr-defined]
     features = build_backbone(config.backbone, graph, image)
@@ -49,27 +49,28 @@ def image_graph(
     if isinstance(config.positions, Sinusoidal):
         x = graph.op("Add", x, sinusoid(graph, places, config.width))
     if config.ctc is None:
-        remember(graph, config, x, places, to_the_end=False)
+        image_memory(graph, config, x, places, to_the_end=False)
         return graph
     head = CTCHead(graph, config.ctc, config.width, vocabulary)
     draft = linear(graph, features.draft, "ctc.draft", features.draft_width, vocabulary)
-    x = remember(graph, config, head.informed(x, draft), places, to_the_end=True)
+    x = image_memory(graph, config, head.informed(x, draft), places, to_the_end=True)
     graph.output(draft, head.refined(x, draft))
     return graph
 
 
 def blank_graph(config: NetworkConfig, weights: Mapping[str, Array]) -> Graph:
-    """From `tokens` (I, width), which know their places, to the outputs of `remember`."""
+    """From `tokens` (I, width) with positions to the outputs of `image_memory`."""
     graph = Graph(weights)
     x = graph.input("tokens", ("tokens", config.width))
-    remember(graph, config, x, numbered(graph, x), to_the_end=False)
+    image_memory(graph, config, x, numbered(graph, x), to_the_end=False)
     return graph
 
 
-def remember(graph: Graph, config: NetworkConfig, x: str, places: str, *, to_the_end: bool) -> str:
-    """Run image tokens through every layer, the last one only if what becomes of them is asked for.
+def image_memory(graph: Graph, config: NetworkConfig, x: str, places: str, *, to_the_end: bool) -> str:
+    """Run image tokens through the layers, and output what text tokens attend to; return the tokens.
 
-    Outputs are the keys and values (H, I, K) of each layer in turn, and the mean key and value in the last, (H, 2 K).
+    Outputs are the keys and values (H, I, K) of each layer in turn, and the mean key and value of the last, (H, 2 K).
+    The tokens leave the last layer only if `to_the_end`; otherwise they are those that enter it.
     """
     for number in range(config.layers):
         layer = Layer(graph, config, number)
@@ -105,7 +106,7 @@ class CTCHead(NamedTuple):
     vocabulary: int
 
     def informed(self, x: str, draft: str) -> str:
-        """Image tokens that know the draft and their reading position."""
+        """Image tokens with the draft and their reading position added."""
         if not self.config.inform_decoder:
             return x
         graph = self.graph
@@ -137,7 +138,7 @@ class CTCHead(NamedTuple):
 @singledispatch
 def build_backbone(config: BackboneConfig, graph: Graph, image: str) -> Features:
     """The tokens of a line by a backbone."""
-    raise TypeError(f"no graph is known of {config!r}")
+    raise TypeError(f"no graph for {config!r}")
 
 
 @build_backbone.register

@@ -1,8 +1,7 @@
-"""Matrix products of bytes: on processors with VNNI a third of the time of float32, what is around them not counted.
+"""8-bit matrix products: on processors with VNNI they take a third of the time of float32.
 
-Each output has a scale for its weights. What comes in has one scale for all of a line, from its smallest to its largest
-number, found when the line is read: nothing is measured beforehand, a fine-tuned network needs no more than another,
-and no line can change the scale of its neighbors.
+Weights have a scale for each output, activations one scale for each line, found while it is read (dynamic
+quantization). So no calibration data is needed, fine-tuned networks work as they are, and no line affects another.
 """
 
 from typing import Protocol
@@ -16,7 +15,7 @@ LARGEST = 127
 
 
 class Product(Protocol):
-    """Every token by itself, its channels last: x Wᵀ + b; of a convolution the `kernel` is that of a single place."""
+    """x Wᵀ + b for every token, channels last; `kernel` is (1, 1) for the weights of a 1 × 1 convolution."""
 
     def __call__(
         self,
@@ -43,7 +42,7 @@ def linear_of_places(
 def linear_int8(
     graph: Graph, x: str, name: str, inputs: int, outputs: int, *, kernel: tuple[int, ...] = (), bias: bool = True
 ) -> str:
-    """A `Product` in bytes."""
+    """A `Product` in 8 bits."""
     weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
     rounded, scales = by_output(weight)
     offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
@@ -59,7 +58,7 @@ def linear_int8(
 
 
 def by_output(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Weights (outputs, inputs) in bytes, and the scale of each output."""
+    """Weights (outputs, inputs) in 8 bits, and the scale of each output."""
     largest = np.abs(weight).max(axis=1)
     scales = np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
     return np.rint(weight / scales[:, None]).astype(np.int8), scales

@@ -1,4 +1,4 @@
-"""What image and text have in common: the parts of a layer of a transformer, on the tokens of one line.
+"""Parts of a transformer layer that image and text share, on the tokens of one line.
 
 Shapes, everywhere in this file: x (N, width), N tokens; H heads of K channels.
 """
@@ -31,8 +31,8 @@ def linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: 
     return graph.op("Gemm", x, graph.weight(f"{name}.weight", outputs, inputs), *offset, transB=1)
 
 
-def coarse_linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
-    """The same, in bytes where the graph computes with them."""
+def linear_or_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
+    """`linear`, with an 8-bit product in an int8 graph."""
     product = linear_int8 if graph.int8 else linear
     return product(graph, x, name, inputs, outputs, bias=bias)
 
@@ -94,7 +94,7 @@ def attention(graph: Graph, heads: Heads, places: str, bias: Bias | None = None)
 
 
 def attended(graph: Graph, heads: Heads, queries: str, places: str, bias: Bias | None) -> str:
-    """The same for some of the queries."""
+    """softmax(Q Kᵀ + bias) V for these queries only; see `attention`."""
     similar = scores(graph, queries, heads.keys)
     similar = similar if bias is None else graph.op("Add", similar, bias(graph, places))
     return graph.op("MatMul", graph.op("Softmax", similar, axis=-1), heads.values)
@@ -108,7 +108,7 @@ def numbered(graph: Graph, x: str) -> str:
 
 
 def joined(graph: Graph, found: str, width: int) -> str:
-    """What the heads found, (H, N, K), as (N, width)."""
+    """The output (H, N, K) of the heads as (N, width)."""
     return graph.op("Reshape", graph.op("Transpose", found, perm=(1, 0, 2)), whole(0, width))
 
 
@@ -121,7 +121,7 @@ def sinusoid(graph: Graph, places: str, width: int) -> str:
 
 
 class Layer:
-    """The weights of one layer of a decoder-only network, in which image and text go the same way."""
+    """One layer of a decoder-only network; image and text tokens use the same weights."""
 
     def __init__(self, graph: Graph, config: NetworkConfig, number: int) -> None:
         self.graph = graph
@@ -129,17 +129,17 @@ class Layer:
         self.name = f"blocks.{number}"
 
     def heads(self, x: str) -> Heads:
-        """What tokens ask and tell."""
+        """Queries, keys and values of tokens."""
         width = self.config.width
         normed = layer_norm(self.graph, x, f"{self.name}.fusion_norm", width)
-        qkv = coarse_linear(self.graph, normed, f"{self.name}.fusion.to_qkv", width, 3 * width, bias=False)
+        qkv = linear_or_int8(self.graph, normed, f"{self.name}.fusion.to_qkv", width, 3 * width, bias=False)
         return split_heads(self.graph, qkv, self.config.heads, width)
 
     def after(self, x: str, found: str) -> str:
-        """Tokens after this layer, whose heads found (H, N, K)."""
+        """Tokens after this layer, given the output (H, N, K) of its heads."""
         graph, width, hidden = self.graph, self.config.width, self.config.hidden
-        mixed = coarse_linear(graph, joined(graph, found, width), f"{self.name}.fusion.to_out", width, width)
+        mixed = linear_or_int8(graph, joined(graph, found, width), f"{self.name}.fusion.to_out", width, width)
         x = graph.op("Add", x, mixed)
         normed = layer_norm(graph, x, f"{self.name}.feed_forward.0", width)
-        inner = gelu(graph, coarse_linear(graph, normed, f"{self.name}.feed_forward.1", width, hidden))
-        return graph.op("Add", x, coarse_linear(graph, inner, f"{self.name}.feed_forward.4", hidden, width))
+        inner = gelu(graph, linear_or_int8(graph, normed, f"{self.name}.feed_forward.1", width, hidden))
+        return graph.op("Add", x, linear_or_int8(graph, inner, f"{self.name}.feed_forward.4", hidden, width))

@@ -27,10 +27,10 @@ from drethtr.recognition.onnx.tree import Feeds, chain_feeds, tree_feeds
 from drethtr.recognition.search.tree import TextTree
 
 COLUMNS_PER_TOKEN = 8
-"""Of all backbones that are known here; a narrower line gets paper on the right."""
+"""Of all backbones with a graph; a narrower line is padded with paper on the right."""
 PAPER = -1.0
 LONG = 8192
-"""Columns up to which all image tokens attend at once; the reader cuts lines long before."""
+"""Columns up to which all image tokens attend at once; `recognition/pieces.py` cuts lines long before."""
 
 Numbers = NDArray[np.float32]
 Kept = tuple[tuple[Numbers, Numbers], ...]
@@ -38,7 +38,7 @@ Kept = tuple[tuple[Numbers, Numbers], ...]
 
 
 class TextState(NamedTuple):
-    """So many tokens, and what each layer remembers of them, (R, H, K, K)."""
+    """The number of tokens so far, and the retention state of each layer, (R, H, K, K)."""
 
     length: int
     memories: tuple[Numbers, ...]
@@ -51,7 +51,7 @@ class OnnxNetwork:
         config: What the network is made of.
         weights: Those of the torch network, by their names there.
         vocabulary: Tokens that it knows.
-        threads: How many may call it side by side with profit: each call takes one processor.
+        threads: How many calls to expect side by side; each uses one processor.
         int8: Whether images and trees are computed with 8-bit matrix products: faster, hardly less exact. Single
             steps and attention stay in float32.
 
@@ -181,14 +181,14 @@ class OnnxNetwork:
         return ImageMemory((kept[0].shape[1],), drafts, ctc, mean.reshape(1, -1), (in_pairs(kept),))
 
     def _shares(self, length: int) -> Numbers:
-        """By what the memory of so many tokens is scaled when it is read, (layers, H)."""
+        """The scale of the retention state after `length` tokens when it is read, (layers, H)."""
         log_gamma = np.stack([fade.log_gamma for fade in self._fades]).astype(np.float64)
         normalize = np.array([[fade.normalize] for fade in self._fades])
         mass = np.expm1(length * log_gamma) / np.expm1(log_gamma)
         return np.where(normalize, mass**-0.5, 1.0).astype(np.float32)
 
     def _session(self, name: str) -> Session:
-        """One of the sessions, made when it is first asked for."""
+        """A session, created when first used."""
         with self._lock:
             if name not in self._sessions:
                 self._sessions[name] = Session(self._graphs.pop(name)())

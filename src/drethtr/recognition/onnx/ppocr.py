@@ -14,9 +14,9 @@ STEM = 48
 STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
 """Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
 DESCENT = 16
-"""How many rows of a line become one."""
+"""Rows of the image for one row of the last feature map."""
 LAST = 12
-"""The number of the last block: how it narrows stays in float32, for all that bytes lose they lose there."""
+"""The last block: its projection stays in float32, as most of the error of 8 bits arises there."""
 
 NECK, NECK_HEADS, NECK_BLOCKS = 120, 8, 2
 
@@ -39,7 +39,7 @@ def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
 
 
 def stem(graph: Graph, image: str) -> str:
-    """A quarter of the height and width; one path keeps the strongest stroke, the other mixes."""
+    """A quarter of the height and width, by max pooling and convolutions side by side."""
     x = graph.op("Relu", conv(graph, image, "backbone.stem.enter", 1, STEM, (3, 3), (2, 2)))
     mixed = graph.op("Relu", conv(graph, x, "backbone.stem.narrow", STEM, STEM // 2, (2, 2)))
     mixed = graph.op("Relu", conv(graph, mixed, "backbone.stem.widen", STEM // 2, STEM, (2, 2)))
@@ -70,13 +70,13 @@ def descent(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
 
 
 def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
-    """Each place by itself: widen, narrow."""
+    """Expand and project each place by itself."""
     inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
     return conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
 
 
 def mlp_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, project: Product, *, residual: bool) -> str:
-    """The same in bytes, with or without a residual around both; the channels of a place lie next to each other."""
+    """`mlp` with 8-bit products, optionally with a residual; computed channels last."""
     x = graph.op("Transpose", x, perm=(0, 2, 3, 1))
     inner = gelu(graph, linear_int8(graph, x, f"{name}.expand", inputs, 2 * inputs, kernel=(1, 1)))
     found = project(graph, inner, f"{name}.project", 2 * inputs, outputs, kernel=(1, 1))
@@ -85,14 +85,14 @@ def mlp_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, project
 
 
 def excitation(graph: Graph, x: str, name: str, channels: int) -> str:
-    """The scale (1, C, 1, 1) of each channel by what the whole line says."""
+    """The scale (1, C, 1, 1) of each channel, from its mean over the line."""
     mean = graph.op("GlobalAveragePool", x)
     squeezed = graph.op("Relu", conv(graph, mean, f"{name}.fc1", channels, channels // 4))
     return graph.op("HardSigmoid", conv(graph, squeezed, f"{name}.fc2", channels // 4, channels), alpha=1 / 6, beta=0.5)
 
 
 def neck(graph: Graph, x: str, inputs: int) -> str:
-    """(1, inputs, 1, N) to (N, NECK): tokens look along the whole line."""
+    """(1, inputs, 1, N) to (N, NECK): tokens attend to the whole line."""
     shortcut = silu(graph, conv(graph, x, "backbone.neck.shortcut", inputs, NECK))
     x = silu(graph, conv(graph, x, "backbone.neck.reduce", inputs, NECK))
     x = graph.op("Add", x, silu(graph, conv(graph, x, "backbone.neck.sideways", NECK, NECK, (1, 7), groups=NECK)))

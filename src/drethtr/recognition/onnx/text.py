@@ -1,6 +1,6 @@
 """The text side of a network: a tree of texts in one pass, or one more token for some rows.
 
-Image and text share all layers; a text token looks at the keys and values of its line's image tokens, and back at its
+Image and text share all layers; a text token attends to the keys and values of its line's image tokens, and to earlier
 text by retention (paper, eqs. 2-4 and 7-9).
 
 Shapes, everywhere in this file: N nodes of a tree or rows of a search, x (N, width); I image tokens; H heads of K
@@ -19,14 +19,14 @@ from drethtr.recognition.onnx.protobuf import Kind
 
 
 class Fade(NamedTuple):
-    """How retention forgets in a layer: log γ of each head, (H,), and whether it divides by the root of the sum."""
+    """The decay of a layer: log γ of each head, (H,), and whether sums are divided by the root of their mass."""
 
     log_gamma: Array
     normalize: bool
 
     @classmethod
     def of(cls, config: NetworkConfig, position: LayerPosition) -> "Fade":
-        """As the network's mixer has it."""
+        """That of the network's mixer at a layer."""
         assert isinstance(config.mixer, Retentive) and isinstance(config.mixer.decay, Scheduled)
         return cls(config.mixer.decay.log_gamma(position), config.mixer.normalize)
 
@@ -42,8 +42,8 @@ def tree_graph(
     """Logits (N, V) after each node of a tree.
 
     Inputs are `tokens` (N,), their `places` (N, 1), `distance` (N, N) to nodes before them in their texts, infinite to
-    all others, and for each layer `keys_n` and `values_n` (H, I, K). If it is `watched`, outputs are instead what each
-    layer looks at: shares (H, N, I) of the image tokens and weights (H, N, N) of the text.
+    all others, and for each layer `keys_n` and `values_n` (H, I, K). If it is `watched`, outputs are instead the
+    weights of each layer: attention (H, N, I) to the image and retention (H, N, N) of the text.
     With `int8`, the largest matrix products are those of bytes.
     """
     graph = Graph(weights, int8=int8)
@@ -94,7 +94,7 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
 
 
 def embedded(graph: Graph, config: NetworkConfig, vocabulary: int) -> str:
-    """Tokens as vectors that know their places."""
+    """Token embeddings with positions."""
     tokens = graph.input("tokens", ("nodes",), Kind.INT64)
     x = graph.op("Gather", graph.weight("embed.tokens.weight", vocabulary, config.width), tokens, axis=0)
     if not config.text_positions:
@@ -103,7 +103,7 @@ def embedded(graph: Graph, config: NetworkConfig, vocabulary: int) -> str:
 
 
 def logits(graph: Graph, config: NetworkConfig, x: str, vocabulary: int) -> str:
-    """What follows each token."""
+    """Logits (N, V) of the next token."""
     x = layer_norm(graph, x, "final_norm", config.width) if config.final_norm else x
     return linear(graph, x, "to_logits", config.width, vocabulary, bias=False)
 
@@ -116,16 +116,16 @@ class ImageAttention(NamedTuple):
     values: str
 
     def shares(self, queries: str) -> str:
-        """What share of its attention each text token gives to each image token, (H, N, I)."""
+        """Attention weights of image tokens for each text token, (H, N, I)."""
         return self.graph.op("Softmax", scores(self.graph, queries, self.keys), axis=-1)
 
     def taken(self, shares: str) -> str:
-        """What each text token takes from the image, (H, N, K)."""
+        """The attention output of each text token, (H, N, K)."""
         return self.graph.op("MatMul", shares, self.values)
 
 
 def image_attention(graph: Graph, config: NetworkConfig, number: int) -> ImageAttention:
-    """The image as a layer sees it, an input."""
+    """Attention to the image in a layer; its keys and values are inputs of the graph."""
     shape = (config.heads, "image", config.width // config.heads)
     return ImageAttention(graph, graph.input(f"keys_{number}", shape), graph.input(f"values_{number}", shape))
 

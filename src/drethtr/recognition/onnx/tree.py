@@ -25,12 +25,12 @@ def tree_feeds(tree: TextTree) -> Feeds:
 
 
 def chain_feeds(tokens: Sequence[int]) -> Feeds:
-    """The same of a single text."""
+    """Tokens, places and distances of a single text."""
     return feeds(tokens, np.arange(len(tokens)), np.bool_(True))
 
 
 def feeds(tokens: Sequence[int], places: NDArray[np.int64], same_text: NDArray[np.bool_] | np.bool_) -> Feeds:
-    """The same of nodes; a node that is in the `same_text` (N, N) as another stands before it if its place does."""
+    """Tokens, places and distances of nodes; in a text both are on (`same_text`, (N, N)), the lower place comes first."""
     distance = (places[:, None] - places).astype(np.float32)
     distance[~(same_text & (distance >= 0))] = np.inf
     return {
