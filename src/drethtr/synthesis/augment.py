@@ -25,7 +25,7 @@ from drethtr.synthesis.distort import (
 from drethtr.synthesis.random_step import RandomStep, Sometimes
 from drethtr.synthesis.surroundings import BleedThrough, NeighborLines, RuleLines, TableBorders
 
-PAPER: tuple[RandomStep, ...] = (
+PUBLISHED: tuple[RandomStep, ...] = (
     Sometimes(PadVertically(white=True)),
     Sometimes(PadHorizontally(white=True)),
     Sometimes(Stretch()),

@@ -13,7 +13,7 @@ from drethtr.recognition.architecture import SMALL, EfficientNetV2S, NoPrior
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.research.authors import CANVAS
 from drethtr.research.tables.material import Lines
-from drethtr.synthesis.augment import PAPER
+from drethtr.synthesis.augment import PUBLISHED
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.training.feed.batch import BatchConfig
 from drethtr.training.feed.supply import Made, Real
@@ -44,7 +44,7 @@ def training(lines: Lines) -> RunConfig:
         samples=1000 * EPOCH,
         network=replace(SMALL, backbone=EfficientNetV2S(dropout=0.3), prior=NoPrior()),
         preparation=Preparation(deslant=True),
-        augmentation=PAPER,
+        augmentation=PUBLISHED,
         batches=BatchConfig(lines=16, pixels=2_300_000, max_columns=CANVAS),
         batches_per_step=8,
         loss=LossConfig(label_smoothing=0.4),
