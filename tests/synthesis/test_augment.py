@@ -9,13 +9,13 @@ from PIL import Image, ImageDraw, ImageFont
 from drethtr.base.config import from_dict, to_dict
 from drethtr.base.errors import ConfigError
 from drethtr.images import fields
-from drethtr.synthesis.augment import PAPER, SCANS
+from drethtr.synthesis.augment import PUBLISHED, SCANS
 from drethtr.synthesis.distort import PadVertically, Shrink, Stretch, Thicken, Zoom
 from drethtr.synthesis.random_step import RandomStep, Sometimes, augment, ink_of, lay_ink, paper_grey
 
-STEPS = [step.step if isinstance(step, Sometimes) else step for step in PAPER + SCANS]
+STEPS = [step.step if isinstance(step, Sometimes) else step for step in PUBLISHED + SCANS]
 named = pytest.mark.parametrize("step", STEPS, ids=repr)
-augmentations = pytest.mark.parametrize("steps", [PAPER, SCANS], ids=["PAPER", "SCANS"])
+augmentations = pytest.mark.parametrize("steps", [PUBLISHED, SCANS], ids=["PUBLISHED", "SCANS"])
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_same_seed_same_line_and_the_given_line_is_untouched(step, line):
 @named
 def test_another_seed_gives_another_line(step, line):
     results = [step(line, np.random.default_rng(seed)).tobytes() for seed in range(6)]
-    draws_nothing = step == Shrink(64) or step in [fixed.step for fixed in PAPER if "Thin(" in repr(fixed)]
+    draws_nothing = step == Shrink(64) or step in [fixed.step for fixed in PUBLISHED if "Thin(" in repr(fixed)]
     assert (len(set(results)) > 1) != draws_nothing
 
 
