@@ -10,7 +10,7 @@ import pytest
 from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.research.conversion import PRESETS
-from drethtr.synthesis.augment import PUBLISHED
+from drethtr.synthesis import augment
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
 
@@ -39,7 +39,7 @@ def test_the_base_of_fine_tuning_is_a_short_training_of_compact_without_three_se
 def test_the_published_recipes_train_the_published_network(name):
     run = recipe(name)
     assert run.network == PRESETS["base"].network and run.preparation == PRESETS["base"].preparation
-    assert run.augmentation == PUBLISHED and run.loss.label_smoothing == 0.4
+    assert run.augmentation == augment.PUBLISHED and run.loss.label_smoothing == 0.4
     assert config.from_dict(RunConfig, config.to_dict(run)) == run
 
 
