@@ -8,25 +8,20 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from conftest import written
 from PIL import Image
-from sharing_examples import TRUST
 
-from drethtr.cli.finetune import summary
-from drethtr.evaluation.compare import Difference
-from drethtr.evaluation.metrics import Rates
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import load_model, read_tensors, save_model, save_trust
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import Joint
-from drethtr.training.finetuning import Outcome, Plan, gather
-from drethtr.training.finetuning.finetune import trusted
+from drethtr.recognition.search.strategies import Greedy, Joint
+from drethtr.text.tokenizer import EOS
+from drethtr.training.finetuning import Plan, gather
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
@@ -143,36 +138,18 @@ def test_ngrams_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
     assert new > ngrams.log_probability(tiny_model.tokenizer.encode("beach")) + 3
 
 
-@pytest.fixture
-def calibrated(data, tiny_path, tmp_path):
-    """What fine-tuning a calibrated model begins with."""
-    start = tmp_path / "start.safetensors"
-    save_trust(tiny_path, TRUST, start)
-    return gather(Plan(data=(str(data),), model=str(start)))
-
-
-def test_weights_as_they_were_keep_what_the_model_believed_of_itself(calibrated, tiny_model):
-    """Where nothing better is found, they may well be those of the start."""
-    assert trusted(calibrated, replace(calibrated.start, trust=Trust()), "cpu").trust == TRUST
-    tiny_model.weights["to_logits.weight"] += 1
-    assert trusted(calibrated, tiny_model, "cpu").trust == Trust()
-
-
-@pytest.mark.parametrize(
-    ("trust", "told"),
-    [
-        (Trust(), "is no better, and lacks the calibrated confidences of {start}. More lines"),
-        (TRUST, "is no better. More lines may help.\nThe best weights"),
-    ],
-    ids=["without calibration", "with it"],
-)
-def test_where_nothing_better_was_found_the_start_is_to_be_used(trust, told, calibrated):
-    start = calibrated.plan.model
-    model = replace(calibrated.start, card={"fine_tuned": {"minutes": 1.0}}, trust=trust)
-    rates, same = Rates(0.5, 0.4, 0.6, 1.0, 1.0, 1.0, 6, 60, 6), Difference("CER", 6, 6, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0)
-    text = summary(calibrated, Outcome(model, rates, rates, same, None), Path(start))
-    assert f"Nothing better was found: keep using {start}; {start} " in text and told.format(start=start) in text
-    assert ("Confidences are calibrated as those of the start" in text) is (trust == TRUST)
+def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_model, tmp_path):
+    """A model that ends every text at once still does after one more line."""
+    start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
+    weights, last = tiny_model.weights, tiny_model.network.layers - 1
+    weights[f"blocks.{last}.feed_forward.4.bias"] += 1000 * weights["to_logits.weight"][EOS]
+    save_model(replace(tiny_model, trust=Trust(strategy=Greedy())), start)
+    options = ("--workers", 0, "--device", "cpu", "--samples", 1)
+    outcome = drethtr("finetune", data, "--model", start, "--output", output, *options)
+    assert outcome.code == 3
+    assert "the model did not become better on the 6 lines to choose by (CER 100.00 % before, 100.00 " in outcome.err
+    assert f"{output} was not written, keep using {start}." in outcome.err
+    assert not output.exists()
 
 
 def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_path):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 SHOWN = 30  # new characters
 
+NOTHING_BETTER = 3
+"""The exit code if the model did not become better."""
+
 
 def finetune(
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Your lines: files, folders, patterns.")],
@@ -60,7 +63,10 @@ def finetune(
     workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
-    """Fine-tune a model on your lines: 50 are enough to start, thousands are fine."""
+    """Fine-tune a model on your lines: 50 are enough to start, thousands are fine.
+
+    If the model does not become better, nothing is written, and the exit code is 3.
+    """
     require("torch", "train")
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.training import finetuning
@@ -86,6 +92,9 @@ def finetune(
     if force and not resume:
         finetuning.forget(output)
     outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers)
+    if not outcome.better:
+        typer.echo(nothing_better(material, outcome, output), err=True)
+        raise typer.Exit(NOTHING_BETTER)
     typer.echo(summary(material, outcome, output))
 
 
@@ -134,19 +143,12 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     """The result, as text."""
     from drethtr.training.finetuning.finetune import folder_of
 
-    change = outcome.change
-    interval = f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""
     lines = [
         f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
-        f"CER {percent(outcome.before)} before, {percent(outcome.after)} after: "
-        f"{100 * change.difference:+.2f} points{interval}",
-    ]
-    if change.difference >= 0:
-        lines.append(nothing_better(material, outcome, output))
-    lines.append(
+        rates_of(outcome),
         "The best weights were chosen on these lines, so the rate is a little too good. For one to publish, measure "
-        f"on pages that were not in DATA: drethtr evaluate OTHERS --model {output}"
-    )
+        f"on pages that were not in DATA: drethtr evaluate OTHERS --model {output}",
+    ]
     if outcome.curve is not None:
         lines += curve_table(outcome.curve)
     lines += trust_of(material, outcome.model)
@@ -154,12 +156,20 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     return "\n".join(lines)
 
 
+def rates_of(outcome: "Outcome") -> str:
+    """Error rates before and after, as text."""
+    change = outcome.change
+    interval = f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""
+    before, after = percent(outcome.before), percent(outcome.after)
+    return f"CER {before} before, {after} after: {100 * change.difference:+.2f} points{interval}"
+
+
 def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:
-    """What to use where nothing was gained, and what the result lacks."""
-    start, before, after = material.plan.model, material.start.trust, outcome.model.trust
-    loses = before.calibrations and not after.calibrations
-    lost = f", and lacks the calibrated confidences of {start}" if loses else ""
-    return f"Nothing better was found: keep using {start}; {output} is no better{lost}. More lines may help."
+    """Why nothing was written, and what may help."""
+    return (
+        f"drethtr: the model did not become better on the {len(material.parts.validation):,} lines to choose by "
+        f"({rates_of(outcome)}); {output} was not written, keep using {material.plan.model}. More lines may help."
+    )
 
 
 def trust_of(material: "Material", model: "Model") -> list[str]:
@@ -167,8 +177,6 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
     from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
-    if model.trust == material.start.trust and model.trust.calibrations:
-        return ["Confidences are calibrated as those of the start: the weights are the same."]
     if not model.trust.calibrations:
         why = "nothing was wrong, or nothing right" if number >= TO_CALIBRATE else f"that takes {TO_CALIBRATE} lines"
         return [f"Confidences are not calibrated ({number:,} lines to choose by; {why}){later}."]

@@ -49,6 +49,11 @@ class Outcome:
     change: Difference
     curve: LearningCurve | None
 
+    @property
+    def better(self) -> bool:
+        """Whether the model makes fewer errors than the one it started from; otherwise it is not written."""
+        return self.change.difference < 0
+
 
 @dataclass(frozen=True)
 class Workplace:
@@ -63,7 +68,7 @@ class Workplace:
 def finetune(
     material: Material, output: Path, *, resume: bool = False, device: str = "cpu", workers: int = 1
 ) -> Outcome:
-    """Fine-tune a model and write the result, a model or an adapter, to `output`.
+    """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter.
 
     Args:
         resume: Continue an interrupted run beside `output`.
@@ -81,13 +86,16 @@ def finetune(
     after = edits(trained, lines, device)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
-    model = replace(trusted(material, trained, device), card=card_of(material, trained, *rates))
-    if adapter is None:
-        save_model(model, output, small=True)
-    else:
-        save_adapter(replace(adapter, card=model.card, trust=model.trust), output)
+    outcome = Outcome(trained, *rates, paired(before, after, pages, name="CER"), curve)
+    if outcome.better:
+        model = replace(with_trust(trained, lines, device), card=card_of(material, trained, *rates))
+        if adapter is None:
+            save_model(model, output, small=True)
+        else:
+            save_adapter(replace(adapter, card=model.card, trust=model.trust), output)
+        outcome = replace(outcome, model=model)
     clear(place.folder)
-    return Outcome(model, *rates, paired(before, after, pages, name="CER"), curve)
+    return outcome
 
 
 def folder_of(output: Path) -> Path:
@@ -148,8 +156,7 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
     Its n-grams, if it has any, also learn the same share of the lines; an adapter keeps those of its base model. It
-    uses the
-    decoder of the starting model, because few lines say little about which one is better.
+    uses the decoder of the starting model, because few lines say little about which one is better.
     """
     trust = Trust(strategy=material.start.trust.strategy)
     if not material.plan.adapter:
@@ -160,14 +167,6 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}
     adapter = Adapter(halved, weights_hash(material.start.weights), path.name, best.card, trust)
     return load_adapted(adapter, [path]), adapter
-
-
-def trusted(material: Material, trained: Model, device: str) -> Model:
-    """The calibrated model; if nothing was better than the starting model, calibration is the only change."""
-    unchanged = replace(trained, trust=material.start.trust)
-    if unchanged.hash == material.start.hash:
-        return unchanged
-    return with_trust(trained, material.parts.validation, device)
 
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
