@@ -1,7 +1,7 @@
-/* The inner loops of CTC search and n-grams, compiled.
+/* The inner loops of CTC search, n-grams and the search for words, compiled.
 
    The Python forms beside the callers are the definition: recognition/search/ctc_search.py, recognition/search/
-   ctc_paths.py and language/ngrams.py. tests/base/test_native.py holds both to the same results.
+   ctc_paths.py, language/ngrams.py and search/forward.py. tests/base/test_native.py holds both to the same results.
 
    Every array comes as a buffer, its size is checked here and the kind of its numbers is up to the caller. Whatever the
    numbers are, nothing outside the buffers is read or written. All loops run without the GIL.
@@ -806,6 +806,191 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
     return found < 0 ? PyErr_NoMemory() : PyBool_FromLong(found);
 }
 
+/* ---- A pattern on the lines of a page: see probabilities_in_python in search/forward.py ---- */
+
+typedef struct {
+    Py_ssize_t lines, steps, entries, texts, states, classes;
+    const uint16_t *sizes;                               /* [lines] steps of each */
+    const uint8_t *gaps, *counts;                        /* [steps] */
+    const uint8_t *tokens, *levels;                      /* [entries] */
+    const uint8_t *class_of;                             /* [texts] */
+    const uint16_t *after;                               /* [classes][states] */
+    const uint16_t *breaks;                              /* [states] */
+    const double *values;                                /* [256] */
+    Py_ssize_t own, found, dead;
+    double faintest;
+    /* Masses of the states: in a blank, in all, and by the entries of the step before and of this one. */
+    double *blank, *total, *before, *now;                /* [states], [states], [256][states] twice */
+    double *start, *ends;                                /* [states] */
+} Lines;
+
+/* Masses behind the last letter of a line, in `total`; `states` are those that can be reached from the start. */
+static void walk(Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry, Py_ssize_t states)
+{
+    int16_t slots[256]; /* of each token, its entry at the step before, or NONE */
+    int count_before = 0;
+    const uint8_t *tokens_before = NULL;
+    memset(slots, 0xff, sizeof slots);
+    memcpy(l->blank, l->start, (size_t)states * sizeof(double));
+    for (; step < end; step++) {
+        int count = l->counts[step];
+        const uint8_t *tokens = l->tokens + entry, *levels = l->levels + entry;
+        entry += count;
+        if (l->gaps[step] > 1 && count_before) {
+            for (int other = 0; other < count_before; other++) {
+                const double *inside = l->before + other * l->states;
+                for (Py_ssize_t state = 0; state < states; state++)
+                    l->blank[state] += inside[state];
+                slots[tokens_before[other]] = NONE;
+            }
+            count_before = 0;
+        }
+        memcpy(l->total, l->blank, (size_t)states * sizeof(double));
+        for (int other = 0; other < count_before; other++) {
+            const double *inside = l->before + other * l->states;
+            for (Py_ssize_t state = 0; state < states; state++)
+                l->total[state] += inside[state];
+        }
+        double rest = 1;
+        for (int place = 0; place < count; place++) {
+            double chance = l->values[levels[place]], *inside = l->now + place * l->states;
+            const uint16_t *after = l->after + (size_t)l->class_of[tokens[place]] * (size_t)l->states;
+            const double *stays = slots[tokens[place]] == NONE ? NULL : l->before + slots[tokens[place]] * l->states;
+            rest -= chance;
+            memset(inside, 0, (size_t)states * sizeof(double));
+            for (Py_ssize_t state = 0; state < states; state++) {
+                if (l->total[state] < l->faintest)
+                    continue;
+                double stay = stays ? stays[state] : 0;
+                inside[state] += chance * stay;
+                inside[after[state]] += chance * (l->total[state] - stay);
+            }
+        }
+        rest = rest > 0 ? rest : 0;
+        for (Py_ssize_t state = 0; state < states; state++)
+            l->blank[state] = l->total[state] < l->faintest ? 0 : rest * l->total[state];
+        for (int other = 0; other < count_before; other++)
+            slots[tokens_before[other]] = NONE;
+        for (int place = 0; place < count; place++)
+            slots[tokens[place]] = (int16_t)place;
+        count_before = count;
+        tokens_before = tokens;
+        double *spare = l->before;
+        l->before = l->now;
+        l->now = spare;
+    }
+    memcpy(l->total, l->blank, (size_t)states * sizeof(double));
+    for (int other = 0; other < count_before; other++) {
+        const double *inside = l->before + other * l->states;
+        for (Py_ssize_t state = 0; state < states; state++)
+            l->total[state] += inside[state];
+    }
+}
+
+/* Masses behind the end of a line, in `ends`. */
+static void cross_end(Lines *l, Py_ssize_t states)
+{
+    memset(l->ends, 0, (size_t)l->states * sizeof(double));
+    for (Py_ssize_t state = 0; state < states; state++)
+        l->ends[l->breaks[state]] += l->total[state];
+}
+
+static void find_on_lines(Lines *l, double *found)
+{
+    Py_ssize_t step = 0, entry = 0;
+    for (Py_ssize_t line = 0; line < l->lines; line++) {
+        Py_ssize_t end = step + l->sizes[line], next = entry;
+        for (Py_ssize_t s = step; s < end; s++)
+            next += l->counts[s];
+        memset(l->start, 0, (size_t)l->states * sizeof(double));
+        l->start[0] = 1;
+        walk(l, step, end, entry, l->own);
+        cross_end(l, l->own);
+        found[2 * line] = l->ends[l->found];
+        found[2 * line + 1] = 0;
+        l->ends[l->found] = l->ends[l->dead] = 0;
+        double over = 0;
+        for (Py_ssize_t state = 0; state < l->states; state++)
+            over += l->ends[state];
+        if (line + 1 < l->lines && over > l->faintest) {
+            memcpy(l->start, l->ends, (size_t)l->states * sizeof(double));
+            walk(l, end, end + l->sizes[line + 1], next, l->states);
+            cross_end(l, l->states);
+            found[2 * line + 1] = l->ends[l->found];
+        }
+        step = end;
+        entry = next;
+    }
+}
+
+/* Whether all places that the arrays name exist. */
+static int is_page(const Lines *l)
+{
+    Py_ssize_t steps = 0, entries = 0;
+    for (Py_ssize_t line = 0; line < l->lines; line++)
+        steps += l->sizes[line];
+    for (Py_ssize_t step = 0; step < l->steps; step++)
+        entries += l->counts[step];
+    int fits = steps == l->steps && entries == l->entries && 0 < l->own && l->own <= l->states && 0 <= l->found &&
+               l->found < l->own && 0 <= l->dead && l->dead < l->own;
+    for (Py_ssize_t entry = 0; fits && entry < l->entries; entry++)
+        fits = l->tokens[entry] < l->texts;
+    for (Py_ssize_t text = 0; fits && text < l->texts; text++)
+        fits = l->class_of[text] < l->classes;
+    for (Py_ssize_t state = 0; fits && state < l->states; state++)
+        fits = l->breaks[state] < l->states;
+    for (Py_ssize_t kind = 0; fits && kind < l->classes; kind++)
+        for (Py_ssize_t state = 0; fits && state < l->states; state++)
+            fits = l->after[kind * l->states + state] < (state < l->own ? l->own : l->states);
+    return fits;
+}
+
+/* word_on_lines(sizes, gaps, counts, tokens, levels, class_of, after, breaks, values, own, found, dead, faintest,
+   probabilities): fills the last, (lines, 2). */
+static PyObject *word_on_lines(PyObject *self, PyObject *args)
+{
+    Py_buffer b[10];
+    Lines l;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*nnndw*", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
+                          &b[8], &l.own, &l.found, &l.dead, &l.faintest, &b[9]))
+        return NULL;
+    l.lines = b[0].len / 2;
+    l.steps = b[1].len;
+    l.entries = b[3].len;
+    l.texts = b[5].len;
+    l.states = b[7].len / 2;
+    l.classes = l.states ? b[6].len / (2 * l.states) : 0;
+    l.sizes = b[0].buf;
+    l.gaps = b[1].buf;
+    l.counts = b[2].buf;
+    l.tokens = b[3].buf;
+    l.levels = b[4].buf;
+    l.class_of = b[5].buf;
+    l.after = b[6].buf;
+    l.breaks = b[7].buf;
+    l.values = b[8].buf;
+    int fits = is_array(&b[0], l.lines, 2) && b[2].len == l.steps && b[4].len == l.entries && l.texts <= 256 &&
+               is_array(&b[7], l.states, 2) && l.states <= UINT16_MAX && is_array(&b[6], l.classes * l.states, 2) &&
+               is_array(&b[8], 256, 8) && is_array(&b[9], 2 * l.lines, 8) && is_page(&l);
+    double *room = fits ? malloc((size_t)l.states * (4 + 2 * 256) * sizeof(double)) : NULL;
+    if (room) {
+        l.blank = room;
+        l.total = l.blank + l.states;
+        l.start = l.total + l.states;
+        l.ends = l.start + l.states;
+        l.before = l.ends + l.states;
+        l.now = l.before + 256 * l.states;
+        Py_BEGIN_ALLOW_THREADS;
+        find_on_lines(&l, b[9].buf);
+        Py_END_ALLOW_THREADS;
+        free(room);
+    }
+    release(b, 10);
+    if (!fits)
+        return refused("the arrays are not of one page and one automaton");
+    return room ? Py_NewRef(Py_None) : PyErr_NoMemory();
+}
+
 static PyMethodDef functions[] = {
     {"prefix_search", prefix_search, METH_VARARGS, NULL},
     {"log_probability", log_probability, METH_VARARGS, NULL},
@@ -814,6 +999,7 @@ static PyMethodDef functions[] = {
     {"earlier", earlier, METH_VARARGS, NULL},
     {"whole", whole, METH_VARARGS, NULL},
     {"viterbi", viterbi, METH_VARARGS, NULL},
+    {"word_on_lines", word_on_lines, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
