@@ -7,6 +7,7 @@ hyphen.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
@@ -25,16 +26,21 @@ OTHER, BOUNDARY, HYPHEN, BREAK = range(4)
 letters of the pattern follow."""
 KINDS = 4
 
+SEVERAL, BROKEN = 254, 255
+"""What `_native.c` takes tokens of several letters for, and hyphens."""
+
 
 class Place(NamedTuple):
     """A place in the pattern: words before it, letters of its word before it, edits made in the word.
 
+    begun   whether a letter of the word was read
     hyphen  0 inside a word, 1 behind its hyphen, 2 on the next line
     """
 
     word: int
     letter: int
     edits: int
+    begun: bool = False
     hyphen: int = 0
 
 
@@ -52,7 +58,6 @@ class Automaton:
 
     table    (kinds, Q) the state after each kind of letter, without `BREAK`
     breaks   (Q,) the state after the end of the line; from there on the pattern must continue
-    own      states below this one are reached on the line where the pattern begins
     found    the state that is kept once the pattern stood there
     dead     the state from which it cannot be found
     classes  (C, Q) the state after each class of tokens, which grows as tokens are met
@@ -63,11 +68,11 @@ class Automaton:
     kinds: dict[str, int]
     table: NDArray[np.uint16]
     breaks: NDArray[np.uint16]
-    own: int
     found: int
     dead: int
     classes: NDArray[np.uint16] = field(init=False)
-    known: dict[str, int] = field(default_factory=dict)
+    class_of: dict[str, int] = field(default_factory=dict)
+    kind_of: dict[str, int] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -84,25 +89,45 @@ class Automaton:
             return self.kinds.get(symbol, OTHER)
         return HYPHEN if symbol in HYPHENS else BOUNDARY
 
-    def classes_of(self, texts: Sequence[str]) -> NDArray[np.uint8]:
+    def classes_of(self, texts: Sequence[str]) -> bytes:
         """The class of each token: tokens of a class lead from each state to the same one."""
-        with self.lock:
-            for text in texts:
-                if text not in self.known:
-                    self.learn(text)
-        return np.array([self.known[text] for text in texts], dtype=np.uint8)
+        self.meet(texts)
+        return bytes(map(self.class_of.__getitem__, texts))
+
+    def kinds_of(self, texts: Sequence[str]) -> bytes:
+        """The kind of each token; `SEVERAL` if it is more than a letter, `BROKEN` for hyphens."""
+        self.meet(texts)
+        return bytes(map(self.kind_of.__getitem__, texts))
+
+    def meet(self, texts: Sequence[str]) -> None:
+        """Learn the class and the kind of new tokens."""
+        if not self.class_of.keys() >= set(texts):
+            with self.lock:
+                for text in texts:
+                    if text not in self.kind_of:
+                        self.learn(text)
 
     def learn(self, text: str) -> None:
         """Put a token into its class."""
+        fold = self.spelling.fold(text)
         after = np.arange(self.states, dtype=np.uint16)
-        for symbol in self.spelling.fold(text):
+        for symbol in fold:
             after = self.table[self.kind(symbol), after]
         alike = np.flatnonzero((self.classes == after).all(1))
-        if not len(alike) and len(self.classes) > np.iinfo(np.uint8).max:
-            raise ConfigError(f"{self.pattern.text[:30]!r}… has too many different letters; search for parts of it")
         if not len(alike):
             self.classes = np.vstack([self.classes, after])
-        self.known[text] = int(alike[0]) if len(alike) else len(self.classes) - 1
+        self.class_of[text] = int(alike[0]) if len(alike) else len(self.classes) - 1
+        kind = self.kind(fold) if len(fold) == 1 else SEVERAL if fold else OTHER
+        self.kind_of[text] = BROKEN if kind == HYPHEN else kind
+
+    @cached_property
+    def needed(self) -> bytes:
+        """The kinds of letters that a line must have, in this order, to have the pattern or begin it before a hyphen.
+
+        None are known of several words, as they may stand on two lines, nor of words that may differ.
+        """
+        [word, *others] = self.pattern.words
+        return b"" if others or word.edits else bytes(self.kinds[letter] for letter in word.letters)
 
     def after(self, text: str, state: int = 0) -> int:
         """The state after a text of one line."""
@@ -124,21 +149,17 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     order = list(numbers)
     inside = (*range(BREAK), *kinds.values())
     rows: list[list[int]] = []
-    own = 0
+    breaks: list[int] = []
     for state in order:  # which grows
         if len(order) > MOST_STATES:
-            break
+            raise ConfigError(f"{pattern.text[:30]!r}… takes too many states; use fewer ? and *, or no ~ with them")
         rows.append([number_of(steps.after(state, kind), numbers, order) for kind in inside])
-        if len(rows) == len(order) and not own:
-            own = len(order)
-            for one in tuple(order):
-                number_of(steps.after(one, BREAK), numbers, order)
-    if len(order) > MOST_STATES:
-        raise ConfigError(f"{pattern.text[:30]!r}… takes too many states; use fewer ? and *, or no ~ with them")
-    breaks = [numbers.get(steps.after(state, BREAK), 2) for state in order]
+        behind = steps.after(state, BREAK)
+        goes_on = AGAIN in state or FOUND in behind  # the next line may end the pattern, but not the one after it
+        breaks.append(number_of(behind if goes_on else frozenset(), numbers, order))
     table = np.zeros((KINDS + len(kinds), len(order)), dtype=np.uint16)
     table[list(inside)] = np.array(rows, dtype=np.uint16).T
-    return Automaton(pattern, spelling, kinds, table, np.array(breaks, dtype=np.uint16), own, found=1, dead=2)
+    return Automaton(pattern, spelling, kinds, table, np.array(breaks, dtype=np.uint16), found=1, dead=2)
 
 
 def number_of(state: Places, numbers: dict[Places, int], order: list[Places]) -> int:
@@ -194,6 +215,7 @@ class Steps:
 
     def over_letter(self, place: Place, kind: int) -> Iterable[Place]:
         """The places after a letter: it fits, or it is one too many, or stands for another."""
+        place = place._replace(begun=True)
         word, behind = self.words[place.word], place._replace(letter=place.letter + 1)
         fits = False
         if place.letter < len(word.items):
@@ -215,7 +237,7 @@ class Steps:
                 yield place._replace(hyphen=2)
         elif place.letter == self.length(place):
             yield FOUND if place.word + 1 == len(self.words) else Place(place.word + 1, 0, 0)
-        elif place.letter == 0 and place.word > 0:
+        elif not place.begun and place.word > 0:
             yield place
-        elif kind == HYPHEN and place.letter > 0:
+        elif place.begun and kind == HYPHEN:
             yield place._replace(hyphen=1)

@@ -38,7 +38,8 @@ def probabilities(lines: PackedLines, automaton: Automaton) -> Masses:
         automaton.classes,
         automaton.breaks,
         VALUES,
-        automaton.own,
+        automaton.needed,
+        automaton.kinds_of(lines.texts),
         automaton.found,
         automaton.dead,
         FAINTEST,
@@ -47,9 +48,9 @@ def probabilities(lines: PackedLines, automaton: Automaton) -> Masses:
     return found
 
 
-def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: NDArray[np.uint8]) -> Masses:
+def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: bytes) -> Masses:
     """`probabilities` as they are defined."""
-    after = automaton.classes.astype(np.int64)[classes] if len(classes) else np.empty((0, automaton.states), np.int64)
+    after = automaton.classes.astype(np.int64)[list(classes)] if classes else np.empty((0, automaton.states), np.int64)
     steps = list(steps_of(lines))
     start = np.zeros(automaton.states)
     start[0] = 1

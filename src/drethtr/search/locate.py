@@ -55,7 +55,7 @@ def locate(line: Posteriors, automaton: Automaton, *, over: bool = False) -> Fou
 
 def likeliest(line: Posteriors, automaton: Automaton, *, over: bool) -> list[Letter]:
     """The likeliest reading that has the pattern; empty if there is none."""
-    classes = automaton.classes_of(line.texts).tolist()
+    classes = automaton.classes_of(line.texts)
     after = [automaton.classes[number].tolist() for number in classes]
     alive: Hypotheses = {(0, BLANK): (1.0, None)}
     before = -1
