@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, refuse_decoder
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    ModelFile,
+    PrecisionName,
+    Threads,
+    load_recognizer,
+    refuse_decoder,
+)
 from drethtr.cli.progress import report_skipped
 
 if TYPE_CHECKING:
@@ -49,7 +57,6 @@ def index(
 
     from drethtr.pages.inputs import find_inputs
     from drethtr.pages.segmentation import segmentation_named
-    from drethtr.recognition.recognizer import Recognizer
     from drethtr.search.build import open_builder
 
     refuse_decoder(decoder)
@@ -59,9 +66,7 @@ def index(
     for error in errors:
         report_skipped(error)
     failed = len(errors)
-    recognizer = Recognizer.load(
-        model, decoder=decoder, device=device, precision=precision, threads=threads, posteriors=True
-    )
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
     read = 0
     with open_builder(output, recognizer, segmentation, anew=force) as builder:
         removed = builder.remove_deleted()

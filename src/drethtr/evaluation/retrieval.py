@@ -33,7 +33,10 @@ CONVENTION = (
 
 @dataclass(frozen=True)
 class Retrieval:
-    """How good a ranking is; see `CONVENTION`. `said` and `were` are the mean probability of hits and the share right."""
+    """How good a ranking is, see `CONVENTION`.
+
+    said, were  mean probability of the hits, and the share of them that is right
+    """
 
     gap: float
     gap_low: float

@@ -6,16 +6,16 @@ confidence and length; `search` is what `drethtr search` does.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import DataError
 from drethtr.evaluation.evaluate import Advance, read_lines
 from drethtr.evaluation.retrieval import Retrieval, judge
 from drethtr.language.ngrams import NGrams
@@ -49,6 +49,12 @@ LONGEST = 24
 """Letters of the longest made-up word."""
 
 TRIES = 20
+
+
+PAGE = 25
+"""Lines that are packed together to see how many bytes they take: those of a page."""
+
+LanguageModel: TypeAlias = tuple[Tokenizer, NGrams]
 
 
 class ReadWord(NamedTuple):
@@ -114,6 +120,16 @@ class Lines:
         """Some of the lines."""
         return Lines([self.samples[place] for place in places], [self.readings[place] for place in places])
 
+    def with_others(self, others: "Lines") -> "Lines":
+        """These lines, then others."""
+        return Lines([*self.samples, *others.samples], [*self.readings, *others.readings])
+
+    @cached_property
+    def stored_bytes(self) -> int:
+        """The bytes of their posteriors in an index."""
+        kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
+        return sum(len(PackedLines.of(kept[start : start + PAGE]).to_bytes()) for start in range(0, len(kept), PAGE))
+
     def by_set(self) -> dict[str, "Lines"]:
         """The lines of each set, by name."""
         places: dict[str, list[int]] = defaultdict(list)
@@ -146,7 +162,7 @@ def folded_words(text: str) -> list[str]:
     return words_of(FOLDED.fold(text))
 
 
-def queries_of(lines: Lines, model: tuple[Tokenizer, NGrams], seed: int = 0) -> list[str]:
+def queries_of(lines: Lines, model: LanguageModel, seed: int = 0) -> list[str]:
     """All distinct words of the lines that are long enough, and as many that are on none of them.
 
     Raises:
@@ -158,7 +174,7 @@ def queries_of(lines: Lines, model: tuple[Tokenizer, NGrams], seed: int = 0) -> 
     return [*occurring, *made_up(occurring, {word for words in lines.truths for word in words}, model, seed)]
 
 
-def made_up(words: Sequence[str], known: set[str], model: tuple[Tokenizer, NGrams], seed: int) -> list[str]:
+def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: int) -> list[str]:
     """For each word another one that begins as it does, goes on as n-grams say, and is not known."""
     rng = np.random.default_rng(seed)
     found: dict[str, None] = {}
@@ -229,3 +245,59 @@ def search_scores(situation: Situation, lines: Lines, calibration: Calibration) 
     """(Q, L) the probability that `drethtr search` gives."""
     rows = zip(situation.queries, situation.chances, strict=True)
     return np.stack([calibration(chances, len(query), lines.confidences) for query, chances in rows])
+
+
+@dataclass(frozen=True)
+class SearchWeights:
+    """What makes probabilities of the features of both methods that need it."""
+
+    search: Calibration
+    fuzzy: Logistic
+
+
+class SetFigures(NamedTuple):
+    """How good each method is on the lines of a set.
+
+    queries    of which `occurring` are on one of the lines
+    crowd      `drethtr search` on these lines among all others, None if there are no others
+    """
+
+    lines: int
+    queries: int
+    occurring: int
+    bytes_per_line: float
+    exact: Retrieval
+    fuzzy: Retrieval
+    search: Retrieval
+    crowd: Retrieval | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures in plain values."""
+        return {
+            name: value.to_json() if isinstance(value, Retrieval) else value for name, value in self._asdict().items()
+        }
+
+
+def figures_of(lines: Lines, others: Lines, model: LanguageModel, weights: SearchWeights) -> SetFigures:
+    """Judge all methods on the lines of a set, and the search also with `others` among them."""
+    queries = queries_of(lines, model)
+    situation = lines.situation(queries)
+    methods = {
+        "exact": exact_scores(queries, lines),
+        "fuzzy": fuzzy_scores(queries, lines, weights.fuzzy),
+        "search": search_scores(situation, lines, weights.search),
+    }
+    judged = {name: judge(scores, situation.relevant, lines.pages, probable=True) for name, scores in methods.items()}
+    crowd = None
+    if len(others):
+        every = lines.with_others(others)
+        among = every.situation(queries)
+        crowd = judge(search_scores(among, every, weights.search), among.relevant, every.pages, probable=True)
+    return SetFigures(
+        lines=len(lines),
+        queries=len(queries),
+        occurring=int(situation.relevant.any(1).sum()),
+        bytes_per_line=lines.stored_bytes / len(lines),
+        crowd=crowd,
+        **judged,
+    )

@@ -3,7 +3,7 @@
 The CTC head is too sure of short words and of what it reads badly, and does not know how many lines are searched: of
 20,000 lines some look like a word that is on none of them. So the log-odds of a line are weighed with the length of the
 pattern, the confidence in the text of the line, and how often the pattern seems to stand in the collection at all.
-`drethtr evaluate --search DATA --fit` learns the weights.
+`drethtr evaluate --search DATA --fit FILE` learns the weights.
 """
 
 import json
@@ -28,8 +28,11 @@ SHIPPED = Path(__file__).parent / "calibration.json"
 LEAST = 1e-8
 """Less likely lines are not told apart."""
 
-MOST_LETTERS = 12
-"""Longer patterns are not told apart."""
+SUREST = 1 - 1e-4
+"""Nor more likely ones."""
+
+CONFIDENCES = (0.05, 0.995)
+"""Lines of less or more confidence in their text are not told apart."""
 
 PRIOR = 2.0
 """Standard deviation of the log-odds by which collections differ, before anyone has judged a hit."""
@@ -53,8 +56,7 @@ class Calibration:
         """
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            weights = tuple(float(found["weights"][name]) for name in FEATURES)
-            return cls(Logistic(float(found["bias"]), weights))
+            return cls(Logistic(float(found["bias"]), tuple(float(found["weights"][name]) for name in FEATURES)))
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise DataError(f"{path}: no weights of a search: {error}") from error
 
@@ -98,23 +100,28 @@ def features(chances: Floats, letters: int, confidences: NDArray[np.uint8]) -> F
     """(L, 5) what is known of each line, in the order of `FEATURES`.
 
     chance      log-odds of the sum over all readings
-    letters     of the pattern
-    confidence  in the text of the line
+    letters     logarithm of the number of letters of the pattern
+    confidence  log-odds of the confidence in the text of the line
     frequency   logarithm of the share of lines that seem to have the pattern
     lines       logarithm of their number
     """
     lines = len(chances)
-    kept = np.clip(chances, LEAST, 1 - 1e-4)
     share = (float(np.minimum(chances, 1).sum()) + 0.5) / (lines + 1)
     return np.column_stack(
         [
-            np.log(kept / (1 - kept)),
-            np.full(lines, min(letters, MOST_LETTERS)),
-            confidences / (CERTAIN - 1),
+            odds_of(np.clip(chances, LEAST, SUREST)),
+            np.full(lines, np.log(max(letters, 1))),
+            odds_of(np.clip(confidences / (CERTAIN - 1), *CONFIDENCES)),
             np.full(lines, np.log(share)),
             np.full(lines, np.log(lines + 1)),
         ]
     )
+
+
+def odds_of(probabilities: Floats) -> Floats:
+    """log(p / (1 - p)) of probabilities between 0 and 1."""
+    odds: Floats = np.log(probabilities / (1 - probabilities))
+    return odds
 
 
 @cache
