@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from drethtr.pages.source import Original
     from drethtr.search.build import Builder
 
-ENDING = ".sqlite"
-
-IndexFile = Annotated[
-    Path | None,
-    typer.Option("--index", metavar="FILE", help="Also add what is read to this index, for drethtr search."),
-]
-
 
 def index(
     inputs: Annotated[

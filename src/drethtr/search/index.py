@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.documents.page import Box
 from drethtr.search.automaton import Automaton, automaton_of
@@ -213,7 +213,7 @@ class SearchIndex:
         pages, numbers, confidences = [], [], []
         chances: list[list[Floats]] = [[] for _ in automatons]
         for block in self.store.blocks(first, last):
-            lines = PackedLines.from_bytes(block.posteriors)
+            lines = self.unpacked(block.posteriors, len(block.confidences))
             pages.append(np.full(len(lines), block.id))
             numbers.append(np.arange(len(lines)))
             confidences.append(block.confidences)
@@ -226,13 +226,27 @@ class SearchIndex:
             np.stack([np.concatenate(of_term) for of_term in chances]),
         )
 
+    def unpacked(self, posteriors: bytes, number: int) -> PackedLines:
+        """The posteriors of a page with so many lines.
+
+        Raises:
+            DataError: if they are damaged.
+        """
+        try:
+            lines = PackedLines.from_bytes(posteriors)
+        except DataError as error:
+            raise DataError("damaged; make it again with drethtr index --force", self.store.path) from error
+        if len(lines) != number:
+            raise DataError("damaged; make it again with drethtr index --force", self.store.path)
+        return lines
+
     def hit(
         self, query: Query, automatons: Sequence[Automaton], scanned: Scanned, place: int, probability: float
     ) -> Hit:
         """A line as a hit; its box is around the likeliest of the words that are wanted."""
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
-        line = PackedLines.from_bytes(posteriors).line(number)
+        line = self.unpacked(posteriors, len(lines)).line(number)
         wanted = [which for which, term in enumerate(query.terms) if term.wanted]
         best = max(wanted, key=lambda which: float(scanned.chances[which, place].sum()))
         own, over = scanned.chances[best, place]

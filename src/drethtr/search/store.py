@@ -125,7 +125,8 @@ class Store:
         if not path.is_file():
             raise DataError(f"{path}: no such index; make one with drethtr index FOLDER --output {path}")
         store = cls(path, connect(path))
-        store.check()
+        with store.closed_after_errors():
+            store.check()
         return store
 
     @classmethod
@@ -145,22 +146,40 @@ class Store:
             raise DataError(f"{path}: there is no folder {path.parent}")
         made = path.is_file() and path.stat().st_size > 0
         store = cls(path, connect(path, wait=0, create=True))
-        if made:
-            store.check()
-        with store.guarded():
-            store.database.execute("PRAGMA journal_mode = WAL")
-            store.database.execute("BEGIN IMMEDIATE")
-            if not store.names():  # a new file, or one whose maker was stopped before this
-                store.make(about)
-        store.check()
-        if anew:
-            with store.guarded():
-                for table in ("lines", "pages", "about"):
-                    store.database.execute(f"DELETE FROM {table}")
-                store.describe(about)
-        store.check_made_with(about)
-        store.commit()
+        with store.closed_after_errors():
+            if made:
+                store.check()
+            store.begin(about)
+            if anew:
+                store.clear(about)
+            store.check_made_with(about)
+            store.commit()
         return store
+
+    @contextmanager
+    def closed_after_errors(self) -> Iterator[None]:
+        """Close the file if it cannot be used."""
+        try:
+            yield
+        except BaseException:
+            self.database.close()
+            raise
+
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Become the one who writes, and make the tables if they are not there."""
+        with self.guarded():
+            self.database.execute("PRAGMA journal_mode = WAL")
+            self.database.execute("BEGIN IMMEDIATE")
+            if not self.names():  # a new file, or one whose maker was stopped before this
+                self.make(about)
+        self.check()
+
+    def clear(self, about: Mapping[str, Any]) -> None:
+        """Forget all pages, and what they were read with; what people have said of hits stays."""
+        with self.guarded():
+            for table in ("lines", "pages", "about"):
+                self.database.execute(f"DELETE FROM {table}")
+            self.describe(about)
 
     def make(self, about: Mapping[str, Any]) -> None:
         """Make the tables."""
