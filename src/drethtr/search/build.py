@@ -1,6 +1,6 @@
 """Builds an index: pages in, with their lines, texts and posteriors; only those that are new or have changed.
 
-with open_builder("archive.drethtr.sqlite", recognizer, "auto") as builder:
+with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder:
     for original in builder.waiting(originals):
         builder.read(original)
 """
@@ -16,6 +16,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
 from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.posteriors import Posteriors
@@ -137,7 +138,7 @@ def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, A
         "model": recognizer.model.identity,
         "decoder": name_of(recognizer.strategy),
         "precision": recognizer.precision.value,
-        "lines": repr(segmentation),
+        "lines": segmentation_name(segmentation),
     }
 
 
