@@ -24,6 +24,9 @@ from drethtr.recognition.search.strategies import Beam as Beam
 from drethtr.recognition.search.strategies import Greedy as Greedy
 from drethtr.recognition.search.strategies import Joint as Joint
 from drethtr.recognition.search.strategies import VerifiedDrafts as VerifiedDrafts
+from drethtr.search.index import Hit as Hit
+from drethtr.search.index import SearchIndex as SearchIndex
+from drethtr.search.index import open_index as open_index
 from drethtr.sharing.folder import from_pretrained as from_pretrained
 from drethtr.sharing.folder import push_to_hub as push_to_hub
 from drethtr.sharing.folder import save_pretrained as save_pretrained

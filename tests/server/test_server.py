@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 import uvicorn
+from archives import build_index, make_archive
 from conftest import written
 from made_pages import TEXTS, blank, write
 from PIL import Image
@@ -29,9 +30,9 @@ from drethtr.server.desk import Desk
 
 
 @contextmanager
-def serving(recognizer):
+def serving(recognizer, index=None):
     """What asks a server of this recognizer: status, media type and content of an answer."""
-    config = uvicorn.Config(app.make_app(recognizer, lambda original: Projection()), port=0, log_level="error")
+    config = uvicorn.Config(app.make_app(recognizer, lambda original: Projection(), index), port=0, log_level="error")
     server = uvicorn.Server(config)
     thread = Thread(target=server.run)
     thread.start()
@@ -366,3 +367,18 @@ def test_a_client_who_leaves_in_the_middle_is_no_fault(recognizer, capfd):
 def test_a_form_is_explained(ask):
     status, _, content = ask("/line", b"--x--", **{"Content-Type": "multipart/form-data; boundary=x"})
     assert status == 415 and "curl --data-binary" in json.loads(content)["error"]
+
+
+def test_a_search_gives_hits_or_says_what_is_wrong_with_it(tiny_path, tmp_path):
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", threads=1, posteriors=True)
+    build_index(make_archive(tmp_path / "archive"), recognizer, tmp_path / "a.sqlite")
+    with serving(recognizer, tmp_path / "a.sqlite") as ask:
+        status, media, content = ask("/search?q=received&min=0.5")
+        [hit] = json.loads(content)
+        assert (status, media) == (200, "application/json") and hit["snippet"] == "Dear Sir, I have [received]"
+        assert json.loads(ask("/search?q=Received&strict=1")[2]) == []
+        for address in ("/search", "/search?q=the&min=x", "/search?q=the&limit=0", "/search?q=the&least=1"):
+            status, _, content = ask(address)
+            assert status == 400 and "error" in json.loads(content)
+    with serving(recognizer) as ask:
+        assert ask("/search?q=received")[0] == 404

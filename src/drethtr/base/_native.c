@@ -1,7 +1,7 @@
-/* The inner loops of CTC search and n-grams, compiled.
+/* The inner loops of CTC search, n-grams and the search for words, compiled.
 
    The Python forms beside the callers are the definition: recognition/search/ctc_search.py, recognition/search/
-   ctc_paths.py and language/ngrams.py. tests/base/test_native.py holds both to the same results.
+   ctc_paths.py, language/ngrams.py and search/forward.py. tests/base/test_native.py holds both to the same results.
 
    Every array comes as a buffer, its size is checked here and the kind of its numbers is up to the caller. Whatever the
    numbers are, nothing outside the buffers is read or written. All loops run without the GIL.
@@ -806,6 +806,260 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
     return found < 0 ? PyErr_NoMemory() : PyBool_FromLong(found);
 }
 
+/* ---- A pattern on the lines of a page: see probabilities_in_python in search/forward.py ---- */
+
+typedef struct {
+    Py_ssize_t lines, steps, entries, texts, states, classes;
+    const uint16_t *sizes;                               /* [lines] steps of each */
+    const uint8_t *gaps, *counts;                        /* [steps] */
+    const uint8_t *tokens, *levels;                      /* [entries] */
+    const uint8_t *class_of;                             /* [texts] */
+    const uint16_t *after;                               /* [classes][states] */
+    const uint16_t *breaks;                              /* [states] */
+    const double *values;                                /* [256] */
+    /* What a line must have in this order to have the pattern; none if that is not known. Of each text, the kind of
+       letter that it is, HYPHENS for hyphens, ANYTHING if it may be several. */
+    const uint8_t *needed, *kinds;                       /* [need], [texts] */
+    Py_ssize_t need;
+    Py_ssize_t found, dead;
+    size_t most; /* entries of a step */
+    double faintest;
+    /* Masses: of each state in a blank and in all; of each state by the entries of the step before and of this one. */
+    double *blank, *next, *total;                        /* [states] */
+    double *before, *now;                                /* [states][most] */
+    double *start, *ends;                                /* [states] */
+    uint16_t *alive, *reached;                           /* [states] states with a mass, before and after this step */
+    uint32_t *marks, mark;                               /* [states] of the states that are in `reached` */
+} Lines;
+
+#define HYPHENS 255
+#define ANYTHING 254
+
+static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
+{
+    if (l->marks[state] == l->mark)
+        return;
+    l->marks[state] = l->mark;
+    l->reached[(*count)++] = state;
+    l->next[state] = 0;
+    memset(l->now + (size_t)state * l->most, 0, (size_t)entries * sizeof(double));
+}
+
+/* Masses behind the last letter of a line, in `total` of the states in `alive`; returns how many these are. */
+static Py_ssize_t walk(Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
+{
+    int16_t slots[256]; /* of each token, its entry at the step before, or NONE */
+    int count_before = 0;
+    const uint8_t *tokens_before = NULL;
+    Py_ssize_t alive = 0;
+    memset(slots, 0xff, sizeof slots);
+    for (Py_ssize_t state = 0; state < l->states; state++)
+        if (l->start[state] > 0) {
+            l->blank[state] = l->start[state];
+            l->alive[alive++] = (uint16_t)state;
+        }
+    for (;; step++) {
+        int apart = step == end || l->gaps[step] > 1;
+        Py_ssize_t kept = 0;
+        for (Py_ssize_t place = 0; place < alive; place++) {
+            uint16_t state = l->alive[place];
+            const double *inside = l->before + (size_t)state * l->most;
+            double total = l->blank[state];
+            for (int other = 0; other < count_before; other++)
+                total += inside[other];
+            l->total[state] = total;
+            if (total >= l->faintest)
+                l->alive[kept++] = state;
+        }
+        alive = kept;
+        if (apart) {
+            for (int other = 0; other < count_before; other++)
+                slots[tokens_before[other]] = NONE;
+            count_before = 0;
+        }
+        if (step == end)
+            return alive;
+        int count = l->counts[step];
+        const uint8_t *tokens = l->tokens + entry, *levels = l->levels + entry;
+        Py_ssize_t reached = 0;
+        entry += count;
+        l->mark++;
+        for (Py_ssize_t place = 0; place < alive; place++)
+            reach(l, &reached, l->alive[place], count);
+        double rest = 1;
+        for (int which = 0; which < count; which++) {
+            double chance = l->values[levels[which]];
+            const uint16_t *after = l->after + (size_t)l->class_of[tokens[which]] * (size_t)l->states;
+            int slot = slots[tokens[which]];
+            rest -= chance;
+            for (Py_ssize_t place = 0; place < alive; place++) {
+                uint16_t state = l->alive[place], to = after[state];
+                double stay = slot == NONE ? 0 : l->before[(size_t)state * l->most + (size_t)slot];
+                reach(l, &reached, to, count);
+                l->now[(size_t)state * l->most + (size_t)which] += chance * stay;
+                l->now[(size_t)to * l->most + (size_t)which] += chance * (l->total[state] - stay);
+            }
+        }
+        rest = rest > 0 ? rest : 0;
+        for (Py_ssize_t place = 0; place < alive; place++)
+            l->next[l->alive[place]] = rest * l->total[l->alive[place]];
+        for (int other = 0; other < count_before; other++)
+            slots[tokens_before[other]] = NONE;
+        for (int which = 0; which < count; which++)
+            slots[tokens[which]] = (int16_t)which;
+        count_before = count;
+        tokens_before = tokens;
+        double *masses = l->before;
+        l->before = l->now;
+        l->now = masses;
+        masses = l->blank;
+        l->blank = l->next;
+        l->next = masses;
+        uint16_t *states = l->alive;
+        l->alive = l->reached;
+        l->reached = states;
+        alive = reached;
+    }
+}
+
+/* Masses behind the end of a line, in `ends`. */
+static void cross_end(Lines *l, Py_ssize_t alive)
+{
+    memset(l->ends, 0, (size_t)l->states * sizeof(double));
+    for (Py_ssize_t place = 0; place < alive; place++)
+        l->ends[l->breaks[l->alive[place]]] += l->total[l->alive[place]];
+}
+
+/* Whether a line may have the pattern, or begin it before a hyphen. */
+static int may_have(const Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
+{
+    Py_ssize_t had = 0;
+    for (; step < end; step++) {
+        int fits = 0;
+        for (int which = 0; which < l->counts[step]; which++) {
+            uint8_t kind = l->kinds[l->tokens[entry++]];
+            if (kind == HYPHENS)
+                return 1;
+            fits |= kind == ANYTHING ? 2 : had < l->need && kind == l->needed[had];
+        }
+        had += fits & 2 ? 2 : fits;
+    }
+    return had >= l->need;
+}
+
+static void find_on_lines(Lines *l, double *found)
+{
+    Py_ssize_t step = 0, entry = 0;
+    for (Py_ssize_t line = 0; line < l->lines; line++) {
+        Py_ssize_t end = step + l->sizes[line], next = entry;
+        for (Py_ssize_t s = step; s < end; s++)
+            next += l->counts[s];
+        found[2 * line] = found[2 * line + 1] = 0;
+        if (may_have(l, step, end, entry)) {
+            memset(l->start, 0, (size_t)l->states * sizeof(double));
+            l->start[0] = 1;
+            cross_end(l, walk(l, step, end, entry));
+            found[2 * line] = l->ends[l->found];
+            l->ends[l->found] = l->ends[l->dead] = 0;
+            double over = 0;
+            for (Py_ssize_t state = 0; state < l->states; state++)
+                over += l->ends[state];
+            if (line + 1 < l->lines && over > l->faintest) {
+                memcpy(l->start, l->ends, (size_t)l->states * sizeof(double));
+                cross_end(l, walk(l, end, end + l->sizes[line + 1], next));
+                found[2 * line + 1] = l->ends[l->found];
+            }
+        }
+        step = end;
+        entry = next;
+    }
+}
+
+/* Whether all places that the arrays name exist. */
+static int is_page(Lines *l)
+{
+    Py_ssize_t steps = 0, entries = 0;
+    for (Py_ssize_t line = 0; line < l->lines; line++)
+        steps += l->sizes[line];
+    l->most = 1;
+    for (Py_ssize_t step = 0; step < l->steps; step++) {
+        entries += l->counts[step];
+        l->most = l->counts[step] > l->most ? l->counts[step] : l->most;
+    }
+    int fits = steps == l->steps && entries == l->entries && 0 <= l->found && l->found < l->states && 0 <= l->dead &&
+               l->dead < l->states;
+    for (Py_ssize_t entry = 0; fits && entry < l->entries; entry++)
+        fits = l->tokens[entry] < l->texts;
+    for (Py_ssize_t text = 0; fits && text < l->texts; text++)
+        fits = l->class_of[text] < l->classes;
+    for (Py_ssize_t state = 0; fits && state < l->states; state++)
+        fits = l->breaks[state] < l->states;
+    for (Py_ssize_t kind = 0; fits && kind < l->classes; kind++)
+        for (Py_ssize_t state = 0; fits && state < l->states; state++)
+            fits = l->after[kind * l->states + state] < l->states;
+    return fits;
+}
+
+/* word_on_lines(sizes, gaps, counts, tokens, levels, class_of, after, breaks, values, needed, kinds, found, dead,
+   faintest, probabilities): fills the last, (lines, 2). */
+static PyObject *word_on_lines(PyObject *self, PyObject *args)
+{
+    Py_buffer b[12];
+    Lines l;
+    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*y*y*nndw*", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
+                          &b[8], &b[9], &b[10], &l.found, &l.dead, &l.faintest, &b[11]))
+        return NULL;
+    l.lines = b[0].len / 2;
+    l.steps = b[1].len;
+    l.entries = b[3].len;
+    l.texts = b[5].len;
+    l.states = b[7].len / 2;
+    l.classes = l.states ? b[6].len / (2 * l.states) : 0;
+    l.sizes = b[0].buf;
+    l.gaps = b[1].buf;
+    l.counts = b[2].buf;
+    l.tokens = b[3].buf;
+    l.levels = b[4].buf;
+    l.class_of = b[5].buf;
+    l.after = b[6].buf;
+    l.breaks = b[7].buf;
+    l.values = b[8].buf;
+    l.needed = b[9].buf;
+    l.need = b[9].len;
+    l.kinds = b[10].buf;
+    int fits = is_array(&b[0], l.lines, 2) && b[2].len == l.steps && b[4].len == l.entries && l.texts <= 256 &&
+               b[10].len == l.texts && is_array(&b[7], l.states, 2) && l.states <= UINT16_MAX &&
+               is_array(&b[6], l.classes * l.states, 2) && is_array(&b[8], 256, 8) &&
+               is_array(&b[11], 2 * l.lines, 8) && is_page(&l);
+    size_t states = (size_t)l.states;
+    double *room = fits ? malloc(states * (5 + 2 * l.most) * sizeof(double)) : NULL;
+    uint16_t *lists = fits ? malloc(2 * states * sizeof(uint16_t)) : NULL;
+    l.marks = fits ? calloc(states, sizeof(uint32_t)) : NULL;
+    int done = room && lists && l.marks;
+    if (done) {
+        l.blank = room;
+        l.next = l.blank + states;
+        l.total = l.next + states;
+        l.start = l.total + states;
+        l.ends = l.start + states;
+        l.before = l.ends + states;
+        l.now = l.before + l.most * states;
+        l.alive = lists;
+        l.reached = lists + states;
+        l.mark = 0;
+        Py_BEGIN_ALLOW_THREADS;
+        find_on_lines(&l, b[11].buf);
+        Py_END_ALLOW_THREADS;
+    }
+    free(room);
+    free(lists);
+    free(l.marks);
+    release(b, 12);
+    if (!fits)
+        return refused("the arrays are not of one page and one automaton");
+    return done ? Py_NewRef(Py_None) : PyErr_NoMemory();
+}
+
 static PyMethodDef functions[] = {
     {"prefix_search", prefix_search, METH_VARARGS, NULL},
     {"log_probability", log_probability, METH_VARARGS, NULL},
@@ -814,6 +1068,7 @@ static PyMethodDef functions[] = {
     {"earlier", earlier, METH_VARARGS, NULL},
     {"whole", whole, METH_VARARGS, NULL},
     {"viterbi", viterbi, METH_VARARGS, NULL},
+    {"word_on_lines", word_on_lines, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -38,3 +38,20 @@ def whole(same: bool, in_token: Doubles, in_blank: Doubles, entered: Doubles) ->
 def viterbi(
     rows: NDArray[np.float32], tokens: int, text: NDArray[np.int32], blank: int, path: NDArray[np.int32]
 ) -> bool: ...
+def word_on_lines(
+    sizes: NDArray[np.uint16],
+    gaps: NDArray[np.uint8],
+    counts: NDArray[np.uint8],
+    tokens: NDArray[np.uint8],
+    levels: NDArray[np.uint8],
+    class_of: bytes,
+    after: NDArray[np.uint16],
+    breaks: NDArray[np.uint16],
+    values: Doubles,
+    needed: bytes,
+    kinds: bytes,
+    found: int,
+    dead: int,
+    faintest: float,
+    probabilities: Doubles,
+) -> None: ...

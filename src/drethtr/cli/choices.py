@@ -61,6 +61,8 @@ def load_recognizer(
     precision: str = "float32",
     alternatives: int = 0,
     threads: int | None = None,
+    *,
+    posteriors: bool = False,
 ) -> "Recognizer":
     """A recognizer from arguments as typed, in any process.
 
@@ -71,7 +73,13 @@ def load_recognizer(
     from drethtr.recognition.recognizer import Recognizer
 
     return Recognizer.load(
-        model, decoder=decoder, device=device, precision=precision, alternatives=alternatives, threads=threads
+        model,
+        decoder=decoder,
+        device=device,
+        precision=precision,
+        alternatives=alternatives,
+        threads=threads,
+        posteriors=posteriors,
     )
 
 

@@ -19,6 +19,7 @@ from drethtr.cli.choices import (
     Threads,
     load_recognizer,
 )
+from drethtr.cli.evaluate_search import evaluate_search
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import lines_unread, say
 from drethtr.cli.tables import interval, table_of
@@ -55,6 +56,19 @@ def evaluate(
         str | None,
         typer.Option(metavar="NAME", help="For --end-to-end: as in transcribe, but auto ignores given lines."),
     ] = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="Judge the search for words, as drethtr search does it, instead.")
+    ] = False,
+    among: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATA", help="For --search: lines to search besides, of other sets; repeatable."),
+    ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="For --search: learn its probabilities from these sets, and write them here."
+        ),
+    ] = None,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
@@ -67,7 +81,16 @@ def evaluate(
     from drethtr.lines.sources import open_all
     from drethtr.pages.segmentation import segmentation_named
 
-    refuse_results(json_file, force=force, inputs=data)
+    refuse_results(json_file, fit, force=force, inputs=data)
+    if search:
+        if end_to_end or confidence or lines is not None:
+            raise ConfigError("--search judges searches; leave out --end-to-end, --lines and --confidence")
+        recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
+        found = evaluate_search(recognizer, data, among or [], limit, seed, fit)
+        deliver(f"{found.text}\n{read_by(recognizer)}", found.figures, recognizer, json_file)
+        return
+    if among or fit is not None:
+        raise ConfigError("--among and --fit go with --search; add it, or leave them out")
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(
@@ -83,8 +106,8 @@ def evaluate(
                 if unread := lines_unread(original, page):
                     say(unread)
 
-            found = to_json(read_and_compare(recognizer, pages, segmentation, report))
-        deliver(f"{page_table(found)}\n{read_by(recognizer)}", found, recognizer, json_file)
+            compared = to_json(read_and_compare(recognizer, pages, segmentation, report))
+        deliver(f"{page_table(compared)}\n{read_by(recognizer)}", compared, recognizer, json_file)
         return
     if lines is not None:
         raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")

@@ -16,10 +16,12 @@ from drethtr.cli.data import app as data
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
 from drethtr.cli.finetune import finetune
+from drethtr.cli.index import index
 from drethtr.cli.info import info
 from drethtr.cli.language import language
 from drethtr.cli.plugged import Commands
 from drethtr.cli.predict_cer import predict_cer
+from drethtr.cli.search import search
 from drethtr.cli.serve import serve
 from drethtr.cli.synth import synth
 from drethtr.cli.train import train
@@ -29,6 +31,8 @@ app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pret
 for command in (
     transcribe,
     batch,
+    index,
+    search,
     serve,
     evaluate,
     calibrate,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from drethtr.pages.source import Original
     from drethtr.recognition.reading import Reading
     from drethtr.recognition.recognizer import Recognizer
+    from drethtr.search.build import Builder
 
 SHOWN = 10
 """How many lines that could not be read are named."""
@@ -57,11 +58,22 @@ def report_opened(job: "PageJob | LineJob") -> None:
         typer.echo(f"{done} of {files} files were done before; --force reads them again", err=True)
 
 
-def run_pages(job: "PageJob", load: "Callable[[], Recognizer]", *, alone: bool, verbose: bool) -> "JobSummary":
-    """Run a job of pages behind a bar; show the documents if they are not written. `alone`: one input was given."""
+def run_pages(
+    job: "PageJob",
+    load: "Callable[[], Recognizer]",
+    *,
+    alone: bool,
+    verbose: bool,
+    builder: "Builder | None" = None,
+) -> "JobSummary":
+    """Run a job of pages behind a bar; show the documents if they are not written, and add the pages to an index.
+
+    `alone`: one input was given.
+    """
     from tqdm import tqdm
 
     from drethtr.pages.job import FileRead, PageRead, Skipped
+    from drethtr.pages.place import nobody
 
     waiting = job.waiting
     pages = sum(len(task.originals) for task in waiting)
@@ -73,13 +85,15 @@ def run_pages(job: "PageJob", load: "Callable[[], Recognizer]", *, alone: bool, 
                     report_skipped(error)
                 case PageRead(original, page):
                     bar.update()
+                    if builder is not None and page is not None:
+                        builder.put(original, page)
                     for words in remarks(original, page, job.segmentation, verbose=verbose) if page is not None else ():
                         say(words)
                 case FileRead(task, document) if job.output is None:
                     for format in job.formats.values():
                         typer.echo(on_screen(task.path, document, format, alone=alone), nl=False)
 
-        summary = job.run(load, show)
+        summary = job.run(load, show, nobody if builder is None else builder.witness)
     if waiting:
         typer.echo(doubts_text(summary.doubts), err=True)
     return summary

@@ -1,6 +1,7 @@
 """`drethtr serve`: readings over HTTP."""
 
 from contextlib import suppress
+from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server, socket
 from typing import Annotated
 
@@ -29,6 +30,10 @@ def serve(
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
+    index: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also search this index, which drethtr index made: GET /search?q=."),
+    ] = None,
 ) -> None:
     """Serve readings over HTTP: POST the image of a line to /line, of a page to /page?format=alto.
 
@@ -38,13 +43,16 @@ def serve(
         import uvicorn
 
         from drethtr.pages.segmentation import segmentation_named
+        from drethtr.search.index import open_index
         from drethtr.server.app import make_app
     except ImportError as error:
         raise MissingExtraError(str(error.name), "serve") from error
     segmentation = segmentation_named(lines)
+    if index is not None:
+        open_index(index).close()  # tells at once if it cannot be searched
     with listener(host, port) as door:
         recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads)
-        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, segmentation.finder)))
+        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, segmentation.finder, index)))
         shown, number = door.getsockname()[:2]
         typer.echo(f"running on http://{f'[{shown}]' if ':' in shown else shown}:{number} (Ctrl-C ends it)", err=True)
         with suppress(KeyboardInterrupt):  # once all are answered

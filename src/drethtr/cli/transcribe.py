@@ -62,6 +62,12 @@ def transcribe(
         int,
         typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line; json only."),
     ] = 0,
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            "--index", metavar="FILE", help="Also add the pages that are read to this index for drethtr search."
+        ),
+    ] = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
@@ -86,6 +92,8 @@ def transcribe(
     if force and output is None and not update:
         raise ConfigError("--force replaces files; add --output or --update, or leave it out: nothing is written")
     refuse_decoder(decoder)
+    if index is not None and update:
+        raise ConfigError("--index goes with new files; run drethtr index on the updated ones")
     segmentation = segmentation_named(lines)
     if output is not None:
         refuse_name_of_file(output, names)
@@ -98,13 +106,20 @@ def transcribe(
         from drethtr.recognition.recognizer import Recognizer
 
         recognizer = Recognizer.load(
-            model, decoder=decoder, device=device, precision=precision, threads=threads, alternatives=alternatives
+            model,
+            decoder=decoder,
+            device=device,
+            precision=precision,
+            threads=threads,
+            alternatives=alternatives,
+            posteriors=index is not None,
         )
         if recognizer.calibration is None:
             say(NOT_CALIBRATED)
         return recognizer
 
-    images = line_images(files, segmentation) if len(names) == 1 and names[0] in LINE_FORMATS and not update else None
+    of_lines = len(names) == 1 and names[0] in LINE_FORMATS and not update and index is None
+    images = line_images(files, segmentation) if of_lines else None
     if images is not None:
         line_job = open_line_job(*images, output, names[0], doubts=doubts, force=force)
         report_opened(line_job)
@@ -117,7 +132,14 @@ def transcribe(
         report_opened(job)
         if output is None:
             refuse_joined(job)
-        summary = run_pages(job, load, alone=alone, verbose=verbose)
+        if index is None or not job.waiting:
+            summary = run_pages(job, load, alone=alone, verbose=verbose)
+        else:
+            from drethtr.search.build import open_builder
+
+            recognizer = load()
+            with open_builder(index, recognizer, segmentation) as builder:
+                summary = run_pages(job, lambda: recognizer, alone=alone, verbose=verbose, builder=builder)
     if summary.failed or errors:
         raise typer.Exit(1 if summary.done else 2)
 

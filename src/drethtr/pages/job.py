@@ -22,6 +22,7 @@ from drethtr.documents.update import update
 from drethtr.images.page import is_pdf
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.inputs import find_inputs
+from drethtr.pages.place import Witness, nobody
 from drethtr.pages.provenance import provenance_of
 from drethtr.pages.segmentation import Found, Segmentation, segmentation_named
 from drethtr.pages.source import Original, open_originals
@@ -86,13 +87,17 @@ class PageJob:
         return tuple(task for task in self.tasks if self.force or not task.done)
 
     def run(
-        self, load: Callable[[], Recognizer], report: Callable[[PageEvent], object] = lambda event: None
+        self,
+        load: Callable[[], Recognizer],
+        report: Callable[[PageEvent], object] = lambda event: None,
+        witness: Witness = nobody,
     ) -> JobSummary:
         """Read what is waiting and write it.
 
         Args:
             load: Gives the recognizer; it is not called if nothing is waiting.
             report: Is told of every page, file and failure.
+            witness: Is told of every line that is read, before its page is reported.
         """
         waiting, doubts = self.waiting, DoubtCounts()
         done, failed = len(self.tasks) - len(waiting), len(self.unreadable)
@@ -105,7 +110,7 @@ class PageJob:
         for task in waiting:
             if self.force and task.shelf is not None:
                 task.shelf.clear_pages()
-            sheets = self.read(task, recognizer, provenance, report)
+            sheets = self.read(task, recognizer, provenance, report, witness)
             lost = sheets.count(None)
             failed += lost
             try:
@@ -131,10 +136,11 @@ class PageJob:
         recognizer: Recognizer,
         provenance: Provenance,
         report: Callable[[PageEvent], object],
+        witness: Witness,
     ) -> list[Sheet | None]:
         """The pages of a file."""
         reader = f"{provenance}, {recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}"
-        read = partial(self.read_page, recognizer=recognizer, report=report)
+        read = partial(self.read_page, recognizer=recognizer, report=report, witness=witness)
         sheets: list[Sheet | None] = []
         for original in task.originals:
             try:
@@ -146,7 +152,13 @@ class PageJob:
                 sheets.append(Sheet(page, original.scan(), original.source.number))
         return sheets
 
-    def read_page(self, original: Original, recognizer: Recognizer, report: Callable[[PageEvent], object]) -> Page:
+    def read_page(
+        self,
+        original: Original,
+        recognizer: Recognizer,
+        report: Callable[[PageEvent], object],
+        witness: Witness = nobody,
+    ) -> Page:
         """A page, read now.
 
         Raises:
@@ -154,7 +166,8 @@ class PageJob:
         """
         page = None
         try:
-            page = transcribe(original, recognizer, self.segmentation.finder(original), keep=self.keep)
+            finder = self.segmentation.finder(original)
+            page = transcribe(original, recognizer, finder, keep=self.keep, witness=witness)
         finally:
             report(PageRead(original, page))
         return page

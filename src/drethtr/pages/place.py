@@ -1,7 +1,8 @@
 """Readings as transcriptions: with the places of their words on the page, or without."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
+from typing import TypeAlias
 
 import numpy as np
 
@@ -9,6 +10,13 @@ from drethtr.documents.page import PageFlag, PageWord, Points, Transcription, bo
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats
 from drethtr.recognition.reading import Reading, Word, is_doubtful
+
+Witness: TypeAlias = Callable[[str, Strip, Reading], object]
+"""Is told of every line that was read for good: its id on the page, where it stands, and its reading."""
+
+
+def nobody(id: str, strip: Strip, reading: Reading) -> None:
+    """The witness who does not look."""
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:

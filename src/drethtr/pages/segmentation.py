@@ -84,3 +84,10 @@ def segmentation_named(name: str) -> Segmentation:
         return WITHOUT_FINDER[name]
     finder_named(name, tuple(WITHOUT_FINDER))
     return Found(name)
+
+
+def name_of(segmentation: Segmentation) -> str:
+    """The name of a segmentation, as `segmentation_named` takes it; one without a name as Python shows it."""
+    if isinstance(segmentation, Found):
+        return segmentation.name
+    return next((name for name, known in WITHOUT_FINDER.items() if known == segmentation), repr(segmentation))

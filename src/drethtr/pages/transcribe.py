@@ -15,7 +15,7 @@ from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.finders import finder_named
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arrange, by_direction
-from drethtr.pages.place import on_page, transcription_of
+from drethtr.pages.place import Witness, nobody, on_page, transcription_of
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.whole import read_whole
 from drethtr.recognition.reading import Reading
@@ -66,12 +66,20 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
     return transcribe(original, recognizer, finder)
 
 
-def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None = None, *, keep: bool = False) -> Page:
+def transcribe(
+    original: Original,
+    recognizer: Recognizer,
+    finder: Finder | None = None,
+    *,
+    keep: bool = False,
+    witness: Witness = nobody,
+) -> Page:
     """A page with text; its lines are those given, or those found if none are.
 
     Args:
         finder: Finds lines; by default the one that suits the image, see `Original.finder_name`.
         keep: Leave given lines that have text as they are; else lines that cannot be read lose their text.
+        witness: Is told of every line that is read, once, when its text is final.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
@@ -79,16 +87,18 @@ def transcribe(original: Original, recognizer: Recognizer, finder: Finder | None
     """
     finder = finder or finder_named(original.finder_name)
     if finder.whole and not original.has_lines:
-        return read_whole(original, recognizer)
+        return read_whole(original, recognizer, witness)
     grey = original.source.grey()
     given = original.given_for(grey)
     if given is not None and given.lines:
-        return read_given(grey, given, recognizer, keep=keep)
+        return read_given(grey, given, recognizer, keep=keep, witness=witness)
     name = original.source.path.name if given is None else given.image
-    return read_found(grey, name, recognizer, finder)
+    return read_found(grey, name, recognizer, finder, witness)
 
 
-def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False) -> Page:
+def read_given(
+    grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False, witness: Witness = nobody
+) -> Page:
     """The page with its lines read; lines without a usable place have no text."""
     wanted = [line for line in page.lines if not (keep and line.transcription is not None)]
     placed = [line for line in wanted if line.baseline or line.polygon]
@@ -97,6 +107,7 @@ def read_given(grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = F
     for number, read in read_lines(grey, lines, recognizer):
         text = transcription_of(read.reading, read.strip, page.width, page.height)
         line = placed[number]
+        witness(line.id, read.strip, read.reading)
         done[line.id] = merged(line, placed_line(line.id, read, text, page.width, page.height))
     return page.with_lines(lambda line: done.get(line.id, line))
 
@@ -106,7 +117,7 @@ def merged(line: TextLine, read: TextLine) -> TextLine:
     return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
 
 
-def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder) -> Page:
+def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder, witness: Witness = nobody) -> Page:
     """The page in an image of this name, with the lines that are found and have text."""
     height, width = grey.shape
     reads = upright(grey, dict(read_lines(grey, finder.find(grey), recognizer)), recognizer)
@@ -117,6 +128,7 @@ def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder) ->
         for number, read in enumerate((written[member] for member in block), start=1):
             text = transcription_of(read.reading, read.strip, width, height)
             lines.append(placed_line(f"r{place}l{number}", read, text, width, height))
+            witness(lines[-1].id, read.strip, read.reading)
         regions.append(Region(f"r{place}", tuple(lines)))
     return Page(name, width, height, tuple(regions))
 

@@ -8,13 +8,16 @@ from drethtr.images.line import Line, load_line
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import FOOT
 from drethtr.layout.whole import Whole
-from drethtr.pages.place import on_page, transcription_of
+from drethtr.pages.place import Witness, nobody, on_page, transcription_of
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 
+LINE_ID = "r1l1"
+"""The id of the only line."""
 
-def read_whole(original: Original, recognizer: Recognizer) -> Page:
-    """The page whose only line is its image, neither straightened nor cut.
+
+def read_whole(original: Original, recognizer: Recognizer, witness: Witness = nobody) -> Page:
+    """The page whose only line is its image, neither straightened nor cut; `witness` is told of the line.
 
     Raises:
         DataError: if the image is damaged, not the one that was described, or too long for its height.
@@ -29,10 +32,12 @@ def read_whole(original: Original, recognizer: Recognizer) -> Page:
         raise error.of(original.name) from error
     [reading] = recognizer.read_lines([line])
     [found] = Whole().find(line)
-    text = transcription_of(reading, strip_of(line), width, height)
+    strip = strip_of(line)
+    witness(LINE_ID, strip, reading)
+    text = transcription_of(reading, strip, width, height)
     polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
     name = source.path.name if given is None else given.image
-    return Page(name, width, height, (Region("r1", (TextLine("r1l1", polygon, baseline, text),)),))
+    return Page(name, width, height, (Region("r1", (TextLine(LINE_ID, polygon, baseline, text),)),))
 
 
 def strip_of(line: Line) -> Strip:

@@ -18,8 +18,9 @@ from drethtr.recognition.batching import in_memory
 from drethtr.recognition.confidence.evidence import Features, LineEvidence, gather, line_features
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
+from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Alternative, Character, Evidence
-from drethtr.recognition.search.decoded import Decoded
+from drethtr.recognition.search.decoded import Decoded, LogProbs
 from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import UNK
 
@@ -46,6 +47,7 @@ class ReadPiece(NamedTuple):
     tokens     ids of what was written
     unwritten  left and right edge of each character that was read there, and is not in the alphabet
     draft      what the CTC head read where a decoder wrote the text
+    posteriors what else it may say, if that is asked for
     """
 
     piece: Piece
@@ -55,17 +57,21 @@ class ReadPiece(NamedTuple):
     alternatives: tuple[Alternative, ...]
     draft: tuple[Character, ...] | None
     known: LineEvidence
+    posteriors: Posteriors | None = None
 
 
 class PieceReader:
     """Reads pieces with one network and one strategy; the arguments are those of `Recognizer`."""
 
-    def __init__(self, model: Model, network: Network, strategy: Strategy, alternatives: int = 0) -> None:
+    def __init__(
+        self, model: Model, network: Network, strategy: Strategy, alternatives: int = 0, *, posteriors: bool = False
+    ) -> None:
         self.model = model
         self.network = network
         self.strategy = strategy
         self.preparations = tuple(map(model.preparation.at_width, strategy.stretches))
         self.alternatives = alternatives
+        self.texts = token_texts(model.tokenizer) if posteriors else None
 
     def read(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
         """Read any number of pieces, grouped as suits the network and on as many threads as it has workers."""
@@ -148,7 +154,18 @@ class PieceReader:
         except FloatingPointError as error:
             raise overflow(self.model) from error
         known = gather(views[0], decoded)
-        return list(map(self.read_piece, decoded, known, pieces))
+        read = list(map(self.read_piece, decoded, known, pieces))
+        if self.texts is None:
+            return read
+        possible = map(self.posteriors, views[0].scores.lines, pieces)
+        return [piece._replace(posteriors=line) for piece, line in zip(read, possible, strict=True)]
+
+    def posteriors(self, log_probs: LogProbs, piece: PreparedPiece) -> Posteriors:
+        """What a piece may say, by the log-probabilities (steps, V) of the CTC head."""
+        assert self.texts is not None, "a recognizer that keeps posteriors knows what its tokens say"
+        columns = self.network.dimensions.columns_per_token / (self.network.dimensions.steps_per_token or 1)
+        step = (piece.piece.right - piece.piece.left) / piece.prepared.shape[1] * columns
+        return Posteriors.of(log_probs, self.texts, step)
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, piece: PreparedPiece) -> ReadPiece:
         """Tokens as characters on the line."""

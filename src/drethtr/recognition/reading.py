@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from drethtr.recognition.posteriors import Posteriors
+
 DOUBTFUL = 0.5
 """A word less sure than this is rather wrong than right, and marked as doubtful."""
 
@@ -88,6 +90,7 @@ class Reading:
     word_confidences  probability of each word, between white space, to be right; none if the model is not calibrated
     alternatives      this text, then at most as many others as the recognizer was asked for, the best of them first;
                       empty if it was asked for none, and where the line was read in pieces
+    posteriors        what else each place of the line may say, for an index; None if the recognizer keeps none
     """
 
     text: str
@@ -96,6 +99,7 @@ class Reading:
     flags: tuple[Flag, ...] = ()
     word_confidences: tuple[float, ...] | None = None
     alternatives: tuple[Alternative, ...] = ()
+    posteriors: Posteriors | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         flags = f", flags: {', '.join(flag.kind for flag in self.flags)}" if self.flags else ""

@@ -25,6 +25,7 @@ from drethtr.recognition.confidence.ink import inked_columns
 from drethtr.recognition.model_file import SHIPPED, Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece
+from drethtr.recognition.posteriors import joined
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.strategies import default_strategy, strategy_named
@@ -50,6 +51,7 @@ class Recognizer:
         threads: How many lines to read side by side on a CPU; by default one for each free processor.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece; the
             text that was read stands before them, with its score.
+        posteriors: Keep for each line what else it may say, for an index (`drethtr.search`).
 
     Raises:
         CheckpointError: if the model has to be calibrated again, or its weights are not those of its network.
@@ -68,6 +70,7 @@ class Recognizer:
         device: str = CPU,
         threads: int | None = None,
         alternatives: int = 0,
+        posteriors: bool = False,
     ) -> None:
         chosen = strategy_named(decoder) if isinstance(decoder, str) else decoder
         self.precision = precision_named(precision)
@@ -84,7 +87,11 @@ class Recognizer:
                 f"{self.strategy!r} gives at most {self.strategy.most_alternatives} alternatives, not {alternatives}; "
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
-        self.pieces = PieceReader(model, self.network, self.strategy, alternatives)
+        if posteriors and self.network.dimensions.steps_per_token is None:
+            raise ConfigError(
+                "this model has no CTC head, so it cannot say what else a line may say; use another model"
+            )
+        self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
 
     @classmethod
     def load(
@@ -97,6 +104,7 @@ class Recognizer:
         device: str = AUTO,
         threads: int | None = None,
         alternatives: int = 0,
+        posteriors: bool = False,
     ) -> Self:
         """Load the shipped model, or the one in the file `path`, with the adapter in the file `adapter`.
 
@@ -111,7 +119,15 @@ class Recognizer:
         file = Path(path) if path is not None else SHIPPED
         model = load_named(file, adapter)
         try:
-            return cls(model, decoder, precision=precision, device=device, threads=threads, alternatives=alternatives)
+            return cls(
+                model,
+                decoder,
+                precision=precision,
+                device=device,
+                threads=threads,
+                alternatives=alternatives,
+                posteriors=posteriors,
+            )
         except CheckpointError as error:
             raise error.of(file) from error
 
@@ -221,6 +237,9 @@ class Recognizer:
         reading = stitch([(piece.piece, piece.characters) for piece in pieces])
         if len(pieces) == 1:
             reading = replace(reading, alternatives=pieces[0].alternatives)
+        kept = [(piece.piece, piece.posteriors) for piece in pieces if piece.posteriors is not None]
+        if kept:
+            reading = replace(reading, posteriors=joined(kept))
         drafts = [(piece.piece, piece.draft) for piece in pieces if piece.draft is not None]
         seen = Observation(
             height=line.shape[0],

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from math import isfinite, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +25,7 @@ from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.index import Hit, open_index
 from drethtr.server.desk import Desk
 
 MOST_REQUESTS = 64
@@ -32,6 +34,9 @@ MOST_REQUESTS = 64
 MOST_BYTES = 64 << 20
 MOST_PAGES = 20
 """The largest request; `drethtr transcribe` reads longer books."""
+
+MOST_HITS = 1000
+"""How many hits a search may ask for."""
 
 MOST_SECONDS = 60.0
 """How long an upload may take."""
@@ -123,6 +128,43 @@ class Service:
         """A page, read now, with its scan."""
         page = transcribe(original, self.recognizer, self.finder(original))
         return Sheet(page, original.scan(), original.source.number)
+
+
+class SearchService:
+    """The handler of searches in one index; it needs no recognizer, so searches do not wait for readings."""
+
+    def __init__(self, index: Path) -> None:
+        self.index = index
+
+    async def search(self, request: Request) -> Response:
+        """`GET /search?q=mill&min=0.1&limit=50&strict=1&pages=1`: hits, as `drethtr search --json` prints them."""
+        asked = parameters_of(request, "q", "min", "limit", "strict", "pages")
+        least, limit = number_in(asked, "min", 0.1), number_in(asked, "limit", 50)
+        if not 1 <= limit <= MOST_HITS:
+            raise ConfigError(f"limit is 1 to {MOST_HITS}, not {limit:g}")
+        strict, pages = (asked.get(name, "0") not in ("0", "", "false") for name in ("strict", "pages"))
+        hits = await asyncio.to_thread(self.hits, asked.get("q", ""), strict, pages, least, int(limit))
+        return JSONResponse([hit.to_json() for hit in hits])
+
+    def hits(self, query: str, strict: bool, pages: bool, least: float, limit: int) -> list[Hit]:
+        """The hits of a query."""
+        with open_index(self.index) as index:
+            return index.search(query, strict=strict, whole_pages=pages, least=least, limit=limit)
+
+
+def number_in(asked: Mapping[str, str], name: str, usual: float) -> float:
+    """A number among the parameters of a request.
+
+    Raises:
+        ConfigError: if it is none.
+    """
+    try:
+        value = float(asked.get(name, usual))
+    except ValueError:
+        value = nan
+    if not isfinite(value):
+        raise ConfigError(f"{name} is {asked[name][:60]!r}; it must be a number")
+    return value
 
 
 def put(content: bytes, folder: Path, name: str) -> Path:
@@ -224,14 +266,16 @@ def failed(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "the server failed on this request; its log has the cause"}, 500)
 
 
-def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder]) -> Starlette:
-    """The application, for any ASGI server."""
+def make_app(recognizer: Recognizer, finder: Callable[[Original], Finder], index: Path | None = None) -> Starlette:
+    """The application, for any ASGI server; `index` is what `/search` searches, if it is given."""
     service = Service(recognizer, finder)
     routes = [
         Route("/", service.about),
         Route("/line", service.line, methods=["POST"]),
         Route("/page", service.page, methods=["POST"]),
     ]
+    if index is not None:
+        routes.append(Route("/search", SearchService(index).search))
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
     nowhere = dict.fromkeys((404, 405), misdirected)
     return Starlette(routes=routes, exception_handlers={**expected, **nowhere, Exception: failed})

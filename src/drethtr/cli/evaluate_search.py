@@ -1,0 +1,108 @@
+"""`drethtr evaluate --search`: how good the search for words is, beside searching the text."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from drethtr.base.errors import ConfigError
+from drethtr.cli.tables import figure
+
+if TYPE_CHECKING:
+    from drethtr.evaluation.search import Lines, SetFigures
+    from drethtr.recognition.recognizer import Recognizer
+
+METHODS = {
+    "exact": "exact words of the text",
+    "fuzzy": "fuzzy, up to 2 edits",
+    "search": "drethtr search",
+    "crowd": "the same among all lines",
+}
+RATES = {"map": "mAP", "first": "P@1", "recall_10": "R@10", "recall_half": "R@.5", "recall_nine": "R@.9", "ece": "ECE"}
+
+
+class Judged(NamedTuple):
+    """What was found, for people and for programs."""
+
+    text: str
+    figures: Mapping[str, Any]
+
+
+def evaluate_search(
+    recognizer: "Recognizer", data: Sequence[str], among: Sequence[str], limit: int | None, seed: int, fit: Path | None
+) -> Judged:
+    """Read lines and judge the search on each set; with `fit`, by weights of the other sets, and write those of all.
+
+    Raises:
+        ConfigError: if the model has no n-grams, which make words up.
+        DataError: if there are no lines or words, or too few sets to learn from.
+    """
+    from drethtr.evaluation.fit_search import fit_search, judge_sets, load_weights, save_weights
+
+    if recognizer.model.ngrams is None:
+        raise ConfigError("--search makes up words by n-grams, which this model lacks; drethtr language gives it some")
+    language = recognizer.model.tokenizer, recognizer.model.ngrams
+    lines = read_behind_bar(recognizer, data, limit, seed)
+    more = read_behind_bar(recognizer, among, limit, seed) if among else None
+    if fit is None:
+        judged = judge_sets(lines, language, load_weights(), more)
+    else:
+        weights, judged = fit_search(lines, language)
+        save_weights(weights, fit)
+    return Judged(table(judged, held_out=fit is not None), {"sets": {name: f.to_json() for name, f in judged.items()}})
+
+
+def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "Lines":
+    """The clean lines of data sets, read."""
+    from tqdm import tqdm
+
+    from drethtr.evaluation.evaluate import to_read
+    from drethtr.evaluation.search import read_for_search
+    from drethtr.lines.sources import open_all
+
+    samples = to_read(open_all(data), limit, seed)
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        return read_for_search(recognizer, samples, bar.update)
+
+
+def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
+    """The figures in percent, rows for each set."""
+    from drethtr.evaluation.retrieval import CONVENTION
+
+    width = max(len(name) for name in (*judged, *METHODS.values())) + 2
+    rows = [f"{'':{width}}  {'gAP':>20}" + "".join(f"  {title:>6}" for title in (*RATES.values(), "said", "were"))]
+    for name, found in judged.items():
+        rows.append(
+            f"{name}: {found.lines} lines, {found.queries} queries, {found.occurring} of them occur; "
+            f"{found.bytes_per_line:.0f} bytes a line"
+        )
+        rows += [
+            row(title, getattr(found, key).to_json(), width) for key, title in METHODS.items() if getattr(found, key)
+        ]
+    if len(judged) > 1:
+        rows.append(f"mean of {len(judged)} sets")
+        rows += [row(title, mean(judged, key), width) for key, title in METHODS.items() if mean(judged, key)]
+    notes = [CONVENTION]
+    if held_out:
+        notes.append("Probabilities of each set are by weights learned on the others.")
+    return "\n".join([*rows, "", *notes])
+
+
+def mean(judged: "Mapping[str, SetFigures]", key: str) -> dict[str, float | None]:
+    """The mean of each figure of a method over the sets; empty if a set lacks it."""
+    found = [getattr(figures, key) for figures in judged.values()]
+    if not all(found):
+        return {}
+    values = [one.to_json() for one in found]
+    means: dict[str, float | None] = {}
+    for name in values[0]:
+        known = [one[name] for one in values if one[name] is not None]
+        means[name] = sum(known) / len(known) if known and not name.startswith("gap_") else None
+    return means
+
+
+def row(title: str, found: Mapping[str, float | None], width: int) -> str:
+    """The figures of a method."""
+    low, high = found["gap_low"], found["gap_high"]
+    ends = "" if low is None or high is None else f" [{figure(low, 1)}, {figure(high, 1)}]"
+    rates = "".join(f"  {figure(found[name], 1):>6}" for name in (*RATES, "said", "were"))
+    return f"  {title:{width - 2}}  {figure(found['gap'], 1) + ends:>20}{rates}"

@@ -1,0 +1,100 @@
+"""`drethtr index`: pages in, an index to search out."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.errors import DataError
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    ModelFile,
+    PrecisionName,
+    Threads,
+    load_recognizer,
+    refuse_decoder,
+)
+from drethtr.cli.progress import report_skipped
+
+if TYPE_CHECKING:
+    from drethtr.pages.source import Original
+    from drethtr.search.build import Builder
+
+
+def index(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="INPUT", help="Images of pages, PDFs, PAGE or ALTO files, folders of them, patterns."),
+    ],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The index to make, or to add to.")] = Path(
+        "archive.drethtr.sqlite"
+    ),
+    model: ModelFile = None,
+    lines: Annotated[
+        str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
+    ] = "auto",
+    decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+    threads: Threads = None,
+    force: Annotated[bool, typer.Option("--force", help="Forget what is in the index, and read all pages.")] = False,
+) -> None:
+    """Read pages and keep what each line may say, so that drethtr search finds words that were misread.
+
+    Only new and changed scans are read, and deleted ones are removed; repeat the command to resume. Lines that PAGE or
+    ALTO files give keep their text; a text without confidences counts as written by a person, and as certain.
+    """
+    from tqdm import tqdm
+
+    from drethtr.pages.inputs import find_inputs
+    from drethtr.pages.segmentation import segmentation_named
+    from drethtr.search.build import open_builder
+
+    refuse_decoder(decoder)
+    segmentation = segmentation_named(lines)
+    files, errors = find_inputs(inputs)
+    originals = originals_of(files, errors.append)
+    for error in errors:
+        report_skipped(error)
+    failed = len(errors)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
+    read = 0
+    with open_builder(output, recognizer, segmentation, anew=force) as builder:
+        removed = builder.remove_deleted()
+        waiting = list(builder.waiting(originals))
+        with tqdm(total=len(waiting), unit="page", disable=None if waiting else True) as bar:
+            for original in waiting:
+                try:
+                    builder.read(segmentation.prepare(original))
+                    read += 1
+                except DataError as error:
+                    report_skipped(error)
+                    failed += 1
+                bar.update()
+        typer.echo(summary(builder, output, read, removed, failed))
+    if failed:
+        raise typer.Exit(1 if read or len(originals) > len(waiting) else 2)
+
+
+def originals_of(files: Sequence[Path], report: Callable[[DataError], object]) -> "list[Original]":
+    """The pages of files; those that cannot be opened are reported."""
+    from drethtr.pages.source import open_originals
+
+    originals: list[Original] = []
+    for file in files:
+        try:
+            originals += open_originals(file)
+        except DataError as error:
+            report(error)
+    return originals
+
+
+def summary(builder: "Builder", output: Path, read: int, removed: int, failed: int) -> str:
+    """What the index holds now."""
+    pages, lines = builder.store.size()
+    parts = [f"{output}: {pages:,} {'page' if pages == 1 else 'pages'} with {lines:,} lines", f"{read:,} read now"]
+    parts += [f"{removed:,} removed, as their scans are gone"] if removed else []
+    parts += [f"{failed:,} could not be read"] if failed else []
+    return "; ".join(parts)

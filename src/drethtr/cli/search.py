@@ -1,0 +1,108 @@
+"""`drethtr search`: a query in, the lines that may have it out, the most probable first."""
+
+import csv
+import json
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.errors import ConfigError
+from drethtr.cli.outputs import refuse_ending, refuse_results
+
+if TYPE_CHECKING:
+    from drethtr.search import Hit
+
+COLUMNS = ("probability", "page", "number", "line", "left", "top", "right", "bottom", "text", "snippet")
+
+
+def search(
+    index: Annotated[Path, typer.Argument(metavar="INDEX", help="A file that drethtr index has made.")],
+    query: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="QUERY",
+            help='Words; "a phrase", A OR B, -not, pref*, *suffix, ? for a letter, ~ for a word one edit away.',
+        ),
+    ],
+    least: Annotated[
+        float, typer.Option("--min", metavar="P", min=0, max=1, help="Show lines of at least this probability.")
+    ] = 0.1,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show at most this many lines.")] = 50,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Tell case, accents and older spellings (u/v, i/j, ſ/s …) apart.")
+    ] = False,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="AND, OR and -not apply to pages instead of lines; one hit for each page.")
+    ] = False,
+    image: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw the lines with the words marked, as .png or .svg.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a list of JSON objects.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table.")] = False,
+    threads: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Pages to look at side by side; one per free processor.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
+) -> None:
+    """Find words in handwriting, also where they were misread: lines with the probability that the words stand there.
+
+    A query that begins with a minus goes behind two dashes: drethtr search INDEX -- -not this.
+    """
+    from drethtr.search import open_index
+
+    if as_json and as_csv:
+        raise ConfigError("give --json or --csv, not both")
+    refuse_ending(image, ".png", ".svg")
+    refuse_results(image, force=force)
+    words = " ".join(query)
+    with open_index(index, threads=threads) as opened:
+        hits = opened.search(words, strict=strict, whole_pages=pages, least=least, limit=limit)
+        lines = opened.size[1]
+    if as_json:
+        typer.echo(json.dumps([hit.to_json() for hit in hits], ensure_ascii=False, indent=1))
+    elif as_csv:
+        typer.echo(table(hits), nl=False)
+    else:
+        for hit in hits:
+            typer.echo(row(hit))
+    if image is not None and hits:
+        from drethtr.pictures.hits import draw_hits
+
+        draw_hits(hits).save(image)
+    typer.echo(summary(hits, lines, least, limit, pages=pages), err=True)
+
+
+def row(hit: "Hit") -> str:
+    """A hit for people."""
+    return f"{hit.probability:4.2f}  {place(hit)}  {hit.snippet}"
+
+
+def place(hit: "Hit") -> str:
+    """Where a hit is, for people."""
+    return f"{hit.page.as_posix()}{f' page {hit.number}' if hit.number > 1 else ''} {hit.line}"
+
+
+def table(hits: "Sequence[Hit]") -> str:
+    """Hits as CSV."""
+    written = StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for hit in hits:
+        where = (f"{hit.probability:.4f}", hit.page.as_posix(), hit.number, hit.line)
+        writer.writerow((*where, *hit.box, hit.text, hit.snippet))
+    return written.getvalue()
+
+
+def summary(hits: "Sequence[Hit]", lines: int, least: float, limit: int, *, pages: bool) -> str:
+    """How many hits there are, and how many of them may be right."""
+    if not hits:
+        return (
+            f"none of {lines:,} lines has it with a probability of at least {least:g}; --min {least / 10:g} shows more"
+        )
+    right = sum(hit.probability for hit in hits)
+    what = ("page" if pages else "line") + ("" if len(hits) == 1 else "s")
+    more = f"; --limit {2 * limit} may show more" if len(hits) == limit else ""
+    return f"{len(hits):,} {what} of an index of {lines:,} lines; about {right:.0f} of them should be right{more}"

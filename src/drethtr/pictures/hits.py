@@ -1,0 +1,70 @@
+"""Hits of a search in one picture: for each the writing around the word, which is marked."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PIL import Image
+
+from drethtr.images.page import open_pages
+from drethtr.pictures.canvas import BLACK, Canvas, Color, Photo, Rectangle, Words
+from drethtr.pictures.contact_sheet import shortened
+from drethtr.search import Hit
+
+WIDTH, HEIGHT = 900, 60
+"""Of a strip in pixels."""
+
+MARGIN = 10
+CAPTION, LETTERS = 20, 13
+MARK: Color = (255, 190, 0)
+OPACITY = 0.35
+
+
+class Cut(NamedTuple):
+    """A strip of a page, and the left and right edge of the word in it."""
+
+    image: Image.Image
+    left: float
+    right: float
+
+
+def draw_hits(hits: Sequence[Hit]) -> Canvas:
+    """The drawing of some hits, one below the other.
+
+    Raises:
+        DataError: if a scan cannot be read.
+    """
+    cuts = cut_all(hits)
+    shapes: list[Rectangle | Words | Photo] = []
+    top = MARGIN
+    for hit, cut in zip(hits, cuts, strict=True):
+        bottom = top + cut.image.height
+        shapes.append(Photo(MARGIN, top, cut.image))
+        shapes.append(Rectangle(MARGIN + cut.left, top, MARGIN + cut.right, bottom, MARK, OPACITY))
+        caption = f"{hit.probability:4.2f}  {hit.page.name}  {hit.snippet}"
+        shapes.append(Words(MARGIN, bottom + CAPTION - 5, shortened(caption), LETTERS, BLACK))
+        top = bottom + CAPTION + MARGIN
+    return Canvas(WIDTH + 2 * MARGIN, top, tuple(shapes))
+
+
+def cut_all(hits: Sequence[Hit]) -> list[Cut]:
+    """The strips of all hits; each page is opened once."""
+    places = sorted(range(len(hits)), key=lambda place: (hits[place].page, hits[place].number))
+    cuts: dict[int, Cut] = {}
+    known, page = None, None
+    for place in places:
+        hit = hits[place]
+        if page is None or known != (hit.page, hit.number):
+            known, page = (hit.page, hit.number), open_pages(hit.page)[hit.number - 1].image().convert("RGB")
+        cuts[place] = cut_out(page, hit)
+    return [cuts[place] for place in range(len(hits))]
+
+
+def cut_out(page: Image.Image, hit: Hit) -> Cut:
+    """The strip of a hit: as high as its word, as wide as the picture, the word in the middle if there is room."""
+    box = hit.box
+    scale = HEIGHT / box.height
+    width = min(round(WIDTH / scale), page.width)
+    left = min(max((box.left + box.right - width) // 2, 0), page.width - width)
+    strip = page.crop((left, box.top, left + width, box.bottom))
+    strip = strip.resize((max(round(width * scale), 1), HEIGHT), Image.Resampling.LANCZOS)
+    return Cut(strip, (box.left - left) * scale, (box.right - left) * scale)

@@ -1,0 +1,134 @@
+"""What a line may say besides its text: the characters that the CTC head finds possible at each step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.images.pieces import Piece
+from drethtr.text.tokenizer import PAD, UNK, Tokenizer
+
+LEAST = 1e-3
+"""A character less likely than this at a step is left out there."""
+
+UNKNOWN = "\ufffd"
+"""The text of a token that stands for any character outside the alphabet."""
+
+Ints = NDArray[np.int64]
+Probabilities = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """The possible tokens of a line at each CTC step, N entries at S steps. The blank has the rest of each step.
+
+    Steps without an entry are blanks and left out; `numbers` has gaps there.
+
+    texts          what each token says, usually one character
+    numbers        (S,) which step it is, counted from the left of the line, ascending
+    firsts         (S + 1,) the first entry of each step
+    tokens         (N,) places in `texts`, ascending within a step
+    probabilities  (N,) of each token at its step
+    step           width of a step in pixels of the line
+    """
+
+    texts: tuple[str, ...]
+    numbers: Ints
+    firsts: Ints
+    tokens: Ints
+    probabilities: Probabilities = field(repr=False)
+    step: float
+
+    @property
+    def steps(self) -> int:
+        """How many steps have entries, S."""
+        return len(self.numbers)
+
+    @classmethod
+    def of(cls, log_probs: NDArray[np.float32], texts: Sequence[str], step: float, blank: int = PAD) -> Self:
+        """Those of log-probabilities (steps, V), whose token v says `texts[v]`."""
+        probabilities = np.exp(log_probs.astype(np.float64))
+        probabilities[:, blank] = 0
+        rows, tokens = np.nonzero(probabilities > LEAST)
+        numbers, firsts = np.unique(rows, return_index=True)
+        used, places = np.unique(tokens, return_inverse=True)
+        return cls(
+            tuple(texts[token] for token in used),
+            numbers.astype(np.int64),
+            np.append(firsts, len(rows)).astype(np.int64),
+            places.astype(np.int64),
+            probabilities[rows, tokens],
+            step,
+        )
+
+    @classmethod
+    def certain(cls, text: str, lefts: Sequence[float], step: float) -> Self:
+        """Those of a text that is known; its characters begin at `lefts`, in pixels of the line.
+
+        Each character is certain at one step, a blank step apart from the next.
+        """
+        texts = tuple(sorted(set(text)))
+        numbers = np.floor(np.array(lefts, dtype=np.float64).reshape(-1) / step).astype(np.int64)
+        apart = 2 * np.arange(len(text))
+        numbers = np.maximum.accumulate(np.maximum(numbers, 0) - apart) + apart if len(text) else numbers
+        tokens = np.array([texts.index(character) for character in text], dtype=np.int64)
+        return cls(texts, numbers, np.arange(len(text) + 1), tokens, np.ones(len(text)), step)
+
+    def between(self, begin: float, end: float, offset: float) -> Self:
+        """The steps whose middle is from `begin` to `end` in pixels of a line in which these begin at `offset`."""
+        middles = offset + (self.numbers + 0.5) * self.step
+        kept = np.flatnonzero((begin <= middles) & (middles < end))
+        if not len(kept):
+            return self.nothing(self.step)
+        first, last = int(kept[0]), int(kept[-1]) + 1
+        entries = slice(int(self.firsts[first]), int(self.firsts[last]))
+        return type(self)(
+            self.texts,
+            self.numbers[first:last] + round(offset / self.step),
+            self.firsts[first : last + 1] - self.firsts[first],
+            self.tokens[entries],
+            self.probabilities[entries],
+            self.step,
+        )
+
+    @classmethod
+    def nothing(cls, step: float) -> Self:
+        """Those of a line on which nothing can be read."""
+        none = np.empty(0, dtype=np.int64)
+        return cls((), none, np.zeros(1, dtype=np.int64), none, np.empty(0), step)
+
+
+def token_texts(tokenizer: Tokenizer) -> list[str]:
+    """What each token says; special ones say nothing, but the unknown one is some character."""
+    texts = [tokenizer.decode([token]) for token in range(tokenizer.size)]
+    texts[UNK] = UNKNOWN
+    return texts
+
+
+def joined(pieces: Sequence[tuple[Piece, Posteriors]]) -> Posteriors:
+    """The posteriors of a line from those of its overlapping pieces, each in the share of its piece."""
+    if len(pieces) == 1:
+        return pieces[0][1]
+    line = Posteriors.nothing(pieces[0][1].step)
+    for piece, posteriors in pieces:
+        line = followed(line, posteriors.between(piece.begin, piece.end, piece.left))
+    return line
+
+
+def followed(before: Posteriors, after: Posteriors) -> Posteriors:
+    """The posteriors of a line that continues to the right; steps that were seen before are left out."""
+    seen = int(before.numbers[-1]) if before.steps else -1
+    new = int(np.searchsorted(after.numbers, seen, side="right"))
+    entries = int(after.firsts[new])
+    texts = tuple(dict.fromkeys((*before.texts, *after.texts)))
+    places = np.array([texts.index(text) for text in after.texts], dtype=np.int64)
+    return Posteriors(
+        texts,
+        np.concatenate([before.numbers, after.numbers[new:]]),
+        np.concatenate([before.firsts, after.firsts[new + 1 :] - entries + before.firsts[-1]]),
+        np.concatenate([before.tokens, places[after.tokens[entries:]]]),
+        np.concatenate([before.probabilities, after.probabilities[entries:]]),
+        before.step,
+    )

@@ -1,0 +1,243 @@
+"""The automaton of a pattern: reads the letters of a line, and knows whether the pattern stood there as whole words.
+
+It is deterministic, so each reading of a line counts once. The states of a plain word of n letters are: boundary;
+k letters read; other word; found. A line break is a letter of its own, which ends a word, or continues it after a
+hyphen.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import ConfigError
+from drethtr.search.pattern import ANY, STAR, Pattern
+from drethtr.search.spelling import HYPHENS, Spelling, is_letter
+
+MOST_STATES = 4096
+"""States of an automaton; a pattern that takes more is refused."""
+
+OTHER, BOUNDARY, HYPHEN, BREAK = range(4)
+"""Kinds of what is read: a letter that the pattern does not have, signs and spaces, hyphens, the end of a line. The
+letters of the pattern follow."""
+KINDS = 4
+
+SEVERAL, BROKEN = 254, 255
+"""What `_native.c` takes tokens of several letters for, and hyphens."""
+
+
+class Place(NamedTuple):
+    """A place in the pattern: words before it, letters of its word before it, edits made in the word.
+
+    begun   whether a letter of the word was read
+    hyphen  0 inside a word, 1 behind its hyphen, 2 on the next line
+    """
+
+    word: int
+    letter: int
+    edits: int
+    begun: bool = False
+    hyphen: int = 0
+
+
+START = Place(0, 0, 0)
+FOUND = Place(-1, 0, 0)
+AGAIN = Place(-2, 0, 0)
+"""Kept as long as a new word may begin the pattern: up to the end of the line."""
+
+Places: TypeAlias = frozenset[Place]
+
+
+@dataclass(eq=False)
+class Automaton:
+    """A deterministic automaton with Q states; state 0 is the beginning of a line.
+
+    table    (kinds, Q) the state after each kind of letter, without `BREAK`
+    breaks   (Q,) the state after the end of the line; from there on the pattern must continue
+    found    the state that is kept once the pattern stood there
+    dead     the state from which it cannot be found
+    classes  (C, Q) the state after each class of tokens, which grows as tokens are met
+    """
+
+    pattern: Pattern
+    spelling: Spelling
+    kinds: dict[str, int]
+    table: NDArray[np.uint16]
+    breaks: NDArray[np.uint16]
+    found: int
+    dead: int
+    classes: NDArray[np.uint16] = field(init=False)
+    class_of: dict[str, int] = field(default_factory=dict)
+    kind_of: dict[str, int] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self.classes = np.arange(self.states, dtype=np.uint16)[None]
+
+    @property
+    def states(self) -> int:
+        """How many states there are, Q."""
+        return len(self.breaks)
+
+    def kind(self, symbol: str) -> int:
+        """The kind of a folded letter or sign."""
+        if is_letter(symbol):
+            return self.kinds.get(symbol, OTHER)
+        return HYPHEN if symbol in HYPHENS else BOUNDARY
+
+    def classes_of(self, texts: Sequence[str]) -> bytes:
+        """The class of each token: tokens of a class lead from each state to the same one."""
+        self.meet(texts)
+        return bytes(map(self.class_of.__getitem__, texts))
+
+    def kinds_of(self, texts: Sequence[str]) -> bytes:
+        """The kind of each token; `SEVERAL` if it is more than a letter, `BROKEN` for hyphens."""
+        self.meet(texts)
+        return bytes(map(self.kind_of.__getitem__, texts))
+
+    def meet(self, texts: Sequence[str]) -> None:
+        """Learn the class and the kind of new tokens."""
+        if not self.class_of.keys() >= set(texts):
+            with self.lock:
+                for text in texts:
+                    if text not in self.kind_of:
+                        self.learn(text)
+
+    def learn(self, text: str) -> None:
+        """Put a token into its class."""
+        fold = self.spelling.fold(text)
+        after = np.arange(self.states, dtype=np.uint16)
+        for symbol in fold:
+            after = self.table[self.kind(symbol), after]
+        alike = np.flatnonzero((self.classes == after).all(1))
+        if not len(alike):
+            self.classes = np.vstack([self.classes, after])
+        self.class_of[text] = int(alike[0]) if len(alike) else len(self.classes) - 1
+        kind = self.kind(fold) if len(fold) == 1 else SEVERAL if fold else OTHER
+        self.kind_of[text] = BROKEN if kind == HYPHEN else kind
+
+    @cached_property
+    def needed(self) -> bytes:
+        """The kinds of letters that a line must have, in this order, to have the pattern or begin it before a hyphen.
+
+        None are known of several words, as they may stand on two lines, nor of words that may differ.
+        """
+        [word, *others] = self.pattern.words
+        return b"" if others or word.edits else bytes(self.kinds[letter] for letter in word.letters)
+
+    def after(self, text: str, state: int = 0) -> int:
+        """The state after a text of one line."""
+        for symbol in self.spelling.fold(text):
+            state = int(self.table[self.kind(symbol), state])
+        return state
+
+
+def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
+    """The automaton of a pattern.
+
+    Raises:
+        ConfigError: if it takes too many states.
+    """
+    kinds = {letter: KINDS + place for place, letter in enumerate(sorted(set(pattern.letters)))}
+    steps = Steps(pattern, {kind: letter for letter, kind in kinds.items()})
+    first = steps.closed({AGAIN, START})
+    numbers: dict[Places, int] = {first: 0, frozenset({FOUND}): 1, frozenset(): 2}
+    order = list(numbers)
+    inside = (*range(BREAK), *kinds.values())
+    rows: list[list[int]] = []
+    breaks: list[int] = []
+    for state in order:  # which grows
+        if len(order) > MOST_STATES:
+            raise ConfigError(f"{pattern.text[:30]!r}… takes too many states; use fewer ? and *, or no ~ with them")
+        rows.append([number_of(steps.after(state, kind), numbers, order) for kind in inside])
+        behind = steps.after(state, BREAK)
+        goes_on = AGAIN in state or FOUND in behind  # the next line may end the pattern, but not the one after it
+        breaks.append(number_of(behind if goes_on else frozenset(), numbers, order))
+    table = np.zeros((KINDS + len(kinds), len(order)), dtype=np.uint16)
+    table[list(inside)] = np.array(rows, dtype=np.uint16).T
+    return Automaton(pattern, spelling, kinds, table, np.array(breaks, dtype=np.uint16), found=1, dead=2)
+
+
+def number_of(state: Places, numbers: dict[Places, int], order: list[Places]) -> int:
+    """The number of a state; a new one is numbered and put in order."""
+    if state not in numbers:
+        numbers[state] = len(order)
+        order.append(state)
+    return numbers[state]
+
+
+class Steps:
+    """Where the places of a pattern lead; `letters` are those of each kind."""
+
+    def __init__(self, pattern: Pattern, letters: dict[int, str]) -> None:
+        self.words = pattern.words
+        self.letters = letters
+
+    def after(self, state: Places, kind: int) -> Places:
+        """The places after one more letter."""
+        return self.closed({place for one in state for place in self.from_place(one, kind)})
+
+    def closed(self, places: set[Place]) -> Places:
+        """The places and those reached without a letter: behind a star, and behind a letter that is left out."""
+        if FOUND in places:
+            return frozenset({FOUND})
+        waiting = list(places)
+        while waiting:
+            place = waiting.pop()
+            if place in (AGAIN, FOUND) or place.letter == self.length(place):
+                continue
+            word = self.words[place.word]
+            behind = place._replace(letter=place.letter + 1)
+            if word.items[place.letter] != STAR:
+                behind = behind._replace(edits=place.edits + 1)
+            if behind.edits <= word.edits and behind not in places:
+                places.add(behind)
+                waiting.append(behind)
+        return frozenset(places)
+
+    def length(self, place: Place) -> int:
+        """Items of the word at a place."""
+        return len(self.words[place.word].items)
+
+    def from_place(self, place: Place, kind: int) -> Iterable[Place]:
+        """The places that one leads to."""
+        if place == FOUND:
+            return (FOUND,)
+        if place == AGAIN:
+            return {BREAK: (), BOUNDARY: (AGAIN, START), HYPHEN: (AGAIN, START)}.get(kind, (AGAIN,))
+        if kind in (BOUNDARY, HYPHEN, BREAK):
+            return self.over_sign(place, kind)
+        return () if place.hyphen == 1 else self.over_letter(place._replace(hyphen=0), kind)
+
+    def over_letter(self, place: Place, kind: int) -> Iterable[Place]:
+        """The places after a letter: it fits, or it is one too many, or stands for another."""
+        place = place._replace(begun=True)
+        word, behind = self.words[place.word], place._replace(letter=place.letter + 1)
+        fits = False
+        if place.letter < len(word.items):
+            item = word.items[place.letter]
+            fits = item in (ANY, STAR) or item == self.letters.get(kind)
+            if fits:
+                yield place if item == STAR else behind
+            elif place.edits < word.edits:
+                yield behind._replace(edits=place.edits + 1)
+        if place.edits < word.edits:
+            yield place._replace(edits=place.edits + 1)
+
+    def over_sign(self, place: Place, kind: int) -> Iterable[Place]:
+        """The places after what stands between words, a hyphen or a line break."""
+        if place.hyphen:
+            if kind != BREAK:
+                yield place
+            elif place.hyphen == 1:
+                yield place._replace(hyphen=2)
+        elif place.letter == self.length(place):
+            yield FOUND if place.word + 1 == len(self.words) else Place(place.word + 1, 0, 0)
+        elif not place.begun and place.word > 0:
+            yield place
+        elif place.begun and kind == HYPHEN:
+            yield place._replace(hyphen=1)

@@ -1,0 +1,209 @@
+"""Builds an index: pages in, with their lines, texts and posteriors; only those that are new or have changed.
+
+with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder:
+    for original in builder.waiting(originals):
+        builder.read(original)
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Self
+
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import Page, Transcription
+from drethtr.images.straighten import Strip
+from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.segmentation import name_of as segmentation_name
+from drethtr.pages.source import Original
+from drethtr.pages.transcribe import transcribe
+from drethtr.recognition.posteriors import Posteriors
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategies import name_of
+from drethtr.search.line_place import LinePlace
+from drethtr.search.packed import PackedLines
+from drethtr.search.store import PageKey, PageState, Store, StoredLine
+from drethtr.text.normalize import nfc
+
+CHUNK = 1 << 20
+
+
+class Builder:
+    """Writes pages to an index; `witness` is told of the lines of a page, then `put` is given the page.
+
+    Args:
+        recognizer: Must keep posteriors.
+        segmentation: Where the lines of pages come from.
+    """
+
+    def __init__(self, store: Store, recognizer: Recognizer, segmentation: Segmentation) -> None:
+        self.store = store
+        self.recognizer = recognizer
+        self.segmentation = segmentation
+        self.known = store.states()
+        self.seen: dict[str, tuple[Strip, Reading]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.store.close()
+
+    def waiting(self, originals: Iterable[Original]) -> Iterator[Original]:
+        """The pages that are new or have changed since they were read."""
+        for original in originals:
+            key = self.key(original)
+            known = self.known.get(key)
+            try:
+                if known is not None and known.state == state_of(original):
+                    continue
+                if known is not None and known.digest == digest_of(original):
+                    self.store.touch(key, PageState(state_of(original), known.digest))
+                    self.store.commit()
+                    continue
+            except DataError:
+                pass  # reading it will tell why
+            yield original
+
+    def remove_deleted(self) -> int:
+        """Remove the pages whose scans are gone; returns how many."""
+        gone = [key for key in self.known if not self.store.scan(key).exists()]
+        for key in gone:
+            self.store.remove(key)
+            del self.known[key]
+        self.store.commit()
+        return len(gone)
+
+    def read(self, original: Original) -> int:
+        """Read a page and write it; returns how many lines of it can be searched.
+
+        Raises:
+            DataError: if it cannot be read or written.
+        """
+        finder = self.segmentation.finder(original)
+        page = transcribe(original, self.recognizer, finder, witness=self.witness)
+        return self.put(original, page)
+
+    def witness(self, id: str, strip: Strip, reading: Reading) -> None:
+        """Take notice of a line of the page that is being read."""
+        self.seen[id] = (strip, reading)
+
+    def put(self, original: Original, page: Page) -> int:
+        """Write a page whose lines were seen; returns how many lines of it can be searched.
+
+        Raises:
+            DataError: if it cannot be written.
+        """
+        seen, self.seen = self.seen, {}
+        given = {line.id: line.transcription for line in described.lines} if (described := original.given()) else {}
+        lines, posteriors = [], []
+        for line in page.lines:
+            if line.id in seen:
+                strip, reading = seen[line.id]
+                stored, possible = entry_of(line.id, strip, reading, given.get(line.id))
+                lines.append(stored)
+                posteriors.append(possible)
+        state = PageState(state_of(original), digest_of(original))
+        self.store.put(self.key(original), state, lines, PackedLines.of(posteriors).to_bytes())
+        self.store.commit()
+        self.known[self.key(original)] = state
+        return len(lines)
+
+    def key(self, original: Original) -> PageKey:
+        """What a page is known by in the index."""
+        return self.store.key(original.source.path, original.source.number)
+
+
+def open_builder(
+    path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, anew: bool = False
+) -> Builder:
+    """Open an index to add pages, or make it.
+
+    Args:
+        recognizer: Made with `posteriors=True`.
+        anew: Forget what is in it.
+
+    Raises:
+        DataError: if it is damaged, of another version or model, or being written by another process.
+    """
+    return Builder(Store.write(path, made_with(recognizer, segmentation), anew=anew), recognizer, segmentation)
+
+
+def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, Any]:
+    """What decides the content of an index."""
+    return {
+        "model": recognizer.model.identity,
+        "decoder": name_of(recognizer.strategy),
+        "precision": recognizer.precision.value,
+        "lines": segmentation_name(segmentation),
+    }
+
+
+def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:
+    """A line as it is stored, and what it may say: its reading, or the text that is given.
+
+    A text without confidence was written by a person, so it is certain. One that a program wrote is only shown.
+    """
+    if reading.posteriors is None:
+        raise ValueError("an index needs a recognizer that keeps posteriors")
+    place = LinePlace.of(strip).to_bytes()
+    if given is None:
+        return StoredLine(id, reading.text, place, reading.confidence, False), reading.posteriors
+    text = nfc(given.text)
+    if given.confidence is not None:
+        return StoredLine(id, text, place, given.confidence, False), reading.posteriors
+    certain = Posteriors.certain(text, lefts_of(text, reading, strip), reading.posteriors.step)
+    return StoredLine(id, text, place, 1.0, True), certain
+
+
+def lefts_of(text: str, reading: Reading, strip: Strip) -> list[float]:
+    """Where the characters of a text begin on its line, from those that were read there."""
+    begins = [character.left for character in reading.characters]
+    ends = [*begins, reading.characters[-1].right if begins else float(strip.ends[1])]
+    begins = begins or [float(strip.ends[0])]
+    lefts: list[float] = []
+    for part in Levenshtein.opcodes([c.text for c in reading.characters], list(text)):
+        number = part.dest_end - part.dest_start
+        begin, end = ends[part.src_start] if part.src_start else begins[0], ends[part.src_end]
+        lefts += [begin + (end - begin) * place / max(number, 1) for place in range(number)]
+    return lefts
+
+
+def state_of(original: Original) -> str:
+    """Size and time of the files of a page: if they are as before, so is what the files hold.
+
+    Raises:
+        DataError: if a file is gone.
+    """
+    try:
+        files = [path.stat() for path in files_of(original)]
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", original.name) from error
+    return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in files)
+
+
+def digest_of(original: Original) -> bytes:
+    """A digest of what the files of a page hold.
+
+    Raises:
+        DataError: if a file cannot be read.
+    """
+    digest = blake2b(digest_size=16)
+    for path in files_of(original):
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    digest.update(chunk)
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", original.name) from error
+        digest.update(b"\0")
+    return digest.digest()
+
+
+def files_of(original: Original) -> Sequence[Path]:
+    """The scan, and the file that describes it."""
+    scan = original.source.path
+    return (scan,) if original.description is None else (scan, original.description)

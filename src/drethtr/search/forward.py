@@ -1,0 +1,109 @@
+"""The probability that a pattern stands on a line: the sum over all readings of the line that have it.
+
+Shapes, everywhere in this file: L lines of a page; Q states of an automaton.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.native import native
+from drethtr.search.automaton import Automaton
+from drethtr.search.packed import VALUES, PackedLines
+
+Masses: TypeAlias = NDArray[np.float64]
+Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]
+"""Whether blanks come before it, its tokens, and their probabilities."""
+
+FAINTEST = 1e-12
+"""A state of less probability is not followed."""
+
+
+def probabilities(lines: PackedLines, automaton: Automaton) -> Masses:
+    """(L, 2) probabilities that a pattern stands on each line, and that it begins there and ends on the next."""
+    classes = automaton.classes_of(lines.texts)
+    if native is None:
+        return probabilities_in_python(lines, automaton, classes)
+    found = np.empty((len(lines), 2))
+    native.word_on_lines(
+        lines.sizes,
+        lines.gaps,
+        lines.counts,
+        lines.tokens,
+        lines.levels,
+        classes,
+        automaton.classes,
+        automaton.breaks,
+        VALUES,
+        automaton.needed,
+        automaton.kinds_of(lines.texts),
+        automaton.found,
+        automaton.dead,
+        FAINTEST,
+        found,
+    )
+    return found
+
+
+def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: bytes) -> Masses:
+    """`probabilities` as they are defined."""
+    after = automaton.classes.astype(np.int64)[list(classes)] if classes else np.empty((0, automaton.states), np.int64)
+    steps = list(steps_of(lines))
+    start = np.zeros(automaton.states)
+    start[0] = 1
+    found = np.zeros((len(lines), 2))
+    for number, line in enumerate(steps):
+        ends = at_end(line, after, start, automaton)
+        found[number, 0] = ends[automaton.found]
+        ends[[automaton.found, automaton.dead]] = 0
+        if number + 1 < len(steps) and ends.sum() > FAINTEST:
+            found[number, 1] = at_end(steps[number + 1], after, ends, automaton)[automaton.found]
+    return found
+
+
+def at_end(line: list[Step], after: NDArray[np.int64], start: Masses, automaton: Automaton) -> Masses:
+    """(Q,) the probability of each state behind the line and its end, from those before it."""
+    ends = np.zeros(automaton.states)
+    np.add.at(ends, automaton.breaks, walk(line, after, start))
+    return ends
+
+
+def walk(line: list[Step], after: NDArray[np.int64], start: Masses) -> Masses:
+    """(Q,) the probability of each state behind the last letter of a line.
+
+    A step repeats the token of the step before, or goes on with another one; after a blank also with the same.
+    """
+    blank = start.copy()
+    inside: dict[int, Masses] = {}  # by the token of the step before
+    for apart, tokens, chances in line:
+        if apart:
+            blank, inside = blank + sum(inside.values()), {}
+        total = blank + sum(inside.values())
+        total[total < FAINTEST] = 0
+        now = {}
+        for token, chance in zip(tokens.tolist(), chances.tolist(), strict=True):
+            stays = inside.get(token, np.zeros(len(start)))
+            stays = np.where(total > 0, stays, 0)
+            now[token] = chance * stays
+            np.add.at(now[token], after[token], chance * (total - stays))
+        blank, inside = max(1 - float(chances.sum()), 0) * total, now
+    end: Masses = blank + sum(inside.values())
+    return end
+
+
+def steps_of(lines: PackedLines) -> Iterator[list[Step]]:
+    """The steps of each line."""
+    firsts = np.concatenate([[0], np.cumsum(lines.counts, dtype=np.int64)])
+    chances = VALUES[lines.levels]
+    for begin, end in pairwise(np.concatenate([[0], np.cumsum(lines.sizes, dtype=np.int64)]).tolist()):
+        yield [
+            (
+                bool(lines.gaps[step] > 1),
+                lines.tokens[firsts[step] : firsts[step + 1]].astype(np.int64),
+                chances[firsts[step] : firsts[step + 1]],
+            )
+            for step in range(begin, end)
+        ]

@@ -1,0 +1,84 @@
+"""What is looked for in one place: one word or several neighboring ones, with signs that stand for other letters."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from drethtr.base.errors import ConfigError
+from drethtr.search.spelling import Spelling, is_letter, words_of
+
+ANY, STAR, NEARLY = "?", "*", "~"
+
+LONGEST = 100
+"""Letters of a pattern."""
+
+SHORTEST_NEARLY = 3
+"""Letters of the shortest word that `~` may change."""
+
+Item: TypeAlias = str
+"""A folded letter, `ANY` for one letter, or `STAR` for any number of them."""
+
+
+@dataclass(frozen=True)
+class WordPattern:
+    """A word: its letters, and by how many edits another word may differ from it."""
+
+    items: tuple[Item, ...]
+    edits: int = 0
+
+    @property
+    def letters(self) -> str:
+        """Its letters, without those that are left open."""
+        return "".join(item for item in self.items if item not in (ANY, STAR))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One word, or several that stand beside each other; `text` is how the user wrote it."""
+
+    text: str
+    words: tuple[WordPattern, ...]
+
+    @property
+    def letters(self) -> str:
+        """The letters of all words."""
+        return "".join(word.letters for word in self.words)
+
+
+def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern:
+    """The pattern that a user has written: words with `?`, `*` and a `~` before or behind them.
+
+    Args:
+        plain: Take these signs as what stands between words, as for a word from a text.
+
+    Raises:
+        ConfigError: if it has no letters, too many of them, or `~` at a word that is too short for it.
+    """
+    words = []
+    for part in words_of(text) if plain else parts_of(text):
+        nearly = NEARLY in part
+        items = [
+            item
+            for character in part
+            for item in (character if character in (ANY, STAR) else letters_of(character, spelling))
+        ]
+        word = WordPattern(tuple(items), int(nearly))
+        if nearly and len(word.letters) < SHORTEST_NEARLY:
+            raise ConfigError(f"{part!r}: ~ takes a word of at least {SHORTEST_NEARLY} letters, else it fits anything")
+        words.append(word)
+    pattern = Pattern(text, tuple(words))
+    if not words or not all(word.letters for word in words):
+        raise ConfigError(f"{text[:60]!r} has no letters to search for; give at least one in each word")
+    if sum(len(word.items) for word in words) > LONGEST:
+        raise ConfigError(f"{text[:30]!r}… is too long; search for at most {LONGEST} letters at once")
+    return pattern
+
+
+def parts_of(text: str) -> list[str]:
+    """The words of a pattern, with their signs; other signs stand between words, as they do on the line."""
+    kept = (c if is_letter(c) or c in (ANY, STAR, NEARLY) else " " for c in text)
+    return [part for part in "".join(kept).split() if part.strip(NEARLY)]
+
+
+def letters_of(character: str, spelling: Spelling) -> str:
+    """The folded letters of a character, without the signs that folding may make of it."""
+    return "".join(symbol for symbol in spelling.fold(character) if is_letter(symbol))

@@ -1,0 +1,80 @@
+"""The query language: words and "phrases", AND (or nothing), OR, -not; what stands inside a word is `pattern.py`.
+
+OR binds closer than AND: `mill river OR brook` wants a mill, and a river or a brook.
+"""
+
+import re
+from dataclasses import dataclass
+
+from drethtr.base.errors import ConfigError
+from drethtr.search.pattern import Pattern, pattern_of
+from drethtr.search.spelling import Spelling, is_letter
+
+LONGEST = 1000
+"""Characters of a query."""
+
+MOST_TERMS = 20
+"""Words and phrases of a query."""
+
+PARTS = re.compile(r'(-?)"([^"]*)"?|(\S+)')
+AND, OR = "AND", "OR"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A pattern that must stand there, or must not."""
+
+    pattern: Pattern
+    wanted: bool = True
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is searched for: one term of each group."""
+
+    text: str
+    groups: tuple[tuple[Term, ...], ...]
+    spelling: Spelling
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms, in the order of their groups."""
+        return tuple(term for group in self.groups for term in group)
+
+
+def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  # a value
+    """The query that a user has typed; any text is one, or is refused with a reason.
+
+    Raises:
+        ConfigError: if it is empty, too long, wants nothing, or has a word that cannot be searched for.
+    """
+    if len(text) > LONGEST:
+        raise ConfigError(f"the query has {len(text):,} characters; give at most {LONGEST:,}")
+    groups: list[list[Term]] = []
+    joins = False
+    for minus, phrase, word in PARTS.findall(text):
+        if word in (AND, OR) and groups:
+            joins = word == OR
+            continue
+        if not any(map(is_letter, word or phrase)):
+            continue  # a dash or a quotation mark by itself
+        term = term_of(word, spelling) if word else Term(pattern_of(phrase, spelling), not minus)
+        if joins:
+            groups[-1].append(term)
+        else:
+            groups.append([term])
+        joins = False
+    query = Query(text, tuple(map(tuple, groups)), spelling)
+    if len(query.terms) > MOST_TERMS:
+        raise ConfigError(f"the query has {len(query.terms)} words and phrases; give at most {MOST_TERMS}")
+    if not groups:
+        raise ConfigError(f"{text[:60]!r} has no letters to search for")
+    if not any(all(term.wanted for term in group) for group in query.groups):
+        raise ConfigError(f"{text[:60]!r} names nothing that should be there; give at least one word without a minus")
+    return query
+
+
+def term_of(word: str, spelling: Spelling) -> Term:
+    """The term of a word, with or without a minus."""
+    minus = word.startswith("-") and len(word) > 1
+    return Term(pattern_of(word.removeprefix("-") if minus else word, spelling), not minus)

@@ -1,0 +1,391 @@
+"""The file of an index: one SQLite database with a row for each page and each line.
+
+One process writes, any number read. A page is written with all its lines or not at all, so that a killed writer leaves
+an index of the pages that it had finished.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import DataError
+
+FORMAT = 1
+"""Version of the tables; raised when an older reader would misunderstand them."""
+
+APPLICATION = 0x64725458
+"""What marks a SQLite file as an index."""
+
+WAIT = 5.0
+"""Seconds to wait for a process that closes the file."""
+
+CERTAIN = 255
+"""The confidence of a line whose text was written by a person; others have 0 to 254."""
+
+TABLES = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE pages (
+    id INTEGER PRIMARY KEY,
+    scan TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    confidences BLOB NOT NULL,
+    posteriors BLOB NOT NULL,
+    UNIQUE (scan, number)
+);
+CREATE TABLE lines (
+    page INTEGER NOT NULL REFERENCES pages ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    place BLOB NOT NULL,
+    PRIMARY KEY (page, number)
+) WITHOUT ROWID;
+CREATE TABLE verdicts (
+    query TEXT NOT NULL,
+    scan TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    probability REAL NOT NULL,
+    stands INTEGER NOT NULL,
+    PRIMARY KEY (query, scan, number, line)
+) WITHOUT ROWID;
+"""
+
+
+class StoredLine(NamedTuple):
+    """A line of a page: its id there, its text, where it stands (`LinePlace`), and the confidence in its text.
+
+    certain  whether a person has written the text
+    """
+
+    id: str
+    text: str
+    place: bytes
+    confidence: float
+    certain: bool
+
+
+class PageKey(NamedTuple):
+    """What a page is known by: its scan, as a path from the folder of the index, and its number there from 1."""
+
+    scan: str
+    number: int
+
+
+class PageState(NamedTuple):
+    """A page as it was when it was read: size and time of its files, and a digest of what they hold."""
+
+    state: str
+    digest: bytes
+
+
+class PageBlock(NamedTuple):
+    """What a query needs of a page: its packed posteriors, and the confidence of each line in 255ths."""
+
+    id: int
+    confidences: NDArray[np.uint8]
+    posteriors: bytes
+
+
+class Verdict(NamedTuple):
+    """What a person said of a hit: whether the word stands there, and how probable that was held."""
+
+    query: str
+    page: PageKey
+    line: str
+    probability: float
+    stands: bool
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open index file."""
+
+    path: Path
+    database: sqlite3.Connection
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Open an index to search it.
+
+        Raises:
+            DataError: if there is none, or it is damaged or of another version.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise DataError(f"{path}: no such index; make one with drethtr index FOLDER --output {path}")
+        store = cls(path, connect(path))
+        with store.closed_after_errors():
+            store.check()
+        return store
+
+    @classmethod
+    def write(cls, path: str | Path, about: Mapping[str, Any], *, anew: bool = False) -> Self:
+        """Open an index to write to it, or make it, as the only process that writes.
+
+        Args:
+            about: What it is made with; what it was made with before must be the same.
+            anew: Forget what is in it.
+
+        Raises:
+            DataError: if it is no index, damaged, of another version, made with something else, or being written by
+                another process; or it cannot be written.
+        """
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise DataError(f"{path}: there is no folder {path.parent}")
+        made = path.is_file() and path.stat().st_size > 0
+        store = cls(path, connect(path, wait=0, create=True))
+        with store.closed_after_errors():
+            if made:
+                store.check()
+            store.begin(about)
+            if anew:
+                store.clear(about)
+            store.check_made_with(about)
+            store.commit()
+        return store
+
+    @contextmanager
+    def closed_after_errors(self) -> Iterator[None]:
+        """Close the file if it cannot be used."""
+        try:
+            yield
+        except BaseException:
+            self.database.close()
+            raise
+
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Become the one who writes, and make the tables if they are not there."""
+        with self.guarded():
+            self.database.execute("PRAGMA journal_mode = WAL")
+            self.database.execute("BEGIN IMMEDIATE")
+            if not self.names():  # a new file, or one whose maker was stopped before this
+                self.make(about)
+        self.check()
+
+    def clear(self, about: Mapping[str, Any]) -> None:
+        """Forget all pages, and what they were read with; what people have said of hits stays."""
+        with self.guarded():
+            for table in ("lines", "pages", "about"):
+                self.database.execute(f"DELETE FROM {table}")
+            self.describe(about)
+
+    def make(self, about: Mapping[str, Any]) -> None:
+        """Make the tables."""
+        for statement in TABLES.split(";\n"):
+            self.database.execute(statement)
+        self.database.execute(f"PRAGMA application_id = {APPLICATION}")
+        self.database.execute(f"PRAGMA user_version = {FORMAT}")
+        self.describe(about)
+
+    def describe(self, about: Mapping[str, Any]) -> None:
+        """Write what the index is made with."""
+        rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in about.items()]
+        self.database.executemany("INSERT INTO about VALUES (?, ?)", rows)
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turn what SQLite says into an error that names the file."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise DataError(f"{self.path}: another process is writing it; wait until it has finished") from error
+            raise DataError(f"{self.path}: cannot be used: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise DataError(
+                f"{self.path}: damaged, or no index ({error}); remove it and make it again with drethtr index"
+            ) from error
+
+    def number(self, pragma: str) -> int:
+        """A number in the head of the file."""
+        return int(self.database.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+    def names(self) -> list[str]:
+        """The names of the tables."""
+        return [name for (name,) in self.database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+    def check(self) -> None:
+        """Check that the file is an index that this version understands.
+
+        Raises:
+            DataError: if it is not.
+        """
+        with self.guarded():
+            if self.number("application_id") != APPLICATION and self.names():
+                raise DataError(f"{self.path}: not an index; make one with drethtr index FOLDER --output FILE")
+            version = self.number("user_version")
+            if version != FORMAT:
+                raise DataError(
+                    f"{self.path}: an index of format {version}, but this drethtr reads format {FORMAT}; remove it and "
+                    "make it again with drethtr index"
+                )
+            self.names()
+
+    def check_made_with(self, about: Mapping[str, Any]) -> None:
+        """Check that the index was made with the same.
+
+        Raises:
+            DataError: naming what differs.
+        """
+        made_with = self.about()
+        for name, value in about.items():
+            if made_with.get(name) != value:
+                raise DataError(
+                    f"{self.path}: made with {name} {made_with.get(name)!r}, not {value!r}, so its lines would not "
+                    "compare; give the same, another --output, or --force to make it again"
+                )
+
+    def about(self) -> dict[str, Any]:
+        """What the index was made with, by name: model, decoder, precision and line segmentation."""
+        with self.guarded():
+            return {name: json.loads(value) for name, value in self.database.execute("SELECT * FROM about")}
+
+    def commit(self) -> None:
+        """Keep what was written, and stay the one who writes."""
+        with self.guarded():
+            self.database.execute("COMMIT")
+            self.database.execute("BEGIN IMMEDIATE")
+
+    def close(self) -> None:
+        """Close the file. After writing it is a single file again, unless someone reads it."""
+        if self.database.in_transaction:
+            self.database.execute("COMMIT")
+            with suppress(sqlite3.OperationalError):  # it is being read
+                self.database.execute("PRAGMA journal_mode = DELETE")
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def key(self, scan: Path, number: int) -> PageKey:
+        """What a page of this index is known by."""
+        folder, scan = self.path.parent.resolve(), scan.resolve()
+        try:
+            return PageKey(Path(os.path.relpath(scan, folder)).as_posix(), number)
+        except ValueError:  # another drive
+            return PageKey(scan.as_posix(), number)
+
+    def scan(self, key: PageKey) -> Path:
+        """The scan of a page, as a path from here."""
+        return Path(os.path.normpath(self.path.parent / key.scan))
+
+    def states(self) -> dict[PageKey, PageState]:
+        """Every page, as it was when it was read."""
+        with self.guarded():
+            rows = self.database.execute("SELECT scan, number, state, digest FROM pages")
+            return {PageKey(scan, number): PageState(state, digest) for scan, number, state, digest in rows}
+
+    def put(self, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
+        """Write a page with its lines, in the place of what there was of it; `commit` keeps it."""
+        known = [CERTAIN if line.certain else round(line.confidence * (CERTAIN - 1)) for line in lines]
+        with self.guarded():
+            self.remove(key)
+            row = (*key, *state, bytes(known), posteriors)
+            insert = (
+                "INSERT INTO pages (scan, number, state, digest, confidences, posteriors) VALUES (?, ?, ?, ?, ?, ?)"
+            )
+            page = self.database.execute(insert, row).lastrowid
+            rows = [(page, number, line.id, line.text, line.place) for number, line in enumerate(lines)]
+            self.database.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", rows)
+
+    def touch(self, key: PageKey, state: PageState) -> None:
+        """Write that the files of a page have another time, but hold the same."""
+        with self.guarded():
+            self.database.execute("UPDATE pages SET state = ? WHERE scan = ? AND number = ?", (state.state, *key))
+
+    def remove(self, key: PageKey) -> None:
+        """Remove a page and its lines, if it is there."""
+        with self.guarded():
+            of_page = "(SELECT id FROM pages WHERE scan = ? AND number = ?)"
+            self.database.execute(f"DELETE FROM lines WHERE page = {of_page}", key)
+            self.database.execute("DELETE FROM pages WHERE scan = ? AND number = ?", key)
+
+    def size(self) -> tuple[int, int]:
+        """How many pages and lines there are."""
+        with self.guarded():
+            row = self.database.execute("SELECT count(*), coalesce(sum(length(confidences)), 0) FROM pages").fetchone()
+            return int(row[0]), int(row[1])
+
+    def page_ids(self) -> list[int]:
+        """The ids of all pages, in the order in which they were read."""
+        with self.guarded():
+            return [id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")]
+
+    def blocks(self, first: int, last: int) -> Iterator[PageBlock]:
+        """What a query needs of the pages whose ids are from `first` to `last`, on a connection of its own."""
+        database = connect(self.path)
+        try:
+            with self.guarded():
+                select = "SELECT id, confidences, posteriors FROM pages WHERE id BETWEEN ? AND ? ORDER BY id"
+                for id, confidences, posteriors in database.execute(select, (first, last)):
+                    yield PageBlock(id, np.frombuffer(confidences, np.uint8), posteriors)
+        finally:
+            database.close()
+
+    def page(self, id: int) -> tuple[PageKey, list[StoredLine], bytes]:
+        """A page with its lines and packed posteriors.
+
+        Raises:
+            DataError: if it is not there, or damaged.
+        """
+        with self.guarded():
+            select = "SELECT scan, number, confidences, posteriors FROM pages WHERE id = ?"
+            row = self.database.execute(select, (id,)).fetchone()
+            select = "SELECT id, text, place FROM lines WHERE page = ? ORDER BY number"
+            lines = self.database.execute(select, (id,)).fetchall()
+        if row is None or len(row[2]) != len(lines):
+            raise DataError(f"{self.path}: damaged, or being written: page {id} is not whole; index it again")
+        known = zip(lines, row[2], strict=True)
+        stored = [
+            StoredLine(name, text, place, min(value / (CERTAIN - 1), 1.0), value == CERTAIN)
+            for (name, text, place), value in known
+        ]
+        return PageKey(row[0], row[1]), stored, row[3]
+
+    def verdicts(self) -> list[Verdict]:
+        """All that people have said of hits."""
+        with self.guarded():
+            rows = self.database.execute("SELECT query, scan, number, line, probability, stands FROM verdicts")
+            return [
+                Verdict(query, PageKey(scan, number), line, probability, bool(stands))
+                for query, scan, number, line, probability, stands in rows
+            ]
+
+    def judge(self, verdict: Verdict) -> None:
+        """Keep what a person said of a hit.
+
+        Raises:
+            DataError: if another process is writing, or the file cannot be written.
+        """
+        row = (verdict.query, *verdict.page, verdict.line, verdict.probability, int(verdict.stands))
+        with self.guarded():
+            self.database.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def connect(path: Path, *, wait: float = WAIT, create: bool = False) -> sqlite3.Connection:
+    """A connection to a SQLite file, which waits some seconds for others; statements outside a transaction are kept.
+
+    Raises:
+        DataError: if the file cannot be opened.
+    """
+    mode = "rwc" if create else "rw" if os.access(path, os.W_OK) else "ro"
+    try:
+        name = f"{path.resolve().as_uri()}?mode={mode}"
+        return sqlite3.connect(name, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise DataError(f"{path}: cannot be opened: {error}") from error

@@ -1,0 +1,47 @@
+"""A small archive that a person has transcribed, so that what is found in it is known."""
+
+from made_pages import TEXTS, blank, write
+
+from drethtr.documents.document import Document, Provenance, Scan, Sheet
+from drethtr.documents.page import Box, Page, Region, TextLine, Transcription
+from drethtr.documents.writers.page_xml import write_page_xml
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.search.build import open_builder
+
+
+def put_scan(folder, name, texts):
+    """A scan with a PAGE file beside it, whose lines have texts without confidences."""
+    page = write(blank(700, 400), texts)
+    page.image.save(folder / f"{name}.png")
+    lines = tuple(
+        TextLine(
+            f"l{number}",
+            Box(*line.box).polygon(),
+            ((line.box[0], line.box[3]), (line.box[2], line.box[3])),
+            Transcription(line.text),
+        )
+        for number, line in enumerate(page.lines, start=1)
+    )
+    described = Page(f"{name}.png", 700, 400, (Region("r1", lines),))
+    document = Document((Sheet(described, Scan(lambda: page.image)),), Provenance.now("test"))
+    (folder / f"{name}.xml").write_bytes(write_page_xml(document))
+
+
+def make_archive(folder):
+    """Two pages; a word runs over a line end of the second."""
+    folder.mkdir()
+    put_scan(folder, "one", TEXTS[:4])
+    put_scan(folder, "two", ["The trea-", "sure is hidden", *TEXTS[4:6]])
+    return folder
+
+
+def build_index(archive, recognizer, path, **options):
+    """Index an archive; returns how many pages were read."""
+    with open_builder(path, recognizer, segmentation_named("auto"), **options) as builder:
+        builder.remove_deleted()
+        files = sorted(archive.glob("*.xml"))
+        waiting = list(builder.waiting([original for file in files for original in open_originals(file)]))
+        for original in waiting:
+            builder.read(original)
+    return len(waiting)

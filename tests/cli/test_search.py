@@ -1,0 +1,78 @@
+"""`drethtr index` and `drethtr search` as they are typed."""
+
+import csv
+import json
+
+import pytest
+from archives import make_archive
+from made_pages import TEXTS
+from PIL import Image
+
+
+@pytest.fixture
+def index(drethtr, tiny_path, tmp_path):
+    """`drethtr index` of an archive with a small model."""
+    archive = make_archive(tmp_path / "archive")
+    options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "a.sqlite")
+    return lambda *arguments: drethtr("index", archive, *options, *arguments)
+
+
+@pytest.fixture
+def search(drethtr, index, tmp_path):
+    """`drethtr search` in it."""
+    assert index().code == 0
+    return lambda *arguments: drethtr("search", tmp_path / "a.sqlite", *arguments)
+
+
+def test_an_index_is_made_and_kept_up(index, tmp_path):
+    path = tmp_path / "a.sqlite"
+    assert index() == (0, f"{path}: 2 pages with 8 lines; 2 read now\n", "")
+    assert index() == (0, f"{path}: 2 pages with 8 lines; 0 read now\n", "")
+    assert index("--force").out == f"{path}: 2 pages with 8 lines; 2 read now\n"
+    outcome = index("--lines", "given")
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "made with lines 'auto', not 'given'" in outcome.err
+    (tmp_path / "archive" / "one.png").write_bytes(b"no image")
+    outcome = index()
+    assert outcome.code == 1 and "one.png" in outcome.err and "1 could not be read" in outcome.out
+
+
+def test_hits_for_people_and_programs(search, tmp_path):
+    outcome = search("thank", "news")
+    assert outcome.out == f"1.00  {tmp_path}/archive/one.png l3  and [thank] you for the news\n"
+    assert outcome.err == "1 line of an index of 8 lines; about 1 of them should be right\n"
+    [hit] = json.loads(search("received", "--json").out)
+    assert (hit["line"], hit["text"], hit["probability"], hit["number"]) == ("l1", TEXTS[0], 1.0, 1)
+    left, top, right, bottom = hit["box"]
+    assert left < right and top < bottom
+    [row] = csv.DictReader(search("received", "--csv").out.splitlines())
+    assert [int(row[name]) for name in ("left", "top", "right", "bottom")] == hit["box"]
+    assert json.loads(search("zebra", "--json").out) == [] and "none of 8 lines" in search("zebra").err
+
+
+def test_a_picture_has_a_strip_for_each_hit(search, tmp_path):
+    assert search("the", "--image", tmp_path / "hits.png").code == 0
+    with Image.open(tmp_path / "hits.png") as picture:
+        colors = {color for _, color in picture.convert("RGB").getcolors(1 << 20)}
+        assert picture.height > 6 * 60 and any(red > blue + 40 for red, _, blue in colors), "words are marked"
+    again = search("the", "--image", tmp_path / "hits.png")
+    assert again.code == 2 and "exists" in again.err
+
+
+@pytest.mark.parametrize("query", ["", "?", "a" * 10_000, "'\";--", "-not"])
+def test_a_query_that_names_nothing_ends_in_one_line(search, query):
+    outcome = search("--", query)
+    assert outcome.code == 2 and not outcome.out and outcome.err.count("\n") == 1
+
+
+def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
+    make_archive(tmp_path / "archive")
+    options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "out", "--index", tmp_path / "b.sqlite")
+    assert drethtr("transcribe", tmp_path / "archive", *options).code == 0
+    outcome = drethtr("search", tmp_path / "b.sqlite", "received")
+    assert outcome.out.startswith("1.00") and "an index of 8 lines" in outcome.err
+
+
+def test_an_evaluation_says_what_it_lacks(drethtr, tiny_path):
+    outcome = drethtr("evaluate", "--search", "no.tsv", "--model", tiny_path, "--decoder", "ctc")
+    assert outcome.code == 2 and "drethtr language gives it some" in outcome.err
+    assert "go with --search" in drethtr("evaluate", "no.tsv", "--among", "more.tsv").err

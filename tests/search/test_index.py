@@ -1,0 +1,96 @@
+"""Queries to an archive whose texts a person wrote: what is found there is known."""
+
+from contextlib import suppress
+
+import pytest
+from conftest import written
+from made_pages import TEXTS
+from PIL import Image
+
+from drethtr.base.errors import ConfigError
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.search import open_index
+from drethtr.search.build import open_builder
+
+
+def places(hits):
+    return [(hit.page.name, hit.line) for hit in hits]
+
+
+def test_a_word_that_a_person_wrote_is_certain_and_marked(index):
+    [hit] = index.search("Recéived")
+    assert (hit.page.name, hit.line, hit.text, hit.probability) == ("one.png", "l1", TEXTS[0], 1.0)
+    assert hit.snippet == "Dear Sir, I have [received]"
+    box = hit.box
+    assert 60 < box.top < 110 and box.bottom > box.top and box.right > box.left > 80, "on the right of the first line"
+
+
+def test_phrases_run_over_line_ends_and_words_over_hyphens(index):
+    assert places(index.search('"received your letter"')) == [("one.png", "l1")]
+    assert places(index.search('"letter received"')) == []
+    [hit] = index.search("treasure")
+    assert places([hit]) == [("two.png", "l1")] and hit.snippet.endswith("[trea]-")
+    assert places(index.search("sure")) == [("two.png", "l2")]
+
+
+def test_and_or_and_not_hold_for_a_line_or_a_page(index):
+    assert places(index.search("thank news")) == [("one.png", "l3")]
+    assert places(index.search("thank OR hidden")) == [("one.png", "l3"), ("two.png", "l2")]
+    assert places(index.search("thank hidden")) == []
+    assert places(index.search("the -hidden -thank")) == [("one.png", "l2"), ("one.png", "l4"), *both()]
+    assert places(index.search("news town", whole_pages=True)) == [("one.png", "l3")]
+    assert places(index.search("the -town", whole_pages=True))[0][0] == "two.png"
+
+
+def both():
+    return [("two.png", "l1"), ("two.png", "l3"), ("two.png", "l4")]
+
+
+def test_limits(index):
+    assert len(index.search("the", limit=2)) == 2
+    assert index.search("the", least=1.0) and not index.search("zebra")
+    with pytest.raises(ConfigError, match="between 0 and 1"):
+        index.search("the", least=2)
+
+
+@pytest.mark.parametrize("query", ["'; DROP TABLE pages; --", 'x" OR "1"="1', "a%b_c", "the\0", "%", "(the)", "-- -"])
+def test_a_query_is_data(index, query):
+    before = index.size
+    with suppress(ConfigError):  # it names nothing that can be searched for
+        index.search(query)
+    assert index.size == before and index.search("thank")
+
+
+def test_what_people_say_of_hits_is_kept(index):
+    first, second, *_ = index.search("the")
+    index.judge(first, stands=False)
+    index.judge(second, stands=True)
+    again = index.search("the")
+    assert places(again)[0] == places([second])[0] and places([first])[0] not in places(again)
+    assert places([first])[0] in places(index.search("the letter OR thank OR the")), "another query is another matter"
+
+
+def test_verdicts_move_probabilities_of_read_lines(recognizer, tmp_path):
+    """A tiny model reads noise, so that every hit is doubtful."""
+    for number in range(6):
+        Image.fromarray(written("abcdefgh" * 2 + "ij" * number)).save(tmp_path / f"{number}.png")
+    with open_builder(tmp_path / "b.sqlite", recognizer, segmentation_named("whole")) as builder:
+        for path in sorted(tmp_path.glob("*.png")):
+            [original] = open_originals(path)
+            builder.read(original)
+    with open_index(tmp_path / "b.sqlite") as index:
+        query = next(q for q in ("a?", "??a", "b*", "*c", "a*") if index.search(q))
+        hits = index.search(query)
+        before = {hit.line + hit.page.name: hit.probability for hit in hits}
+        for hit in hits[1:]:
+            index.judge(hit, stands=False)
+        [after] = index.search(query)
+        assert after.probability < before[hits[0].line + hits[0].page.name] or len(hits) == 1
+
+
+def test_an_empty_index_has_nothing(recognizer, tmp_path):
+    with open_builder(tmp_path / "b.sqlite", recognizer, segmentation_named("auto")):
+        pass
+    with open_index(tmp_path / "b.sqlite") as index:
+        assert index.size == (0, 0) and index.search("the") == [] == index.search("the", whole_pages=True)

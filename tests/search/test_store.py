@@ -1,0 +1,193 @@
+"""An index file: what is read again, who may write it, and what else may be in its place."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from conftest import TINY, fresh_model
+from made_pages import TEXTS
+
+from drethtr.base.errors import DataError
+from drethtr.images.prepare import Preparation
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.build import open_builder
+from drethtr.search.index import open_index
+from drethtr.search.store import Store
+from drethtr.text.tokenizer import Characters
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def content(path):
+    """All rows of an index that do not tell when it was made."""
+    with closing(sqlite3.connect(path)) as database:
+        pages = database.execute("SELECT id, scan, number, digest, confidences, posteriors FROM pages").fetchall()
+        return pages, database.execute("SELECT * FROM lines").fetchall()
+
+
+def test_only_what_is_new_or_changed_is_read(build, archive, tmp_path):
+    assert (build(), build()) == (2, 0)
+    os.utime(archive / "one.png")
+    assert build() == 0, "another time, but the same content"
+    text = (archive / "one.xml").read_text(encoding="utf-8")
+    (archive / "one.xml").write_text(text.replace("received", "perceived"), encoding="utf-8")
+    assert build() == 1
+    with open_index(tmp_path / "a.sqlite") as index:
+        assert index.search("perceived") and not index.search("received")
+    for name in ("two.xml", "two.png"):
+        (archive / name).unlink()
+    assert build() == 0
+    with open_index(tmp_path / "a.sqlite") as index:
+        assert index.size == (1, 4)
+
+
+def test_the_archive_may_move_with_its_index(build, archive, tmp_path):
+    build()
+    shutil.move(tmp_path / "a.sqlite", archive / "a.sqlite")
+    shutil.move(archive, tmp_path / "elsewhere")
+    with open_index(tmp_path / "elsewhere" / "a.sqlite") as index:
+        assert index.search("received"), "it can be searched"
+
+
+def test_a_finished_index_is_one_file(build, tmp_path):
+    build()
+    assert [path.name for path in tmp_path.glob("a.sqlite*")] == ["a.sqlite"]
+
+
+def test_one_process_writes_while_others_read(build, recognizer, tmp_path):
+    build()
+    path = tmp_path / "a.sqlite"
+    with open_builder(path, recognizer, segmentation_named("auto")):
+        with pytest.raises(DataError, match="another process is writing it"):
+            open_builder(path, recognizer, segmentation_named("auto"))
+        with open_index(path) as index:
+            [hit] = index.search("received")
+    with open_index(path) as index:
+        index.judge(hit, stands=True)
+
+
+def test_an_index_of_another_model_is_refused(build, tmp_path):
+    build()
+    other = Recognizer(
+        fresh_model(TINY, Characters.learn(["xyz"]), Preparation(height=48), {"name": "other"}), posteriors=True
+    )
+    with pytest.raises(DataError, match=r"made with model 'tiny [0-9a-f]+', not 'other .*--force"):
+        open_builder(tmp_path / "a.sqlite", other, segmentation_named("auto"))
+    with open_builder(tmp_path / "a.sqlite", other, segmentation_named("auto"), anew=True) as builder:
+        assert builder.store.size() == (0, 0)
+
+
+def not_there(path):
+    path.unlink()
+
+
+def another_file(path):
+    path.write_bytes(b"no database at all" * 100)
+
+
+def another_database(path):
+    path.unlink()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE mine (a)")
+
+
+def another_version(path):
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 99")
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def broken_posteriors(path):
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE pages SET posteriors = x'00'")
+        database.commit()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (not_there, "no such index; make one"),
+        (another_file, "damaged, or no index"),
+        (another_database, "not an index"),
+        (another_version, "format 99, but this drethtr reads format 1"),
+        (cut_short, "damaged"),
+        (broken_posteriors, "damaged"),
+    ],
+)
+def test_what_is_no_index_is_refused(build, tmp_path, spoil, reason):
+    build()
+    spoil(tmp_path / "a.sqlite")
+    with pytest.raises(DataError, match=reason) as told, open_index(tmp_path / "a.sqlite") as index:
+        index.search("received")
+    assert "a.sqlite" in str(told.value)
+
+
+def test_a_database_of_someone_else_is_left_alone(recognizer, tmp_path):
+    another = tmp_path / "mine.sqlite"
+    another.touch()
+    another_database(another)
+    before = another.read_bytes()
+    with pytest.raises(DataError, match="not an index"):
+        open_builder(another, recognizer, segmentation_named("auto"))
+    assert another.read_bytes() == before
+
+
+CHILD = """
+import sys, time
+from pathlib import Path
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.build import open_builder
+folder, model, output = sys.argv[1:]
+recognizer = Recognizer.load(model, decoder="ctc", device="cpu", threads=1, posteriors=True)
+with open_builder(output, recognizer, segmentation_named("auto")) as builder:
+    originals = [o for path in sorted(Path(folder).glob("*.xml")) for o in open_originals(path)]
+    for original in builder.waiting(originals):
+        builder.read(original)
+"""
+
+
+def indexing(archive, model, output):
+    """A process that builds an index."""
+    variables = os.environ | {"PYTHONPATH": str(SOURCE)}
+    return subprocess.Popen([sys.executable, "-c", CHILD, archive, model, output], env=variables)
+
+
+def pages_in(path):
+    try:
+        with Store.read(path) as store:
+            return store.size()[0]
+    except DataError:
+        return 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills processes")
+def test_a_killed_run_resumes_to_the_same_index(archive, tiny_path, tmp_path):
+    """Killed after each few pages, at whatever point of the next one."""
+    for number in range(3, 13):
+        for ending in ("png", "xml"):
+            shutil.copy(archive / f"one.{ending}", archive / f"p{number:02}.{ending}")
+        described = (archive / f"p{number:02}.xml").read_text(encoding="utf-8")
+        described = described.replace("one.png", f"p{number:02}.png").replace(TEXTS[0], f"{TEXTS[0]} {number}")
+        (archive / f"p{number:02}.xml").write_text(described, encoding="utf-8")
+    whole, killed = tmp_path / "whole.sqlite", tmp_path / "killed.sqlite"
+    assert indexing(archive, tiny_path, whole).wait() == 0
+    for pages in (1, 5):
+        run = indexing(archive, tiny_path, killed)
+        while run.poll() is None and pages_in(killed) < pages:
+            time.sleep(0.002)
+        run.kill()
+        run.wait()
+    assert indexing(archive, tiny_path, killed).wait() == 0
+    assert content(killed) == content(whole) and len(content(whole)[0]) == 12
