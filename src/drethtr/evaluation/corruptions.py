@@ -179,8 +179,13 @@ KINDS: Mapping[str, Corrupt] = {
 }
 
 
-def corrupt(samples: Sequence[Sample], seed: int = 0) -> list[dict[str, Corrupted]]:
-    """For each sample its text with an error of each kind that it can have, drawn by `seed` and its words alone."""
+def corrupt(samples: Sequence[Sample], seed: int = 0, most: int = len(KINDS)) -> list[dict[str, Corrupted]]:
+    """For each sample its text with one error, of several kinds that it can have.
+
+    Args:
+        seed: Draws the errors.
+        most: Kinds for each sample, drawn as well.
+    """
     sets: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     words_of = [tuple(for_scoring(sample.text).split()) for sample in samples]
     for sample, words in zip(samples, words_of, strict=True):
@@ -191,5 +196,6 @@ def corrupt(samples: Sequence[Sample], seed: int = 0) -> list[dict[str, Corrupte
     for sample, words in zip(samples, words_of, strict=True):
         chance = np.random.default_rng([seed, *map(ord, sample.text)])
         made = {kind: make(words, pools[sample.set], chance) for kind, make in KINDS.items()} if words else {}
-        found.append({kind: text for kind, text in made.items() if text is not None})
+        possible = [(kind, text) for kind, text in made.items() if text is not None]
+        found.append(dict(possible[place] for place in sorted(chance.permutation(len(possible))[:most].tolist())))
     return found

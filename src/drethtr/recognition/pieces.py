@@ -151,14 +151,6 @@ class PieceReader:
         """Some pieces, together.
 
         Raises:
-            CheckpointError, MemoryError: as `view_and_read`.
-        """
-        return self.view_and_read(pieces)[1]
-
-    def view_and_read(self, pieces: Sequence[PreparedPiece]) -> tuple[View, list[ReadPiece]]:
-        """Some pieces, together, and how they are seen first.
-
-        Raises:
             CheckpointError: if the model's numbers overflow.
             MemoryError: if they do not fit into memory together.
         """
@@ -168,7 +160,7 @@ class PieceReader:
         except FloatingPointError as error:
             raise overflow(self.model) from error
         known = gather(views[0], decoded)
-        return views[0], list(map(self.read_piece, decoded, known, pieces))
+        return list(map(self.read_piece, decoded, known, pieces))
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, piece: PreparedPiece) -> ReadPiece:
         """Tokens as characters on the line."""
@@ -190,10 +182,15 @@ class PieceReader:
     def edges(self, decoded: Decoded, piece: PreparedPiece) -> list[tuple[float, float]]:
         """Where tokens stand on the line, from their places on the image tokens."""
         left, right = piece.piece.left, piece.piece.right
-        scale = (right - left) / piece.prepared.shape[1] * self.network.dimensions.columns_per_token
+        scale = self.scale(piece)
         if self.network.dimensions.steps_per_token is None and decoded.spans:
             scale = (right - left) / decoded.spans[-1][1]  # over all the decoder sees, also a canvas around the line
         return [(min(left + begin * scale, right), min(left + end * scale, right)) for begin, end in decoded.spans]
+
+    def scale(self, piece: PreparedPiece) -> float:
+        """Pixels of the line between one image token and the next."""
+        width = piece.piece.right - piece.piece.left
+        return width / piece.prepared.shape[1] * self.network.dimensions.columns_per_token
 
     def characters(
         self, decoded: Decoded, edges: Sequence[tuple[float, float]], evidence: Sequence[Evidence] = ()

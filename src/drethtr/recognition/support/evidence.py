@@ -1,11 +1,15 @@
-"""What is known for and against each word of a given text, and of each gap between them, from what a network computed.
+"""What is known for and against each word of a given text, and each gap between them, from what a network computed.
 
-Three witnesses: the CTC head, which says how much better the same ink reads otherwise; the decoder, which says by how
-much it would have written something else; and the reading, which was found without knowing the text.
+There are three witnesses. The CTC head says how much better the same ink reads otherwise. The decoder says what it
+would have written in place of each character. The reading was found without knowing the text: where it differs, both
+are asked which of the two they prefer.
+
+Shapes, everywhere in this file: W words of a text and W + 1 gaps, before, between and after them; N tokens.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +19,8 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.recognition.confidence.logistic import log_odds
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.ctc_paths import TextScores
-from drethtr.recognition.search.decoded import LogProbs, edges
 from drethtr.recognition.search.ctc_search import align
+from drethtr.recognition.search.decoded import LogProbs, edges
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.tree import TextTree
 from drethtr.recognition.support.given import GivenText, Pairing, encode, pair
@@ -25,41 +29,80 @@ from drethtr.text.normalize import for_scoring
 from drethtr.text.tokenizer import EOS, PAD, Tokenizer
 
 Floats = NDArray[np.float64]
+Edges = tuple[float, float]
 
-WORST, LEAD = -12.0, 10.0
-"""Log-probabilities and leads beyond it say no more."""
+WORST = -12.0
+"""A lower log-probability of a character says no more."""
+
+LEAD = 10.0
+"""A larger lead of the decoder's says no more."""
+
+LARGEST = 1e3
+"""Likewise a larger difference of log-probabilities, in nats."""
+
+WORD_FEATURES, GAP_FEATURES = 18, 8
 
 
-class LineSeen(NamedTuple):
-    """A line that was read: CTC log-probabilities (S, V), steps per image token, and the reading."""
+class ReadText(NamedTuple):
+    """What was read on a line without knowing the text: folded, with the confidence of each of its words."""
 
-    rows: LogProbs
-    steps_per_token: int
-    reading: Reading
+    text: str
+    confidences: tuple[float, ...]
+
+    @classmethod
+    def of(cls, reading: Reading) -> "ReadText":
+        """That of a reading."""
+        return cls(for_scoring(reading.text), tuple(word.confidence for word in reading.words()))
+
+    def surest(self, pairing: Pairing) -> tuple[list[float], list[float]]:
+        """Log-odds of the least sure word that has part in what was read for each word, and in each gap.
+
+        0 where nothing was read.
+        """
+        owners = [number for number, word in enumerate(self.text.split()) for _ in word]
+        parts = [part for both in zip(pairing.gaps, (*pairing.words, ""), strict=True) for part in both]
+        ends = np.cumsum([0, *(len("".join(part.split())) for part in parts)]).tolist()
+        sure = log_odds(np.array(self.confidences))
+        found = [min((float(sure[owner]) for owner in owners[a:b]), default=0.0) for a, b in pairwise(ends)]
+        return found[1::2][: len(pairing.words)], found[::2]
 
 
 @dataclass(frozen=True)
 class TextEvidence:
     """What is known of a text on a line.
 
-    words    (W, WORD_FEATURES) of each word
-    gaps     (W + 1, GAP_FEATURES) of each gap
-    pairing  what was read in their places
-    places   left and right edge of each word in image tokens, then of each gap
+    words         (W, WORD_FEATURES)
+    gaps          (W + 1, GAP_FEATURES)
+    word_edges    of each word, in image tokens from the left
+    gap_edges     of the ink in each gap that reads as something
     """
 
     given: GivenText
+    read: ReadText
     pairing: Pairing
     words: Floats
     gaps: Floats
-    word_places: tuple[tuple[float, float], ...]
-    gap_places: tuple[tuple[float, float], ...]
+    word_edges: tuple[Edges, ...]
+    gap_edges: tuple[Edges, ...]
+
+
+class SeenLine(NamedTuple):
+    """A line that a network has seen: CTC log-probabilities (S, V), steps per image token, and what was read."""
+
+    rows: LogProbs
+    steps_per_token: int
+    read: ReadText
+
+    def holds(self, given: GivenText) -> bool:
+        """Whether there is a path through the line that reads as the text."""
+        repeated = sum(one == other for one, other in pairwise(given.tokens))
+        return len(given.tokens) + repeated <= len(self.rows)
 
 
 def gather(
-    scorer: NetworkScorer, lines: Sequence[LineSeen], texts: Sequence[Sequence[GivenText]], tokenizer: Tokenizer
+    scorer: NetworkScorer, lines: Sequence[SeenLine], texts: Sequence[Sequence[GivenText]], tokenizer: Tokenizer
 ) -> list[list[TextEvidence]]:
-    """Evidence for any number of texts of each line.
+    """Evidence for any number of texts of each line; each must fit on its line.
 
     Raises:
         FloatingPointError: if the network's numbers overflow.
@@ -69,160 +112,131 @@ def gather(
     found = []
     for line, some, tree, scores in zip(lines, cases, trees, scorer.score_trees(trees), strict=True):
         paths = iter(tree.paths)
-        found.append([weigh(line, case, [(next(paths), scores) for _ in case.texts]) for case in some])
+        found.append([weigh(line, case, [scores[next(paths)] for _ in case.texts]) for case in some])
     return found
 
 
 class Case(NamedTuple):
     """A text that is given, and those that differ from it in one place, where the reading does.
 
-    texts        tokens of the given one, then of the others
-    replaced     for each word the number of the text that has what was read instead; 0 if the same was read
-    inserted     for each gap the number of the text with what was read there; 0 if nothing was
+    texts     tokens of the given one, then of the others
+    replaced  for each word the number of the text that has what was read instead; 0 if the same was read
+    inserted  for each gap the number of the text that has what was read there; 0 if nothing was
     """
 
     given: GivenText
     pairing: Pairing
-    texts: list[tuple[int, ...]]
-    replaced: list[int]
-    inserted: list[int]
+    texts: tuple[tuple[int, ...], ...]
+    replaced: tuple[int, ...]
+    inserted: tuple[int, ...]
 
     @classmethod
-    def of(cls, line: LineSeen, given: GivenText, tokenizer: Tokenizer) -> "Case":
+    def of(cls, line: SeenLine, given: GivenText, tokenizer: Tokenizer) -> "Case":
         """The texts to compare."""
-        pairing = pair(given.words, for_scoring(line.reading.text))
-        texts, tokens = [given.tokens], given.tokens
-        replaced, inserted = [0] * len(given.words), [0] * (len(given.words) + 1)
-        for number, (word, read) in enumerate(zip(given.words, pairing.words, strict=True)):
-            if word != read:
-                first, last = given.spans[number] if read else given.without(number)
-                replaced[number] = len(texts)
-                texts.append((*tokens[:first], *encode(read, tokenizer), *tokens[last:]))
-        for number, read in enumerate(pairing.gaps):
-            if read:
-                first, last = given.gap(number)
-                spaced = " ".join([*[""] * (number > 0), read, *[""] * (number < len(given.words))])
-                inserted[number] = len(texts)
-                texts.append((*tokens[:first], *encode(spaced, tokenizer), *tokens[last:]))
-        return cls(given, pairing, texts, replaced, inserted)
+        pairing = pair(given.written, line.read.text)
+        texts = [given.tokens]
+
+        def rival(first: int, last: int, instead: str) -> int:
+            texts.append((*given.tokens[:first], *encode(instead, tokenizer), *given.tokens[last:]))
+            return len(texts) - 1
+
+        replaced = [
+            0 if word == read else rival(*(given.spans[number] if read else given.without(number)), read)
+            for number, (word, read) in enumerate(zip(given.written, pairing.words, strict=True))
+        ]
+        inserted = [
+            rival(*given.gap(number), spaced(read, number, len(given.words))) if read else 0
+            for number, read in enumerate(pairing.gaps)
+        ]
+        return cls(given, pairing, tuple(texts), tuple(replaced), tuple(inserted))
 
 
-def weigh(line: LineSeen, case: Case, paths: Sequence[tuple[Sequence[int], Floats]]) -> TextEvidence:
-    """Evidence for one text; `paths` has the nodes of each text of the case, with log-probabilities (nodes, V)."""
+def spaced(text: str, gap: int, words: int) -> str:
+    """A text with the spaces that it needs in a gap before, between or after so many words."""
+    return f"{' ' if gap else ''}{text}{' ' if gap < words else ''}"
+
+
+def weigh(line: SeenLine, case: Case, opinions: Sequence[Floats]) -> TextEvidence:
+    """Evidence for one text.
+
+    Args:
+        opinions: The decoder's log-probabilities (N + 1, V) along each text of the case.
+    """
     given, pairing = case.given, case.pairing
-    ctc, stretches = TextScores(line.rows, PAD), Stretches(line.rows, given.tokens)
+    stretches, ctc = Stretches(line.rows, given.tokens), TextScores(line.rows, PAD)
     ctc.lean_on(given.tokens)
-    own_ctc, own_decoder = ctc(given.tokens), likelihood(given.tokens, *paths[0])
-    rivals = [
-        (ctc(tokens) - own_ctc, likelihood(tokens, *path) - own_decoder)
-        for tokens, path in zip(case.texts, paths, strict=True)
-    ]
-    aligned = align(line.rows, given.tokens, PAD)
-    leads = leads_of(given.tokens, *paths[0])
-    sure = word_confidences(line.reading)
-    legible = float(log_odds(np.array([np.mean(sure) if sure else 0.5]))[0])
-    freedom = stretches.freedom
-    certainty = np.array(aligned.token_log_probabilities).clip(WORST)
-    words, places = [], edges(aligned.spans, len(line.rows), line.steps_per_token)
-    read_sure = sure_of_parts(line.reading, pairing)
-    word_places, gap_places = [], []
-    for number, (word, read) in enumerate(zip(given.words, pairing.words, strict=True)):
+    likely = [(ctc(text), likelihood(text, said)) for text, said in zip(case.texts, opinions, strict=True)]
+    rivals = [tuple(map(signed_log, np.subtract(other, likely[0]))) for other in likely]
+    aligned, leads = align(line.rows, given.tokens, PAD), leads_of(given.tokens, opinions[0])
+    certainty = np.clip(aligned.token_log_probabilities, WORST, None)
+    sure_words, sure_gaps = line.read.surest(pairing)
+    legible = float(log_odds(np.mean(line.read.confidences or (0.5,), keepdims=True))[0])
+    words, gaps, gap_edges = [], [], []
+    for number, (word, read) in enumerate(zip(given.written, pairing.words, strict=True)):
         first, last = given.spans[number]
-        free = stretches.free(first, last)
-        elsewhere = max(freedom - free.gain, 0.0) / max(len(given.tokens) - (last - first), 1)
-        lead = leads[first:last].clip(-LEAD, LEAD)
-        same = word == read
-        ctc_rival, decoder_rival = rivals[case.replaced[number]]
-        conf = float(log_odds(np.array([read_sure[number]]))[0])
+        gain = stretches.free(first, last).gain
+        elsewhere = (stretches.freedom - gain) / max(len(given.tokens) - (last - first), 1)
+        same, sure = float(word == read), sure_words[number]
         words.append(
             (
                 certainty[first:last].min(),
                 certainty[first:last].mean(),
-                np.log1p(max(free.gain, 0.0)),
-                np.log1p(max(free.gain, 0.0) / (last - first)),
-                signed_log(-stretches.without(*given.without(number))),
-                lead.min(),
-                lead.mean(),
-                np.log1p(-lead.clip(max=0).sum()),
-                leads[last].clip(-LEAD, LEAD),
-                float(same),
-                same * conf,
-                (1 - same) * conf,
-                signed_log(ctc_rival),
-                signed_log(decoder_rival),
+                positive_log(gain),
+                positive_log(gain / (last - first)),
+                signed_log(stretches.without(*given.without(number))),
+                leads[first:last].min(),
+                leads[first:last].mean(),
+                positive_log(-leads[first:last].clip(max=0).sum()),
+                leads[last],
+                same,
+                same * sure,
+                (1 - same) * sure,
+                *rivals[case.replaced[number]],
                 Levenshtein.normalized_distance(word, read),
                 np.log(last - first),
                 legible,
-                np.log1p(elsewhere),
+                positive_log(elsewhere),
             )
         )
-        word_places.append((places[first][0], places[last - 1][1]))
-    gaps = []
     for number, read in enumerate(pairing.gaps):
-        first, last = given.gap(number)
-        free = stretches.free(first, last)
-        ctc_rival, decoder_rival = rivals[case.inserted[number]]
+        free = stretches.free(*given.gap(number))
         gaps.append(
             (
-                np.log1p(max(free.gain, 0.0)),
+                positive_log(free.gain),
                 np.log1p(len(free.tokens)),
                 np.log1p(len(read)),
-                signed_log(ctc_rival),
-                signed_log(decoder_rival),
-                float(log_odds(np.array([gap_sure(line.reading, read)]))[0]) if read else 0.0,
+                *rivals[case.inserted[number]],
+                sure_gaps[number],
                 legible,
-                np.log1p(freedom / max(len(given.tokens), 1)),
+                positive_log(stretches.freedom / max(len(given.tokens), 1)),
             )
         )
-        gap_places.append(tuple(step / line.steps_per_token for step in free.steps))
-    return TextEvidence(
-        given, pairing, np.array(words, dtype=np.float64).reshape(len(words), -1), np.array(gaps, dtype=np.float64),
-        tuple(word_places), tuple(gap_places),
-    )
+        gap_edges.append((free.steps[0] / line.steps_per_token, free.steps[1] / line.steps_per_token))
+    places = edges(aligned.spans, len(line.rows), line.steps_per_token)
+    word_edges = tuple((places[first][0], places[last - 1][1]) for first, last in given.spans)
+    of_words = np.array(words, dtype=np.float64).reshape(len(words), WORD_FEATURES)
+    return TextEvidence(given, line.read, pairing, of_words, np.array(gaps), word_edges, tuple(gap_edges))
 
 
-def word_confidences(reading: Reading) -> list[float]:
-    return [word.confidence for word in reading.words()]
+def likelihood(tokens: Sequence[int], said: Floats) -> float:
+    """The decoder's log-probability of a text and its end."""
+    return float(said[np.arange(len(said)), [*tokens, EOS]].sum())
 
 
-def sure_of_parts(reading: Reading, pairing: Pairing) -> list[float]:
-    """Least confidence among the read words from which each word's part was taken; 0.5 where nothing was read."""
-    words = reading.words()
-    out, at = [], 0
-    # parts are in order: word and gap parts interleaved
-    letters = "".join(w.text for w in words)
-    owner = [i for i, w in enumerate(words) for _ in w.text]
-    place = 0
-    for number, part in enumerate(pairing.words):
-        place += len("".join(pairing.gaps[number].split()))
-        n = len("".join(part.split()))
-        own = owner[place : place + n]
-        out.append(min((words[i].confidence for i in own), default=0.5))
-        place += n
-    return out
+def leads_of(tokens: Sequence[int], said: Floats) -> Floats:
+    """By how much the decoder prefers each token, and the end, to the likeliest other one, (N + 1,)."""
+    places, wanted = np.arange(len(said)), [*tokens, EOS]
+    own, others = said[places, wanted], said.copy()
+    others[places, wanted] = -np.inf
+    leads: Floats = (own - others.max(1)).clip(-LEAD, LEAD)
+    return leads
 
 
-def gap_sure(reading: Reading, read: str) -> float:
-    found = [w.confidence for w in reading.words() if w.text in read.split()]
-    return float(np.mean(found)) if found else 0.5
+def positive_log(value: float) -> float:
+    """log(1 + x) of a value that is negative by rounding only."""
+    return float(np.log1p(np.clip(value, 0, LARGEST)))
 
 
 def signed_log(value: float) -> float:
-    """sign(x) log(1 + |x|), with infinities as the largest values that say something."""
-    kept = np.clip(value, -1e3, 1e3)
-    return float(np.sign(kept) * np.log1p(abs(kept)))
-
-
-def likelihood(tokens: Sequence[int], path: Sequence[int], scores: Floats) -> float:
-    """The decoder's log-probability of a text."""
-    return float(scores[path, [*tokens, EOS]].sum())
-
-
-def leads_of(tokens: Sequence[int], path: Sequence[int], scores: Floats) -> Floats:
-    """By how much the decoder prefers each token, and the end, to the likeliest other one, (N + 1,)."""
-    rows = scores[list(path)]
-    wanted = [*tokens, EOS]
-    own = rows[np.arange(len(rows)), wanted]
-    rows[np.arange(len(rows)), wanted] = -np.inf
-    leads: Floats = own - rows.max(1)
-    return leads
+    """± log(1 + |x|), the larger the farther from 0."""
+    return float(np.copysign(np.log1p(min(abs(value), LARGEST)), value))

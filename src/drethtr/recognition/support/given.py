@@ -9,16 +9,20 @@ from drethtr.text.alphabet import relative
 from drethtr.text.normalize import for_scoring
 from drethtr.text.tokenizer import Tokenizer
 
+UNKNOWN = "\ufffd"
+
 
 class GivenText(NamedTuple):
     """A text in the characters of a model.
 
-    words   as given, between white space
-    tokens  of the whole text
-    spans   first token of each word and the one after its last; spaces are left out if they are tokens of their own
+    words    as given, between white space
+    written  the same as the model would write them; `UNKNOWN` stands for characters that it cannot write
+    tokens   of the whole text
+    spans    first token of each word and the one after its last; spaces are left out if they are tokens of their own
     """
 
     words: tuple[str, ...]
+    written: tuple[str, ...]
     tokens: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
 
@@ -37,7 +41,8 @@ class GivenText(NamedTuple):
                 first = len(tokens)
                 tokens += encode(f" {word}" if tokens else word, tokenizer)
             spans.append((first, len(tokens)))
-        return cls(words, tuple(tokens), tuple(spans))
+        parts = [[tokenizer.decode([token]) or UNKNOWN for token in tokens[slice(*span)]] for span in spans]
+        return cls(words, tuple("".join(part).strip() for part in parts), tuple(tokens), tuple(spans))
 
     @property
     def text(self) -> str:
