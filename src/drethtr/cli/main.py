@@ -9,8 +9,10 @@ import typer
 
 from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
+from drethtr.cli.align import align
 from drethtr.cli.batch import batch
 from drethtr.cli.calibrate import calibrate
+from drethtr.cli.check import check
 from drethtr.cli.compare import compare
 from drethtr.cli.data import app as data
 from drethtr.cli.evaluate import evaluate
@@ -37,6 +39,8 @@ for command in (
     evaluate,
     calibrate,
     explain,
+    align,
+    check,
     compare,
     predict_cer,
     info,

@@ -3,10 +3,10 @@
 `Recognizer` opens lines before and judges readings after.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from drethtr.recognition.reading import Alternative, Character, Evidence
 from drethtr.recognition.search.decoded import Decoded, LogProbs
 from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import UNK
+
+Result = TypeVar("Result")
 
 MAX_COLUMNS = 3600
 """Longer prepared lines are read in pieces; the longest the shipped model was trained on."""
@@ -75,20 +77,30 @@ class PieceReader:
 
     def read(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
         """Read any number of pieces, grouped as suits the network and on as many threads as it has workers."""
+        return self.in_groups(pieces, self.read_group)
+
+    def in_groups(
+        self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece]], list[Result]]
+    ) -> list[Result]:
+        """What some work gives for each piece, done in groups as suits the network and on as many threads."""
         groups = list(self.network.groups([sum(view.shape[1] for view in piece.views) for piece in pieces]))
-        found: dict[int, ReadPiece] = {}
-        for group, read in zip(groups, self.on_threads([[pieces[i] for i in group] for group in groups]), strict=True):
-            found |= zip(group, read, strict=True)
+        found: dict[int, Result] = {}
+        for group, done in zip(groups, self.on_threads([[pieces[i] for i in group] for group in groups], work), strict=True):
+            found |= zip(group, done, strict=True)
         return [found[number] for number in range(len(pieces))]
 
-    def on_threads(self, groups: Sequence[Sequence[PreparedPiece]]) -> Iterator[list[ReadPiece]]:
-        """Each group read, in order."""
+    def on_threads(
+        self,
+        groups: Sequence[Sequence[PreparedPiece]],
+        work: Callable[[Sequence[PreparedPiece]], list[Result]],
+    ) -> Iterator[list[Result]]:
+        """The work done for each group, in order."""
         workers = min(self.network.workers, len(groups))
         if workers <= 1:
-            yield from (in_memory(self.read_group, group) for group in groups)
+            yield from (in_memory(work, group) for group in groups)
             return
         with ThreadPoolExecutor(workers) as threads:
-            yield from threads.map(lambda group: in_memory(self.read_group, group), groups)
+            yield from threads.map(lambda group: in_memory(work, group), groups)
 
     def views(self, pieces: Sequence[PreparedPiece]) -> Iterator[tuple[list[int], View]]:
         """Any number of pieces as the strategy sees them first, group by group: their numbers, and their view."""
@@ -187,10 +199,15 @@ class PieceReader:
     def edges(self, decoded: Decoded, piece: PreparedPiece) -> list[tuple[float, float]]:
         """Where tokens stand on the line, from their places on the image tokens."""
         left, right = piece.piece.left, piece.piece.right
-        scale = (right - left) / piece.prepared.shape[1] * self.network.dimensions.columns_per_token
+        scale = self.scale(piece)
         if self.network.dimensions.steps_per_token is None and decoded.spans:
             scale = (right - left) / decoded.spans[-1][1]  # over all the decoder sees, also a canvas around the line
         return [(min(left + begin * scale, right), min(left + end * scale, right)) for begin, end in decoded.spans]
+
+    def scale(self, piece: PreparedPiece) -> float:
+        """Pixels of the line between one image token and the next."""
+        width = piece.piece.right - piece.piece.left
+        return width / piece.prepared.shape[1] * self.network.dimensions.columns_per_token
 
     def characters(
         self, decoded: Decoded, edges: Sequence[tuple[float, float]], evidence: Sequence[Evidence] = ()

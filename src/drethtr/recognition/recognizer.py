@@ -16,6 +16,7 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, load_line, name_of
 from drethtr.recognition.adapter_file import load_named
+from drethtr.recognition.alignment import Alignment, lay
 from drethtr.recognition.backends import AUTO, CPU, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
@@ -31,6 +32,12 @@ from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.strategies import default_strategy, strategy_named
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import stitch
+from drethtr.recognition.support.checker import WeighedText, weigh_lines
+from drethtr.recognition.support.evidence import ReadText
+from drethtr.recognition.support.fit import SupportFit
+from drethtr.recognition.support.judge import judge_text
+from drethtr.recognition.support.usual import USUAL
+from drethtr.recognition.support.verdict import DOUBTED, TextCheck
 
 Item = TypeVar("Item")
 
@@ -226,6 +233,60 @@ class Recognizer:
         for piece, features in zip(pieces, self.pieces.line_features(pieces), strict=True):
             of_line[piece.line].append(features)
         return np.stack([np.mean(some, axis=0) for some in of_line])
+
+    def check(self, image: ImageSource, text: str) -> TextCheck:
+        """Hold a text that somebody has given for a line against its image, word by word.
+
+        Raises:
+            DataError: naming the image, if it cannot be used.
+            CheckpointError: if the model's numbers overflow.
+            ConfigError: if the model has no CTC head.
+        """
+        [checked] = self.check_lines([self.open_line(image)], [text])
+        return checked
+
+    def check_lines(
+        self,
+        lines: Sequence[Line],
+        texts: Sequence[str],
+        read: Sequence[ReadText] | None = None,
+        least: float = DOUBTED,
+    ) -> list[TextCheck]:
+        """The same for the texts of some lines that `open_line` has opened.
+
+        Args:
+            read: What was read on the lines, if they have been read before.
+            least: Words that are less probable are doubtful.
+
+        Raises:
+            CheckpointError, ConfigError: as `check`.
+        """
+        known = [ReadText.of(reading) for reading in self.read_lines(lines)] if read is None else read
+        weighed = self.weigh_lines(lines, [[text] for text in texts], known)
+        return [judge_text(text, self.support_fit, least) for [text] in weighed]
+
+    def weigh_lines(
+        self, lines: Sequence[Line], texts: Sequence[Sequence[str]], read: Sequence[ReadText]
+    ) -> list[list[WeighedText]]:
+        """The evidence for any number of texts of each line, on which `read` was read.
+
+        Raises:
+            CheckpointError, ConfigError: as `check`.
+        """
+        return weigh_lines(self.pieces, lines, texts, read)
+
+    @property
+    def support_fit(self) -> SupportFit:
+        """What makes probabilities of the evidence for a given text: the model's own fit, or the usual one."""
+        return self.model.trust.support or USUAL
+
+    def align(self, images: Sequence[ImageSource], text: str) -> Alignment:
+        """Lay running text onto the lines on which it stands; in the order given.
+
+        Raises:
+            DataError, CheckpointError: as `read`.
+        """
+        return lay(text, [reading.text for reading in self.read(images)])
 
     @property
     def calibration(self) -> Calibration | None:

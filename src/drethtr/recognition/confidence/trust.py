@@ -18,6 +18,7 @@ from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Flag
 from drethtr.recognition.search.strategies import Strategy
+from drethtr.recognition.support.fit import SupportFit
 
 BLANK = Blank()
 """A blank line has nothing else that could be odd about it."""
@@ -30,13 +31,15 @@ ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncate
 class Trust:
     """The calibration and expected error rate of each strategy that was calibrated, and how to tell unknown writing.
 
-    `strategy` is the one that reads best; none until that is known.
+    `strategy` is the one that reads best; none until that is known. `support` says what evidence for a given text is
+    worth; without it, what it usually is.
     """
 
     calibrations: tuple[Calibration, ...] = ()
     unlike_training: UnlikeTraining | None = None
     error_rates: tuple[ErrorRate, ...] = ()
     strategy: Strategy | None = None
+    support: SupportFit | None = None
 
     def completed(self, strategy: Strategy) -> Strategy:
         """A strategy with the weights it leaves open as in the calibrated one of its kind, or else in the best one."""

@@ -1,0 +1,106 @@
+"""`drethtr align`: running text, laid onto the lines of the scans on which it stands."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.errors import ConfigError
+from drethtr.cli.choices import DecoderName, DeviceName, ForceResults, ModelFile, Threads, load_recognizer
+from drethtr.cli.outputs import refuse_results
+from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
+
+if TYPE_CHECKING:
+    from drethtr.proofreading.proof import ProofLine
+    from drethtr.proofreading.text import TextProof
+    from drethtr.recognition.recognizer import Recognizer
+
+SHOWN = 10
+"""Lines and parts of a text that are named on the screen."""
+
+
+def align(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="PAGES TEXT", help="Scans, PAGE or ALTO files; their text as txt, md, TEI, docx, JSON, …"),
+    ],
+    output: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A folder for the pages with the text on their lines.")
+    ] = None,
+    format: Annotated[
+        str, typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, hocr, json, html, …")
+    ] = "page",
+    ground_truth: Annotated[
+        Path | None,
+        typer.Option("--ground-truth", metavar="FILE", help="Write the lines that can be trusted to this Parquet file."),
+    ] = None,
+    precision: Annotated[
+        float,
+        typer.Option(metavar="P", min=0, max=1, help="Share of the lines of --ground-truth that should be right."),
+    ] = 0.99,
+    lines: LinesOf = "auto",
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    device: DeviceName = "auto",
+    threads: Threads = None,
+    force: ForceResults = False,
+) -> None:
+    """Lay running text onto the lines of scans: lines given or found, words with their places.
+
+    A text goes with the page of its name, or is the running text of all pages. Text that is on no line, and lines that
+    are not in the text, are named, and the exit code is 1.
+    """
+    from drethtr.pages.segmentation import segmentation_named
+    from drethtr.proofreading.inputs import open_given
+    from drethtr.proofreading.rules import Rules
+
+    if output is None and ground_truth is None:
+        raise ConfigError("nothing is to be written; give --output, --ground-truth or both")
+    segmentation, formats = segmentation_named(lines), formats_of_pages(format)
+    refuse_results(ground_truth, force=force, inputs=inputs)
+    given = open_given(inputs, texts_needed=True)
+    originals = [original for one in given for original in one.originals]
+    targets = targets_of(originals, output, formats, force=force) if output is not None else {}
+    recognizer = load_recognizer(model, decoder, device, threads=threads)
+    proofs = prove_all(given, recognizer, segmentation, Rules())
+    if output is not None:
+        write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)
+    if ground_truth is not None:
+        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, precision))
+    on_lines = [line for proof in proofs for page in proof.pages for line in page.lines]
+    left = [line for proof in proofs for line in proof.left]
+    bare = [line for line in on_lines if not line.check.text]
+    typer.echo(told(on_lines, bare, left))
+    if bare or left or any(proof.unreadable for proof in proofs):
+        raise typer.Exit(1)
+
+
+def write_ground_truth(
+    proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, precision: float
+) -> str:
+    """Write the lines that can be accepted; returns what to say about them."""
+    from drethtr.lines.write_parquet import store_parquet
+    from drethtr.proofreading.ground_truth import accepted, ground_truth
+
+    pages = [page for proof in proofs for page in proof.pages]
+    every = [line for page in pages for line in page.lines]
+    chosen = accepted(every, precision)
+    store_parquet(ground_truth(pages, chosen, recognizer), path)
+    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {precision:.1%} should be right"
+
+
+def told(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
+    """How much of the text was laid onto how many lines, and what is left over on either side."""
+    words = sum(len(line.check.text.split()) for line in lines)
+    rows = [f"{words:,} words laid onto {len(lines) - len(bare):,} of {len(lines):,} lines"]
+    rows += [f"no text for {line.page} {line.line}, which reads {line.check.reading!r}" for line in bare[:SHOWN]]
+    rows += [f"on no line: {shortened(line.check.text)!r}" for line in left[:SHOWN]]
+    if hidden := max(len(bare) - SHOWN, 0) + max(len(left) - SHOWN, 0):
+        rows.append(f"… and {hidden:,} more")
+    return "\n".join(rows)
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """The beginning and end of a text."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"

@@ -1,0 +1,141 @@
+"""`drethtr check`: somebody else's text, held against the ink word by word."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.cli.choices import DecoderName, DeviceName, ForceResults, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.outputs import refuse_results
+from drethtr.cli.progress import report_skipped
+from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
+
+if TYPE_CHECKING:
+    from drethtr.lines.sample import Sample
+    from drethtr.proofreading.proof import ProofLine
+    from drethtr.proofreading.rules import Rules
+    from drethtr.recognition.recognizer import Recognizer
+
+SHOWN = 30
+"""Doubtful words on the screen."""
+
+
+def check(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="PAGES TEXT", help="Scans and their texts; PAGE or ALTO with text; tables of lines."),
+    ],
+    model: ModelFile = None,
+    least: Annotated[
+        float, typer.Option("--min", metavar="P", min=0, max=1, help="Words less probable than this are doubtful.")
+    ] = 0.5,
+    allow: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES", help="Conventions that are no errors, comma-separated: spelling, abbreviations, punctuation."
+        ),
+    ] = "",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write every word with its probability here.")
+    ] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with pictures of the doubtful words.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the pages with their doubts marked into this folder.")
+    ] = None,
+    format: Annotated[
+        str, typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, hocr, json, html.")
+    ] = "page",
+    lines: LinesOf = "auto",
+    decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+    threads: Threads = None,
+    force: ForceResults = False,
+) -> None:
+    """Say how probable it is that the ink supports each word of a text; nothing is ever called verified.
+
+    Give scans with a text (txt, md, TEI, docx, JSON, PAGE, ALTO), PAGE or ALTO files with text in them, or lines: TSV,
+    Parquet, a folder of images beside .txt. The exit code is 1 if a word is doubtful or something could not be read.
+    """
+    from drethtr.base.outputs import write_text
+    from drethtr.lines.sources import open_all
+    from drethtr.pages.provenance import provenance_of
+    from drethtr.pages.segmentation import segmentation_named
+    from drethtr.proofreading.conventions import conventions_named
+    from drethtr.proofreading.inputs import are_lines, open_given
+    from drethtr.proofreading.report import page_strips, row_strips, write_report
+    from drethtr.proofreading.rules import Rules
+
+    rules, segmentation = Rules(least, conventions_named(allow)), segmentation_named(lines)
+    formats = formats_of_pages(format)
+    refuse_results(json_file, html_file, force=force, inputs=inputs)
+    if are_lines(inputs):
+        if output is not None:
+            raise ConfigError("--output writes pages; for lines of a table take --json or --html")
+        samples = open_all(inputs)
+        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+        found, failed = check_rows(samples, recognizer, rules)
+        strips = row_strips(found, samples) if html_file is not None else {}
+    else:
+        given = open_given(inputs, texts_needed=False)
+        originals = [original for one in given for original in one.originals]
+        targets = targets_of(originals, output, formats, force=force) if output is not None else {}
+        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+        proofs = prove_all(given, recognizer, segmentation, rules)
+        found = [line for proof in proofs for line in proof.lines]
+        failed = sum(len(proof.unreadable) for proof in proofs)
+        pages = [page for proof in proofs for page in proof.pages]
+        if output is not None:
+            write_pages(pages, recognizer, targets, formats)
+        strips = page_strips(found, pages) if html_file is not None else {}
+    if not found:
+        raise DataError(f"{', '.join(inputs)}: none of the lines could be checked")
+    if json_file is not None:
+        rows = [row for line in found for row in line.to_json()]
+        write_text(json_file, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
+    if html_file is not None:
+        title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
+        write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
+    typer.echo(told(found))
+    if failed or any(word.checked.doubtful for line in found for word in line.words):
+        raise typer.Exit(1)
+
+
+def check_rows(
+    samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Rules"
+) -> "tuple[list[ProofLine], int]":
+    """The proofs of the lines of a table, behind a bar, and how many of them cannot be used; says why."""
+    from tqdm import tqdm
+
+    from drethtr.proofreading.proof import prove_lines
+
+    found, failed = [], 0
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        for proof in prove_lines(samples, recognizer, rules):
+            bar.update()
+            if isinstance(proof, DataError):
+                report_skipped(proof)
+                failed += 1
+            else:
+                found.append(proof)
+    return found, failed
+
+
+def told(lines: "Sequence[ProofLine]") -> str:
+    """The doubtful words, the least likely first, and what was looked at."""
+    from drethtr.proofreading.report import caution, ranked, summary
+
+    words = ranked(lines)
+    rows = []
+    for number, word in words[:SHOWN]:
+        line, checked = lines[number], word.checked
+        place = f"{line.page} {'on no line' if line.line is None else line.line}"
+        rows.append(f"{checked.probability:.3f}  {checked.kind:11}  {place}  {checked.text or '…'}: {checked.reason}")
+    if len(words) > SHOWN:
+        rows.append(f"… and {len(words) - SHOWN:,} more; --json or --html has them all")
+    return "\n".join([*rows, f"{summary(lines)}.", caution()])

@@ -1,0 +1,103 @@
+"""What `align` and `check` share: their inputs, their bar, and the pages that they write."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.errors import DataError
+from drethtr.cli.progress import report_skipped
+
+if TYPE_CHECKING:
+    from drethtr.pages.segmentation import Segmentation
+    from drethtr.pages.source import Original
+    from drethtr.proofreading.inputs import Given
+    from drethtr.proofreading.proof import PageProof
+    from drethtr.proofreading.rules import Rules
+    from drethtr.proofreading.text import TextProof
+    from drethtr.recognition.recognizer import Recognizer
+
+LinesOf = Annotated[
+    str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in transcribe: auto, given, rapid, …")
+]
+
+PAGE_FORMATS = ("page", "alto", "hocr", "json", "html", "csv", "pdf")
+"""Formats that hold confidences."""
+
+
+def prove_all(
+    given: "Sequence[Given]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
+) -> "list[TextProof]":
+    """Hold each text against its pages, behind a bar; says which pages could not be read."""
+    from tqdm import tqdm
+
+    from drethtr.proofreading.text import prove_text
+
+    with tqdm(total=sum(len(one.originals) for one in given), unit="page", disable=None) as bar:
+        proofs = [prove_text(one, recognizer, segmentation, rules, lambda _: bar.update()) for one in given]
+    for proof in proofs:
+        for error in proof.unreadable:
+            report_skipped(error)
+    return proofs
+
+
+def formats_of_pages(names: str) -> tuple[str, ...]:
+    """The formats in a comma-separated list, each once.
+
+    Raises:
+        ConfigError: naming one that is unknown.
+    """
+    from drethtr.base.config import named
+
+    wanted = dict.fromkeys(name.strip() for name in names.split(","))
+    return tuple(named("format", name, {known: known for known in PAGE_FORMATS}) for name in wanted)
+
+
+def targets_of(
+    originals: "Sequence[Original]", output: Path, formats: Sequence[str], *, force: bool
+) -> dict[str, Path]:
+    """Where each page goes, by its name, without the endings of formats.
+
+    Raises:
+        DataError: if a file is there and may not be replaced, or two pages would have the same name.
+    """
+    from drethtr.base.outputs import refuse_file
+    from drethtr.documents.beside import numbered, page_stem
+    from drethtr.documents.formats import FORMATS
+
+    refuse_file(output)
+    targets: dict[str, Path] = {}
+    for original in originals:
+        stem = page_stem(original.description or original.source.path)
+        stem = numbered(stem, original.source.number) if original.source.pages > 1 else stem
+        if output / stem in targets.values():
+            raise DataError(f"{original.name}: another page is named {stem}, too; give them in two runs")
+        targets[original.name] = output / stem
+        for name in formats:
+            path = output / f"{stem}{FORMATS[name].ending}"
+            if path.exists() and not force:
+                raise DataError(f"{path} exists; name another folder or give --force")
+    return targets
+
+
+def write_pages(
+    pages: "Sequence[PageProof]", recognizer: "Recognizer", targets: Mapping[str, Path], formats: Sequence[str]
+) -> None:
+    """Write each page in each format.
+
+    Raises:
+        DataError: if a file cannot be written.
+    """
+    from drethtr.base.outputs import make_folder, write_bytes
+    from drethtr.documents.document import Document, Sheet
+    from drethtr.documents.formats import FORMATS
+    from drethtr.pages.provenance import provenance_of
+
+    made_by = provenance_of(recognizer)
+    for proof in pages:
+        target = targets[proof.original.name]
+        make_folder(target.parent)
+        document = Document((Sheet(proof.page, proof.original.scan(), proof.original.source.number),), made_by)
+        for name in formats:
+            write_bytes(target.parent / f"{target.name}{FORMATS[name].ending}", FORMATS[name].write(document))

@@ -1,0 +1,175 @@
+"""`read_running_text`: the text in a file that says nothing of places, whoever wrote it.
+
+Plain text, Markdown, TEI, PAGE, ALTO, Word documents, and JSON as programs and language models write it.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from html import unescape
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from drethtr.base.errors import DataError
+from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
+from drethtr.documents.read import DIALECTS, first_bytes, read_page
+
+MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+NO_TEXT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+"""Comments and processing instructions of XML."""
+
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+
+NOT_ON_THE_PAGE = frozenset(
+    {"teiHeader", "facsimile", "standOff", "note", "reg", "corr", "expan", "ex", "figDesc", "supplied"}
+)
+"""Elements of TEI that editors wrote: of two forms of a word, the one on the page is wanted."""
+
+WITHIN_WORDS = frozenset(
+    {"hi", "c", "g", "w", "pc", "choice", "abbr", "am", "orig", "sic", "unclear", "del", "add", "persName", "placeName"}
+)
+"""Elements of TEI that may stand within a word; others separate words."""
+
+PARTS = ("regions", "pages", "lines", "paragraphs", "blocks", "words")
+"""Keys of JSON that hold parts of a text, tried in this order where there is no text itself."""
+
+TEXTS = ("text", "transcription", "content", "value")
+"""Keys of JSON that hold text."""
+
+MARKDOWN = (
+    (re.compile(r"^\s*(```|~~~).*$", re.MULTILINE), ""),
+    (re.compile(r"^\s{0,3}(#{1,6}|>)\s+", re.MULTILINE), ""),
+    (re.compile(r"^\s*([-*_])(\s*\1){2,}\s*$", re.MULTILINE), ""),
+    (re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)"), r"\1"),
+    (re.compile(r"(\*\*\*|\*\*|\*|__|`)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (NO_TEXT, ""),
+)
+"""What Markdown adds to a text, and what remains."""
+
+
+def read_running_text(path: str | Path) -> str:
+    """The text in a file, with the white space that it has.
+
+    Raises:
+        DataError: if the file is missing, damaged, too large, or of a kind that is not known.
+    """
+    path = Path(path)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise DataError(f"unknown kind of text {path.suffix!r}; known: {', '.join(READERS)}", path)
+    data = first_bytes(path, MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
+    return reader(data, path)
+
+
+def plain_text(data: bytes, path: Path) -> str:
+    """The characters of a file in UTF-8, or in UTF-16 with a byte order mark."""
+    mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", "utf-8"))
+    try:
+        return data[len(mark) :].decode(encoding)
+    except UnicodeError as error:
+        raise DataError(f"is not {encoding.upper()}; save it as UTF-8 ({error})", path) from error
+
+
+def markdown_text(data: bytes, path: Path) -> str:
+    """The text of Markdown without its signs."""
+    text = plain_text(data, path)
+    for pattern, instead in MARKDOWN:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def xml_text(data: bytes, path: Path) -> str:
+    """The text of TEI, or that of the lines of PAGE or ALTO, each in a row."""
+    markup = parse(data, str(path))
+    if markup.root.name in {dialect.root for dialect in DIALECTS}:
+        return read_page(path).text
+    if markup.root.name not in ("TEI", "TEI.2", "teiCorpus"):
+        raise DataError(f"neither TEI, PAGE nor ALTO: the root element is {markup.root.name!r}", path)
+    return "".join(tei_parts(markup, markup.root))
+
+
+def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
+    """The text of an element; of line breaks only those that break no word leave a space."""
+    if element.name in NOT_ON_THE_PAGE:
+        return
+    if element.name in ("lb", "pb", "cb"):
+        yield "" if element.attributes.get("break") == "no" else "\n"
+        return
+    space = "" if element.name in WITHIN_WORDS else " "
+    yield space
+    place = element.inside
+    for child in element.children:
+        yield characters(markup.utf8[place : child.start])
+        yield from tei_parts(markup, child)
+        place = child.end
+    yield characters(markup.utf8[place : element.inside_end])
+    yield space
+
+
+def characters(utf8: bytes) -> str:
+    """The characters between two tags."""
+    parts = CDATA.split(NO_TEXT.sub("", utf8.decode()))
+    return "".join(part if number % 2 else unescape(part) for number, part in enumerate(parts))
+
+
+def json_text(data: bytes, path: Path) -> str:
+    """All text in a JSON file, in order, each part in a row."""
+    try:
+        return "\n".join(json_parts(json.loads(plain_text(data, path))))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not valid JSON: {error}", path) from error
+
+
+def json_parts(value: Any) -> Iterator[str]:
+    """The texts in a value; where a whole and its parts have one, the parts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from json_parts(item)
+    elif isinstance(value, Mapping):
+        own = next((value[key] for key in TEXTS if isinstance(value.get(key), str | list)), None)
+        parts = next((value[key] for key in PARTS if isinstance(value.get(key), list)), None)
+        yield from json_parts(own if own is not None else parts if parts is not None else list(nested(value)))
+
+
+def nested(value: Mapping[str, Any]) -> Iterator[Any]:
+    """What of a table may hold texts."""
+    return (item for item in value.values() if isinstance(item, list | Mapping))
+
+
+def word_text(data: bytes, path: Path) -> str:
+    """The text of a Word document, a row for each paragraph."""
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            if archive.getinfo("word/document.xml").file_size > MAX_BYTES:
+                raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
+            content = archive.read("word/document.xml")
+    except (BadZipFile, KeyError, RuntimeError, OSError) as error:
+        raise DataError(f"not a Word document: {error}", path) from error
+    root = parse(content, str(path)).root
+    return "\n".join("".join(word_parts(element)) for element in root.walk() if element.name == "p")
+
+
+def word_parts(paragraph: Element) -> Iterator[str]:
+    """The runs of text of a paragraph."""
+    for element in paragraph.walk():
+        if element.name == "t":
+            yield element.text
+        elif element.name in ("br", "tab", "cr"):
+            yield " "
+
+
+READERS: Mapping[str, Callable[[bytes, Path], str]] = {
+    ".txt": plain_text,
+    ".md": markdown_text,
+    ".xml": xml_text,
+    ".json": json_text,
+    ".docx": word_text,
+}
+"""Readers of running text by the ending of the file."""

@@ -1,0 +1,201 @@
+"""Errors put into right texts, one to a text, to measure whether a check notices them.
+
+Each kind imitates how transcriptions go wrong: a reader takes a word for another one, a model invents or modernizes, a
+volunteer skips a word or slips into another line.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.lines.sample import Sample
+from drethtr.text.normalize import for_scoring
+
+Chance: TypeAlias = np.random.Generator
+
+
+class Corrupted(NamedTuple):
+    """A text with an error: its words, which of them are wrong, and before which of them a word is missing."""
+
+    words: tuple[str, ...]
+    wrong: tuple[int, ...] = ()
+    missing: tuple[int, ...] = ()
+
+
+class Lines(NamedTuple):
+    """The lines of a set, each a tuple of words, and all words in them: where wrong words are taken from."""
+
+    lines: tuple[tuple[str, ...], ...]
+    words: tuple[str, ...]
+
+    def drawn(self, chance: Chance, number: int) -> list[str]:
+        """Some words as frequent as they are."""
+        return [self.words[place] for place in chance.integers(len(self.words), size=number).tolist()]
+
+
+Corrupt: TypeAlias = Callable[[tuple[str, ...], Lines, Chance], Corrupted | None]
+"""An error in some words; None if they cannot have it."""
+
+DRAWS = 200
+"""Words among which a similar one is looked for."""
+
+SPELLINGS = (
+    (r"ſ", "s"),
+    (r"oi(?=t\b|s\b|ent\b)", "ai"),
+    (r"(?<=[a-zé])y(?=[^aeiouy\W]|\b)", "i"),
+    (r"ff", "f"),
+    (r"th(?=[aeiu])", "t"),
+    (r"ey", "ei"),
+    (r"([^\Wsl])\1", r"\1"),
+    (r"é|è|ê", "e"),
+    (r"(?<=[a-z])ck", "k"),
+    (r"(?<=[a-z])our\b", "or"),
+    (r"(?<=[a-z])ez\b", "és"),
+    (r"(?<=[aeiou])s(?=[aeiou])", "z"),
+    (r"(?<=[a-z])e\b", ""),
+    (r"ph", "f"),
+)
+"""What a modernized spelling may change; the first rule that changes a word is used."""
+
+
+def put(words: tuple[str, ...], place: int, word: str) -> Corrupted | None:
+    """One word replaced, unless by itself."""
+    if word == words[place]:
+        return None
+    return Corrupted((*words[:place], word, *words[place + 1 :]), (place,))
+
+
+def other_word(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A word of the set instead of another."""
+    return put(words, int(chance.integers(len(words))), lines.drawn(chance, 1)[0])
+
+
+def similar_word(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A word of the set instead of one that looks like it."""
+    place = int(chance.integers(len(words)))
+    others = [word for word in lines.drawn(chance, DRAWS) if word != words[place]]
+    if not others:
+        return None
+    return put(words, place, min(others, key=lambda word: Levenshtein.normalized_distance(word, words[place])))
+
+
+def one_letter(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A letter instead of another."""
+    place = int(chance.integers(len(words)))
+    word = words[place]
+    letters = [number for number, character in enumerate(word) if character.isalpha()]
+    pool = [character for drawn in lines.drawn(chance, 20) for character in drawn if character.isalpha()]
+    if not letters or not pool:
+        return None
+    number = letters[int(chance.integers(len(letters)))]
+    letter = pool[int(chance.integers(len(pool)))]
+    letter = letter.upper() if word[number].isupper() else letter.lower()
+    return put(words, place, word[:number] + letter + word[number + 1 :])
+
+
+def inserted(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A word that is not there."""
+    place = int(chance.integers(len(words) + 1))
+    return Corrupted((*words[:place], lines.drawn(chance, 1)[0], *words[place:]), (place,))
+
+
+def omitted(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A word that is left out."""
+    if len(words) < 2:
+        return None
+    place = int(chance.integers(len(words)))
+    return Corrupted((*words[:place], *words[place + 1 :]), missing=(place,))
+
+
+def spelling(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A word in another spelling."""
+    for place in chance.permutation(len(words)).tolist():
+        for pattern, instead in SPELLINGS:
+            changed = re.sub(pattern, instead, words[place])
+            if changed and changed != words[place]:
+                return put(words, place, changed)
+    return None
+
+
+def digit(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A digit instead of another."""
+    places = [(w, c) for w, word in enumerate(words) for c, character in enumerate(word) if character in "0123456789"]
+    if not places:
+        return None
+    place, number = places[int(chance.integers(len(places)))]
+    word = words[place]
+    changed = str((int(word[number]) + int(chance.integers(1, 10))) % 10)
+    return put(words, place, word[:number] + changed + word[number + 1 :])
+
+
+def name(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """A name instead of another: what is capitalized within a line."""
+    places = [place for place, word in enumerate(words) if place and is_name(word)]
+    names = [word for word in lines.drawn(chance, DRAWS) if is_name(word)]
+    if not places or not names:
+        return None
+    return put(words, places[int(chance.integers(len(places)))], names[0])
+
+
+def is_name(word: str) -> bool:
+    """Whether a word is written like a name."""
+    return len(word) > 2 and word[0].isupper() and word[1:].islower()
+
+
+def continued(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """The end of another line instead of its own: two words or more, a third at most."""
+    number = max(2, len(words) // 3)
+    other = lines.lines[int(chance.integers(len(lines.lines)))]
+    if len(words) <= number or len(other) < number:
+        return None
+    kept = words[:-number]
+    end = other[-number:]
+    changed = tuple(len(kept) + place for place, word in enumerate(end) if word != words[len(kept) + place])
+    return Corrupted((*kept, *end), changed) if changed else None
+
+
+def swapped(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+    """The text of another line."""
+    other = lines.lines[int(chance.integers(len(lines.lines)))]
+    wrong = tuple(place for place, word in enumerate(other) if word not in words)
+    return Corrupted(other, wrong) if other != words and wrong else None
+
+
+KINDS: Mapping[str, Corrupt] = {
+    "other word": other_word,
+    "similar word": similar_word,
+    "one letter": one_letter,
+    "inserted": inserted,
+    "omitted": omitted,
+    "spelling": spelling,
+    "digit": digit,
+    "name": name,
+    "continued": continued,
+    "swapped": swapped,
+}
+
+
+def corrupt(samples: Sequence[Sample], seed: int = 0, most: int = len(KINDS)) -> list[dict[str, Corrupted]]:
+    """For each sample its text with one error, of several kinds that it can have.
+
+    Args:
+        seed: Draws the errors.
+        most: Kinds for each sample, drawn as well.
+    """
+    sets: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    words_of = [tuple(for_scoring(sample.text).split()) for sample in samples]
+    for sample, words in zip(samples, words_of, strict=True):
+        if words:
+            sets[sample.set].append(words)
+    pools = {set: Lines(tuple(some), tuple(word for line in some for word in line)) for set, some in sets.items()}
+    found = []
+    for sample, words in zip(samples, words_of, strict=True):
+        chance = np.random.default_rng([seed, *map(ord, sample.text)])
+        made = {kind: make(words, pools[sample.set], chance) for kind, make in KINDS.items()} if words else {}
+        possible = [(kind, text) for kind, text in made.items() if text is not None]
+        found.append(dict(possible[place] for place in sorted(chance.permutation(len(possible))[:most].tolist())))
+    return found

@@ -1,0 +1,116 @@
+"""Measure how well errors in given texts are noticed: errors are made, and the check has to find them.
+
+Right texts get an error each, of several kinds (`corruptions`). A check that finds 90 % of them at 2 % false alarms casts
+doubt on one right word in fifty. The baseline is what anybody can do with a recognizer: doubt every word that it reads
+otherwise.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.evaluation.corruptions import Corrupted, corrupt
+from drethtr.evaluation.evaluate import Advance, open_sample
+from drethtr.lines.sample import Sample
+from drethtr.recognition.batching import in_groups
+from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
+from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
+from drethtr.recognition.support.evidence import ReadText, TextEvidence
+from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features
+from drethtr.text.normalize import for_scoring
+
+Truths = NDArray[np.bool_]
+
+DIGITS = 4
+
+ERRORS = 5
+"""Errors of different kinds that each line gets, one at a time."""
+
+
+class Case(NamedTuple):
+    """The evidence for a text of a line: the right one, or with an error of some kind."""
+
+    set: str
+    page: str
+    kind: str
+    text: Corrupted
+    evidence: TextEvidence
+
+
+def weigh_cases(
+    recognizer: Recognizer, samples: Sequence[Sample], seed: int = 0, advance: Advance | None = None
+) -> list[Case]:
+    """The evidence for the text of each line, and for as many corrupted texts, drawn by `seed`.
+
+    Raises:
+        DataError: naming the sample, if an image cannot be used.
+    """
+    errors = corrupt(samples, seed, ERRORS)
+    lines = ((number, open_sample(recognizer, sample)) for number, sample in enumerate(samples))
+    cases = []
+    for group in in_groups(lines, READ_TOGETHER):
+        texts = [{RIGHT: Corrupted(tuple(for_scoring(samples[n].text).split())), **errors[n]} for n, _ in group]
+        images = [line for _, line in group]
+        read = list(map(ReadText.of, recognizer.read_lines(images)))
+        given = [[" ".join(text.words) for text in some.values()] for some in texts]
+        for (number, _), some, weighed in zip(
+            group, texts, recognizer.weigh_lines(images, given, read), strict=True
+        ):
+            sample = samples[number]
+            cases += [
+                Case(sample.set, sample.page or "", kind, text, one.evidence)
+                for (kind, text), one in zip(some.items(), weighed, strict=True)
+                if one.evidence is not None
+            ]
+        if advance is not None:
+            advance(len(group))
+    return cases
+
+
+RIGHT = ""
+"""The kind of a text without an error."""
+
+
+def fit_support(cases: Sequence[Case]) -> SupportFit:
+    """What evidence is worth, from right and corrupted texts.
+
+    Raises:
+        DataError: if there are too few kinds of errors to learn from.
+    """
+    words = fit_at(WRONG_WORDS, *together((case.evidence.words, *compared_words(case)) for case in cases))
+    gaps = fit_at(WRONG_WORDS, *together((case.evidence.gaps, *compared_gaps(case)) for case in cases))
+    features = np.array([line_features(words(case.evidence.words), gaps(case.evidence.gaps)) for case in cases])
+    lines = fit_at(WRONG_LINES, features, np.array([case.kind == RIGHT for case in cases]))
+    return SupportFit(words, gaps, lines)
+
+
+def fit_at(wrong: float, features: Floats, right: Truths) -> Logistic:
+    """A logistic model of what is right, as if this share were wrong rather than that among the cases."""
+    fitted = fit_logistic(features, right, digits=DIGITS)
+    shift = np.log((1 - wrong) / wrong) - np.log(right.sum() / max((~right).sum(), 1))
+    return Logistic(float(f"{fitted.bias + shift:.{DIGITS}g}"), fitted.weights)
+
+
+def compared_words(case: Case) -> tuple[Truths, Truths]:
+    """Which words of a case are compared, and which of those are right.
+
+    All words of a right text; else one that is wrong, from the middle, so that no kind of error outweighs the others.
+    """
+    wrong = np.isin(np.arange(len(case.text.words)), case.text.wrong[len(case.text.wrong) // 2 :][:1])
+    kept = np.ones_like(wrong) if case.kind == RIGHT else wrong
+    return kept, ~wrong[kept]
+
+
+def compared_gaps(case: Case) -> tuple[Truths, Truths]:
+    """Which gaps of a case are compared, and which of those are right: all of a right text, else those with an error."""
+    missing = np.isin(np.arange(len(case.text.words) + 1), case.text.missing)
+    kept = np.ones_like(missing) if case.kind == RIGHT else missing
+    return kept, ~missing[kept]
+
+
+def together(parts: Iterable[tuple[Floats, Truths, Truths]]) -> tuple[Floats, Truths]:
+    """The features that are compared in all cases, (N, F), and which of them are right, (N,)."""
+    every = [(features[kept], right) for features, kept, right in parts]
+    return np.concatenate([features for features, _ in every]), np.concatenate([right for _, right in every])

@@ -1,0 +1,202 @@
+"""How well a check notices errors in given texts: figures by kind of error, for every set and pools of sets."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from drethtr.evaluation.confidence import Floats, Truths, auroc, reliability
+from drethtr.evaluation.corruptions import KINDS
+from drethtr.evaluation.support import RIGHT, Case, compared_gaps, compared_words, fit_support
+from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit
+from drethtr.recognition.support.verdict import DOUBTED
+
+KNOWN, HELD_OUT = "known", "held out"
+"""Pools of sets: those that the model was trained on, on other pages, and the others."""
+
+FALSE_ALARMS = (0.02, 0.05)
+
+PRECISION = 0.99
+"""Of accepted lines."""
+
+OMITTED = "omitted"
+
+CONVENTION = (
+    "Right texts got one error at a time; every set is judged by a fit on other sets. AUROC: probability that a wrong "
+    "word is less probable than a right one. AP: average precision where 5 % of the words are wrong. R2, R5: share of "
+    "wrong words found at the threshold where 2 or 5 % of the right words of the same row are doubted. Overlooked: "
+    "share of wrong words that are called supported, with a probability of 0.5 or more; false alarms: share of right "
+    "words that are not. Differs: the baseline that doubts every word that is read otherwise. ECE: mean difference "
+    "between probability and truth over ten bins, 5 % of the words being wrong. Omitted: the same of gaps between words."
+)
+
+
+@dataclass(frozen=True)
+class KindFigures:
+    """How well errors of a kind are found, as `CONVENTION` says."""
+
+    cases: int
+    auroc: float | None
+    ap: float
+    r2: float
+    r5: float
+    overlooked: float
+    differs: float
+
+
+@dataclass(frozen=True)
+class PoolFigures:
+    """A set, or all sets of a pool.
+
+    accepted   largest share of lines that can be accepted at a precision of 99 %, a tenth of them being wrong
+    precision  of the lines that are accepted where their probabilities promise 99 %
+    """
+
+    name: str
+    lines: int
+    words: int
+    false_alarms: float
+    differs: float
+    ece: float | None
+    accepted: float
+    precision: float | None
+    kinds: Mapping[str, KindFigures]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same in plain values; rates are fractions."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Words, gaps or lines: their probabilities, which are right, the kind of error, and whether the reading differs."""
+
+    probability: Floats
+    right: Truths
+    kind: tuple[str, ...]
+    differs: Truths
+
+    @classmethod
+    def joined(cls, parts: Sequence["Judged"]) -> "Judged":
+        """Several of them as one."""
+        return cls(
+            np.concatenate([part.probability for part in parts]),
+            np.concatenate([part.right for part in parts]),
+            tuple(kind for part in parts for kind in part.kind),
+            np.concatenate([part.differs for part in parts]),
+        )
+
+    def of(self, kind: str) -> Truths:
+        """Those with errors of a kind."""
+        return np.array([own == kind for own in self.kind], dtype=np.bool_) & ~self.right
+
+
+def measure_support(
+    cases: Sequence[Case], known: Collection[str], fit: SupportFit, fitted_on: Sequence[Case] = ()
+) -> list[PoolFigures]:
+    """Figures of each set, and of the known and held-out sets together.
+
+    Args:
+        known: The sets that the model was trained on.
+        fit: Judges the cases, unless there are some to fit on.
+        fitted_on: Cases of other lines: every set is judged by a fit on those of the other sets.
+    """
+    names = sorted({case.set for case in cases})
+    judged: dict[str, tuple[list[Case], SupportFit]] = {}
+    for name in names:
+        others = [case for case in fitted_on if case.set != name]
+        judged[name] = [case for case in cases if case.set == name], fit_support(others) if others else fit
+    figures = [pool_figures(name, [judged[name]]) for name in names]
+    for pool, some in ((KNOWN, [n for n in names if n in known]), (HELD_OUT, [n for n in names if n not in known])):
+        if some:
+            figures.append(pool_figures(pool, [judged[name] for name in some]))
+    return figures
+
+
+def pool_figures(name: str, judged: Sequence[tuple[Sequence[Case], SupportFit]]) -> PoolFigures:
+    """The figures of some sets together."""
+    pairs = [(case, fit) for cases, fit in judged for case in cases]
+    words = Judged.joined([words_of(*pair) for pair in pairs])
+    gaps = Judged.joined([gaps_of(*pair) for pair in pairs])
+    lines = Judged.joined([line_of(*pair) for pair in pairs])
+    kinds = {kind: kind_figures(words, kind) for kind in KINDS if words.of(kind).any()}
+    if gaps.of(OMITTED).any():
+        kinds[OMITTED] = kind_figures(gaps, OMITTED)
+    share, precision = acceptance(lines)
+    return PoolFigures(
+        name,
+        lines=int(lines.right.sum()),
+        words=int(words.right.sum()),
+        false_alarms=float((words.probability[words.right] < DOUBTED).mean()),
+        differs=float(words.differs[words.right].mean()),
+        ece=reliability(*drawn(words, WRONG_WORDS)).ece,
+        accepted=share,
+        precision=precision,
+        kinds=kinds,
+    )
+
+
+def words_of(case: Case, fit: SupportFit) -> Judged:
+    """The words of a case that are compared."""
+    kept, right = compared_words(case)
+    pairs = zip(case.evidence.given.written, case.evidence.pairing.words, strict=True)
+    differs = np.array([word != read for word, read in pairs], dtype=np.bool_)
+    return Judged(fit.of_words(case.evidence)[kept], right, (case.kind,) * len(right), differs[kept])
+
+
+def gaps_of(case: Case, fit: SupportFit) -> Judged:
+    """The gaps of a case that are compared."""
+    kept, right = compared_gaps(case)
+    differs = np.array([bool(read) for read in case.evidence.pairing.gaps], dtype=np.bool_)
+    return Judged(fit.of_gaps(case.evidence)[kept], right, (case.kind,) * len(right), differs[kept])
+
+
+def line_of(case: Case, fit: SupportFit) -> Judged:
+    """A case as a whole."""
+    differs = np.array([case.evidence.given.written != tuple(case.evidence.read.text.split())])
+    return Judged(np.array([fit.of_line(case.evidence)]), np.array([case.kind == RIGHT]), (case.kind,), differs)
+
+
+def kind_figures(judged: Judged, kind: str) -> KindFigures:
+    """The figures of one kind of error among all that is right."""
+    wrong, right = judged.probability[judged.of(kind)], judged.probability[judged.right]
+    least = [np.quantile(right, share) for share in FALSE_ALARMS]
+    truth = np.arange(len(right) + len(wrong)) < len(right)
+    return KindFigures(
+        cases=len(wrong),
+        auroc=auroc(np.concatenate([right, wrong]), truth),
+        ap=average_precision(right, wrong),
+        r2=float((wrong < least[0]).mean()),
+        r5=float((wrong < least[1]).mean()),
+        overlooked=float((wrong >= DOUBTED).mean()),
+        differs=float(judged.differs[judged.of(kind)].mean()),
+    )
+
+
+def average_precision(right: Floats, wrong: Floats) -> float:
+    """The precision at each wrong word that is found, averaged, as if a share `WRONG_WORDS` of all were wrong."""
+    found = np.sort(wrong)
+    caught = WRONG_WORDS * np.arange(1, len(found) + 1) / len(found)
+    alarms = (1 - WRONG_WORDS) * np.searchsorted(np.sort(right), found, side="right") / len(right)
+    return float((caught / (caught + alarms)).mean())
+
+
+def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:
+    """Probabilities and truths of all that is right, and of so much that is wrong that it is this share."""
+    right, wrong = judged.probability[judged.right], judged.probability[~judged.right]
+    number = round(len(right) * share / (1 - share)) if len(wrong) else 0
+    some = np.random.default_rng(seed).choice(wrong, number) if number else wrong[:0]
+    truths = np.arange(len(right) + len(some)) < len(right)
+    return np.concatenate([right, some]), truths.astype(np.float64)
+
+
+def acceptance(lines: Judged) -> tuple[float, float | None]:
+    """The largest share of lines accepted at `PRECISION`, and the precision of those accepted by their probabilities."""
+    probability, truth = drawn(lines, WRONG_LINES)
+    order = np.argsort(-probability, kind="stable")
+    count = np.arange(1, len(order) + 1)
+    enough = np.flatnonzero(truth[order].cumsum() >= PRECISION * count)
+    promised = np.flatnonzero(probability[order].cumsum() >= PRECISION * count)
+    share = float((enough[-1] + 1) / len(order)) if len(enough) else 0.0
+    return share, float(truth[order][: promised[-1] + 1].mean()) if len(promised) else None

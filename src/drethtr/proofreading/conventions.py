@@ -1,0 +1,96 @@
+"""Conventions of transcription: differences between a text and the ink that are no errors where they are allowed."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from drethtr.base.config import named
+
+Convention: TypeAlias = Callable[[str, str], bool]
+"""Whether it explains how a word of a text differs from what the image reads."""
+
+SIGNS = {"ſ": "s", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "’": "'", "‘": "'", "⁊": "&"}
+
+SOUNDS = (
+    ("oi(?=[st]?$|ent$)", "ai"),
+    ("[vw]", "u"),
+    ("[jy]", "i"),
+    ("ph", "f"),
+    ("th", "t"),
+    ("ck", "k"),
+    ("c(?=[aou])", "k"),
+    ("[sz]", "s"),
+    (r"([^\W\d])\1+", r"\1"),
+    ("(?<=[a-z]{2})e$", ""),
+)
+"""What older spellings write in several ways, one after the other."""
+
+CONJUNCTIONS = frozenset({"et", "and", "und", "e", "etc"})
+"""What an ampersand may stand for."""
+
+
+def plain(text: str) -> str:
+    """A text in small letters without accents and ligatures."""
+    folded = "".join(SIGNS.get(character, character) for character in text.casefold())
+    return "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a text."""
+    return "".join(filter(str.isalnum, text))
+
+
+def punctuation(text: str, read: str) -> bool:
+    """Other signs between and around the same letters: commas, quotation marks, apostrophes, hyphens."""
+    return letters(text) == letters(read)
+
+
+def spelling(text: str, read: str) -> bool:
+    """Another spelling of the same word: accents, capitals, long s, u for v, doubled letters and the like."""
+    return sounds(text) == sounds(read)
+
+
+def sounds(text: str) -> str:
+    """A word as far as older spellings agree on it."""
+    folded = plain(text)
+    for pattern, instead in SOUNDS:
+        folded = re.sub(pattern, instead, folded)
+    return folded
+
+
+def abbreviations(text: str, read: str) -> bool:
+    """A word that the ink abbreviates: `Mr`, `M^r`, `d.`, `&`; the same first letter, and the others in their order."""
+    whole, short = letters(plain(text)), letters(plain(read))
+    if plain(read).strip(".,;:") == "&":
+        return whole in CONJUNCTIONS
+    if not short or len(short) >= len(whole) or short[0] != whole[0] or any(map(str.isdigit, whole + short)):
+        return False
+    rest = iter(whole)
+    marked = short[-1] == whole[-1] or any(sign in read for sign in ".^:~'") or read != unicodedata.normalize("NFC", plain(read))
+    return marked and all(letter in rest for letter in short)
+
+
+CONVENTIONS: Mapping[str, Convention] = {
+    "spelling": spelling,
+    "abbreviations": abbreviations,
+    "punctuation": punctuation,
+}
+"""Conventions by their names on the command line."""
+
+
+def conventions_named(names: str) -> tuple[Convention, ...]:
+    """The conventions of a comma-separated list.
+
+    Raises:
+        ConfigError: naming one that is unknown.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    return tuple(named("convention", name, CONVENTIONS) for name in wanted)
+
+
+def explained(text: str, read: str, allowed: Sequence[Convention]) -> bool:
+    """Whether some conventions, one of them or several together, explain the difference."""
+    if any(convention(text, read) for convention in allowed):
+        return True
+    return punctuation in allowed and any(convention(letters(text), letters(read)) for convention in allowed)

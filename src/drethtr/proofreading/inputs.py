@@ -1,0 +1,137 @@
+"""What is to be compared: scans, or lines, with the texts that are given for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.documents.beside import DESCRIPTION, IMAGES, page_stem
+from drethtr.documents.read import read_page
+from drethtr.documents.running_text import READERS, read_running_text
+from drethtr.lines.sources import READERS as LINE_READERS
+from drethtr.pages.inputs import PDF, find_inputs, is_description
+from drethtr.pages.source import Original, open_originals
+
+BOTH = frozenset({DESCRIPTION, ".json"})
+"""Endings of files that may describe a page, or only hold a text."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """Pages and the running text that is given for all of them.
+
+    text    of the pages together; None where the pages have the texts of their lines themselves
+    source  where it comes from
+    """
+
+    originals: tuple[Original, ...]
+    text: str | None
+    source: str
+
+
+def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
+    """The pages among some files, each with its text.
+
+    A text file goes with the page of its name. If no text has the name of a page, they are together one running text of
+    all pages, in the order given. A PAGE, ALTO or JSON file is a page; if its image is given as well, it is a text.
+
+    Args:
+        inputs: Scans, files that describe pages, texts, folders of scans, and patterns.
+        texts_needed: Whether pages need a text beside them, rather than one in their lines.
+
+    Raises:
+        DataError: if a file is missing or of no known kind, or pages and texts do not go together.
+    """
+    pages, texts = [], []
+    for path in files_among(inputs):
+        (texts if is_text(path, inputs) else pages).append(path)
+    scans = {page_stem(path) for path in pages if path.suffix.lower() not in BOTH}
+    texts += [path for path in pages if path.suffix.lower() in BOTH and page_stem(path) in scans]
+    pages = [path for path in pages if path not in texts]
+    if not pages:
+        raise DataError(f"{', '.join(inputs)}: no scans among these; give the images, or PAGE or ALTO files, as well")
+    if not texts:
+        if texts_needed:
+            raise DataError(f"{', '.join(inputs)}: no text to lay onto the pages; give it as {', '.join(READERS)}")
+        return [given_in_lines(path) for path in pages]
+    named = {page_stem(path): path for path in texts}
+    stems = [page_stem(path) for path in pages]
+    if not named.keys() & set(stems):
+        originals = tuple(original for path in pages for original in open_originals(path))
+        text = "\n".join(map(read_running_text, texts))
+        return [Given(originals, text, ", ".join(map(str, texts)))]
+    if len(named) < len(texts):
+        raise DataError(f"{', '.join(map(str, texts))}: two texts have the same name; give one for each page")
+    if without := [str(path) for path, stem in zip(pages, stems, strict=True) if stem not in named]:
+        raise DataError(f"{without[0]}: no text has its name, as others have; name the texts after their pages")
+    if alone := [str(path) for stem, path in named.items() if stem not in stems]:
+        raise DataError(f"{alone[0]}: no page has its name, as others have; name the texts after their pages")
+    return [
+        Given(open_originals(path), read_running_text(named[stem]), str(named[stem]))
+        for path, stem in zip(pages, stems, strict=True)
+    ]
+
+
+def files_among(inputs: Sequence[str]) -> list[Path]:
+    """The files that some names and patterns stand for.
+
+    Raises:
+        DataError: for the first name that stands for none.
+    """
+    files, errors = find_inputs(inputs)
+    if errors:
+        raise errors[0]
+    return files
+
+
+def is_text(path: Path, inputs: Sequence[str]) -> bool:
+    """Whether a file holds a text and describes no page.
+
+    Raises:
+        DataError: if it is neither a text nor a page.
+    """
+    ending = path.suffix.lower()
+    if ending in {*IMAGES, PDF}:
+        return False
+    if ending not in READERS:
+        raise DataError(f"{path}: neither a scan nor a text; texts are {', '.join(READERS)}")
+    if ending == DESCRIPTION:
+        return not is_description(path)
+    return ending != ".json" or not is_page(path)
+
+
+def is_page(path: Path) -> bool:
+    """Whether a JSON file is a page that drethtr wrote."""
+    try:
+        read_page(path)
+    except DataError:
+        return False
+    return True
+
+
+def given_in_lines(path: Path) -> Given:
+    """A page that has texts in its lines.
+
+    Raises:
+        DataError: if it has none.
+    """
+    originals = open_originals(path)
+    pages = [original.given() for original in originals]
+    if not any(line.text.strip() for page in pages if page is not None for line in page.lines):
+        raise DataError(f"{path}: has no text to check; give the text as well, or PAGE or ALTO with text in its lines")
+    return Given(originals, None, str(path))
+
+
+def are_lines(inputs: Sequence[str]) -> bool:
+    """Whether some inputs are tables of lines, or folders of line images beside their texts."""
+    return any(Path(name).suffix.lower() in set(LINE_READERS) - {DESCRIPTION} or is_line_folder(Path(name)) for name in inputs)
+
+
+def is_line_folder(path: Path) -> bool:
+    """Whether a folder has images with a text of the same name, or a table."""
+    if not path.is_dir():
+        return False
+    names = {file.name for file in path.iterdir()}
+    return any(Path(name).suffix in LINE_READERS and Path(name).suffix != DESCRIPTION for name in names) or any(
+        f"{Path(name).stem}{ending}" in names for name in names if Path(name).suffix.lower() in IMAGES for ending in (".gt.txt", ".txt")
+    )

@@ -1,0 +1,207 @@
+"""Proofs of lines and pages: every word of a given text with the probability that the ink supports it, and its place."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import Box, Page, PageFlag, PageWord, Points, TextLine, Transcription, box_around
+from drethtr.images.line import Line
+from drethtr.images.straighten import Strip
+from drethtr.layout.given import GivenLine, complete
+from drethtr.lines.sample import Sample
+from drethtr.pages.place import outline_on_page
+from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.source import Original
+from drethtr.pages.transcribe import readable, transcribe
+from drethtr.pages.whole import strip_of
+from drethtr.proofreading.rules import Rules
+from drethtr.recognition.batching import in_groups
+from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
+from drethtr.recognition.support.evidence import ReadText
+from drethtr.recognition.support.verdict import CheckedWord, Kind, TextCheck
+from drethtr.text.normalize import for_scoring
+
+NOT_READABLE = "this line has no place on the page, or cannot be cut from it"
+ON_NO_LINE = "this part of the text is on no line of these pages"
+
+
+class ProofWord(NamedTuple):
+    """A word with its outline on the page or line image, if it has a place there."""
+
+    checked: CheckedWord
+    polygon: Points | None
+
+    @property
+    def box(self) -> Box | None:
+        """The box around it."""
+        return box_around(self.polygon or ())
+
+
+@dataclass(frozen=True)
+class ProofLine:
+    """A line of a page or a table.
+
+    page   name of the page; of a table, as far as it is known
+    line   id of the line; in a table the number of the row, from 0; None of what stands on no line
+    """
+
+    page: str
+    line: str | int | None
+    check: TextCheck
+    words: tuple[ProofWord, ...]
+
+    def to_json(self) -> Iterator[dict[str, Any]]:
+        """A row for each word, in order; `box` is left, top, right, bottom in pixels of the page or line image."""
+        for word in self.words:
+            yield {
+                "page": self.page,
+                "line": self.line,
+                "word": word.checked.text,
+                "probability": round(word.checked.probability, 4),
+                "kind": word.checked.kind.value,
+                "instead": word.checked.instead,
+                "box": None if word.box is None else list(word.box),
+            }
+
+
+@dataclass(frozen=True)
+class PageProof:
+    """A page that was read, with the texts that are given for its lines in place of the readings.
+
+    original  where it comes from
+    page      its lines; a word's confidence is the probability that the ink supports it
+    lines     the proof of each
+    """
+
+    original: Original
+    page: Page
+    lines: tuple[ProofLine, ...]
+
+
+def read_page(original: Original, recognizer: Recognizer, segmentation: Segmentation) -> Page:
+    """A page with its lines, given or found, and what is read on them.
+
+    Raises:
+        DataError: if it cannot be read, or no line is found.
+    """
+    page = transcribe(original, recognizer, segmentation.finder(original))
+    if not page.lines:
+        raise DataError(f"{original.name}: no lines found; mark them out in PAGE or ALTO, or try another --lines")
+    return page
+
+
+def prove_page(
+    original: Original, read: Page, texts: Sequence[str], recognizer: Recognizer, rules: Rules
+) -> PageProof:
+    """Hold the texts of the lines of a page against the ink.
+
+    Args:
+        read: The page as `read_page` gives it.
+        texts: One for each of its lines; empty where a line has none.
+
+    Raises:
+        DataError: if the image can no longer be read.
+        CheckpointError, ConfigError: as `Recognizer.check`.
+    """
+    grey = original.source.grey()
+    strips = strips_of(original, grey, read.lines, recognizer)
+    placed = [number for number, strip in enumerate(strips) if strip is not None]
+    images = [strip.line for strip in strips if strip is not None]
+    readings = [read_text(read.lines[number]) for number in placed]
+    checks = dict(zip(placed, rules.check(recognizer, images, [texts[n] for n in placed], readings), strict=True))
+    lines = []
+    for number, (line, text, strip) in enumerate(zip(read.lines, texts, strips, strict=True)):
+        check = checks[number] if number in checks else unreadable(text)
+        words = (ProofWord(word, outline(word, strip, read)) for word in check.words)
+        lines.append(ProofLine(read.image, line.id, check, tuple(words)))
+    proofs = {line.line: line for line in lines}
+    page = read.with_lines(lambda line: replace(line, transcription=transcription_of(proofs[line.id])))
+    return PageProof(original, page, tuple(lines))
+
+
+def strips_of(
+    original: Original, grey: Line, lines: Sequence[TextLine], recognizer: Recognizer
+) -> list[Strip | None]:
+    """Each line straightened; None where it has no place or cannot be cut. An image of one line is taken whole."""
+    if original.is_line:
+        return [strip_of(recognizer.open_line(original.source.path if original.is_alone else grey))]
+    known = [line for line in lines if line.polygon or line.baseline]
+    found = dict(zip((line.id for line in known), complete(grey, [GivenLine.of(line) for line in known]), strict=True))
+    return [readable(grey, found[line.id], recognizer) if line.id in found else None for line in lines]
+
+
+def read_text(line: TextLine) -> ReadText:
+    """What was read on a line of a page, as evidence."""
+    return ReadText(for_scoring(line.text), tuple(word.confidence or 0.0 for word in line.words))
+
+
+def unreadable(text: str) -> TextCheck:
+    """The text of a line that has no image: nothing of it is supported."""
+    words = (CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, 0.0, NOT_READABLE) for word in text.split())
+    return TextCheck(text, tuple(words), 0.0, "")
+
+
+def outline(word: CheckedWord, strip: Strip | None, page: Page) -> Points | None:
+    """The outline of a word on its page."""
+    return None if strip is None else outline_on_page(strip, word.left, word.right, page.width, page.height)
+
+
+def transcription_of(line: ProofLine) -> Transcription | None:
+    """The given text of a line as writers take it; what is missing becomes a flag."""
+    words = tuple(
+        PageWord(word.checked.text, word.checked.probability, word.polygon, word.checked.doubtful)
+        for word in line.words
+        if word.checked.kind is not Kind.OMITTED
+    )
+    flags = tuple(
+        PageFlag(word.checked.kind.value, flag_reason(word.checked), word.polygon)
+        for word in line.words
+        if word.checked.doubtful
+    )
+    return Transcription(line.check.text, line.check.probability, words, flags, calibrated=True)
+
+
+def flag_reason(word: CheckedWord) -> str:
+    """Why a word is doubtful, in a row of its own."""
+    return f"{word.text!r}: {word.reason}" if word.text else word.reason
+
+
+def on_no_line(text: str, page: str = "") -> ProofLine:
+    """A part of a text that stands on no line."""
+    words = tuple(CheckedWord(word, 0.0, Kind.INVENTED, "", 0.0, 0.0, ON_NO_LINE) for word in text.split())
+    return ProofLine(page, None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
+
+
+def prove_lines(
+    samples: Sequence[Sample], recognizer: Recognizer, rules: Rules
+) -> Iterator[ProofLine | DataError]:
+    """Hold the text of each line of a table against its image; an error stands for one that cannot be used.
+
+    Raises:
+        CheckpointError, ConfigError: as `Recognizer.check`.
+    """
+    rows = list(enumerate(samples))
+    for group in in_groups(((row, opened(row[1], recognizer)) for row in rows), READ_TOGETHER):
+        usable = [(row, line) for row, line in group if not isinstance(line, DataError)]
+        lines, texts = [line for _, line in usable], [sample.text for (_, sample), _ in usable]
+        read = list(map(ReadText.of, recognizer.read_lines(lines)))
+        checks = iter(rules.check(recognizer, lines, texts, read))
+        for (number, sample), line in group:
+            yield line if isinstance(line, DataError) else of_row(number, sample, line, next(checks))
+
+
+def opened(sample: Sample, recognizer: Recognizer) -> Line | DataError:
+    """The image of a sample, or the reason why it cannot be read."""
+    try:
+        return recognizer.open_line(sample.line())
+    except DataError as error:
+        return error if str(error).startswith(sample.key) else error.of(sample.key or "sample")
+
+
+def of_row(number: int, sample: Sample, line: Line, check: TextCheck) -> ProofLine:
+    """The proof of a row of a table."""
+    height = line.shape[0]
+    boxes = (Box(round(word.left), 0, round(word.right), height).polygon() for word in check.words)
+    words = tuple(map(ProofWord, check.words, boxes))
+    return ProofLine(sample.page or sample.set, number, check, words)

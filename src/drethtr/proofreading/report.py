@@ -1,0 +1,149 @@
+"""A report for people: every doubtful word with the strip of ink where it should stand, the least likely first."""
+
+import base64
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+
+from PIL import Image
+
+from drethtr.documents.page import Box
+from drethtr.images.line import Line
+from drethtr.lines.sample import Sample
+from drethtr.proofreading.proof import PageProof, ProofLine, ProofWord
+from drethtr.recognition.support.usual import OVERLOOKED
+from drethtr.recognition.support.verdict import Kind
+
+TEMPLATE = Path(__file__).with_name("report.html")
+
+SHOWN = 500
+"""Doubtful words in a report."""
+
+WIDEST = 1200
+"""Pixels of a strip."""
+
+MARGIN = 0.2
+"""Of the page around a line, relative to its height."""
+
+Strips = Mapping[int, tuple[Line, Box]]
+"""The picture of each line, by its number among the lines, and where that lies on its page."""
+
+
+def summary(lines: Sequence[ProofLine]) -> str:
+    """How many words were checked, and how many of them are doubtful, by kind."""
+    words = [word.checked for line in lines for word in line.words]
+    given = sum(bool(word.text) for word in words)
+    kinds = {kind: sum(word.kind is kind for word in words) for kind in Kind if kind is not Kind.SUPPORTED}
+    found = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
+    return f"{given:,} words on {len(lines):,} lines: {found or 'no doubtful word'}"
+
+
+def caution() -> str:
+    """What such a check overlooks, as measured."""
+    rates = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in OVERLOOKED.items())
+    return f"Nothing here is verified. Of errors in collections that the model has never seen, it overlooks: {rates}."
+
+
+def ranked(lines: Sequence[ProofLine]) -> list[tuple[int, ProofWord]]:
+    """All doubtful words, the least likely first, with the numbers of their lines."""
+    found = [(number, word) for number, line in enumerate(lines) for word in line.words if word.checked.doubtful]
+    return sorted(found, key=lambda pair: pair[1].checked.probability)
+
+
+def write_report(lines: Sequence[ProofLine], strips: Strips, title: str, made_by: str) -> str:
+    """The report as one HTML file without external resources.
+
+    Args:
+        lines: All lines that were checked.
+        strips: As from `page_strips` or `row_strips`.
+    """
+    words = ranked(lines)
+    shown = words[:SHOWN]
+    more = f" The first {SHOWN} of {len(words):,} are shown." if len(words) > SHOWN else ""
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title=escape(title),
+        summary=escape(f"{summary(lines)}. {caution()}{more}"),
+        rows="\n".join(row(lines[number], word, strips.get(number)) for number, word in shown),
+        footer=escape(made_by),
+    )
+
+
+def doubted(lines: Sequence[ProofLine]) -> list[int]:
+    """The numbers of the lines that a report shows."""
+    return sorted({number for number, _ in ranked(lines)[:SHOWN]})
+
+
+def page_strips(lines: Sequence[ProofLine], pages: Sequence[PageProof]) -> dict[int, tuple[Line, Box]]:
+    """The pictures of doubtful lines, cut from their scans; a page is opened once."""
+    wanted, numbers = set(doubted(lines)), {id(line): number for number, line in enumerate(lines)}
+    found = {}
+    for proof in pages:
+        boxes = {line.id: line.box for line in proof.page.lines}
+        of_page = [line for line in proof.lines if numbers[id(line)] in wanted and boxes[str(line.line)]]
+        if not of_page:
+            continue
+        grey = proof.original.source.grey()
+        for line in of_page:
+            box = boxes[str(line.line)]
+            assert box is not None
+            around = round(MARGIN * box.height)
+            left, top = max(box.left - around, 0), max(box.top - around, 0)
+            part = grey[top : box.bottom + around, left : box.right + around]
+            if part.size:
+                found[numbers[id(line)]] = (part, Box(left, top, left + part.shape[1], top + part.shape[0]))
+    return found
+
+
+def row_strips(lines: Sequence[ProofLine], samples: Sequence[Sample]) -> dict[int, tuple[Line, Box]]:
+    """The images of doubtful lines of a table."""
+    found = {}
+    for number in doubted(lines):
+        row = lines[number].line
+        assert isinstance(row, int)
+        image = samples[row].line()
+        found[number] = (image, Box(0, 0, image.shape[1], image.shape[0]))
+    return found
+
+
+def row(line: ProofLine, word: ProofWord, strip: tuple[Line, Box] | None) -> str:
+    """One doubtful word."""
+    checked = word.checked
+    place = f"{line.page}, line {line.line}" if line.line is not None else "on no line"
+    verdict = [f"<b>{checked.probability:.3f}</b>", f"<span>{checked.kind}: {escape(checked.reason)}</span>"]
+    return (
+        f"<li>{picture(word, strip)}<div class=verdict>{''.join(verdict)}</div>"
+        f"<div>{' '.join(marked(line, word))}</div><div class=place>{escape(place)}</div></li>"
+    )
+
+
+def marked(line: ProofLine, doubtful: ProofWord) -> Iterator[str]:
+    """The words of a line, one of them marked; where words are missing, the mark is an ellipsis."""
+    for word in line.words:
+        if word is doubtful:
+            yield f"<mark>{escape(word.checked.text) or '…'}</mark>"
+        elif word.checked.text:
+            yield escape(word.checked.text)
+
+
+def picture(word: ProofWord, strip: tuple[Line, Box] | None) -> str:
+    """The strip with a frame where the word stands."""
+    if strip is None:
+        return ""
+    image, place = strip
+    frame = ""
+    if (box := word.box) is not None and place.width and place.height:
+        left, top = (box.left - place.left) / place.width, (box.top - place.top) / place.height
+        width, height = box.width / place.width, box.height / place.height
+        frame = f'<span style="left:{left:.2%};top:{top:.2%};width:{width:.2%};height:{height:.2%}"></span>'
+    return f'<div class=strip><img alt="" src="data:image/jpeg;base64,{jpeg(image)}">{frame}</div>'
+
+
+def jpeg(image: Line) -> str:
+    """A picture as a JPEG in base64."""
+    small = Image.fromarray(image)
+    small.thumbnail((WIDEST, WIDEST))
+    file = io.BytesIO()
+    small.save(file, "JPEG", quality=80)
+    return base64.b64encode(file.getvalue()).decode()

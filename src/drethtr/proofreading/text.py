@@ -1,0 +1,100 @@
+"""A text against its pages: laid onto their lines if it is running text, and held against the ink."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import Page
+from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.source import Original
+from drethtr.proofreading.inputs import Given
+from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
+from drethtr.proofreading.rules import Rules
+from drethtr.recognition.alignment import lay
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.text.normalize import for_scoring
+
+
+@dataclass(frozen=True)
+class TextProof:
+    """The pages that a text was held against.
+
+    pages       in order, without those that could not be read
+    left        parts of the text that stand on no line
+    unreadable  why other pages could not be read
+    """
+
+    pages: tuple[PageProof, ...]
+    left: tuple[ProofLine, ...]
+    unreadable: tuple[DataError, ...]
+
+    @property
+    def lines(self) -> tuple[ProofLine, ...]:
+        """All lines, then what stands on none."""
+        return (*(line for page in self.pages for line in page.lines), *self.left)
+
+
+def prove_text(
+    given: Given,
+    recognizer: Recognizer,
+    segmentation: Segmentation,
+    rules: Rules = Rules(),  # noqa: B008  # a value
+    report: Callable[[Original], object] = lambda original: None,
+) -> TextProof:
+    """Hold a text against the ink of its pages.
+
+    Args:
+        report: Is told of each page when it is done.
+
+    Raises:
+        DataError: if no page can be read, the text is empty, or it is that of other pages.
+        CheckpointError, ConfigError: as `Recognizer.check`.
+    """
+    if given.text is not None and not given.text.strip():
+        raise DataError(f"{given.source}: there is no text in it")
+    read: list[tuple[Original, Page]] = []
+    errors = []
+    for original in given.originals:
+        try:
+            read.append((original, read_page(original, recognizer, segmentation)))
+        except DataError as error:
+            errors.append(error)
+    if not read:
+        raise errors[0]
+    texts, left = (own_texts(read), ()) if given.text is None else laid_texts(given.source, given.text, read)
+    pages = []
+    for (original, page), some in zip(read, texts, strict=True):
+        pages.append(prove_page(original, page, some, recognizer, rules))
+        report(original)
+    return TextProof(tuple(pages), tuple(map(on_no_line, left)), tuple(errors))
+
+
+Texts = list[tuple[str, ...]]
+"""The texts of the lines of each page."""
+
+
+def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
+    """The texts that pages have in their lines."""
+    found = []
+    for original, page in read:
+        given = original.given()
+        known = {line.id: line.text for line in given.lines} if given is not None else {}
+        found.append(tuple(for_scoring(known.get(line.id, "")) for line in page.lines))
+    return found
+
+
+def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, tuple[str, ...]]:
+    """Running text laid onto the lines of its pages, and the parts of it that are on no line.
+
+    Raises:
+        DataError: if it is the text of other pages.
+    """
+    alignment = lay(text, [line.text for _, page in read for line in page.lines])
+    if not alignment.fits:
+        names = ", ".join(original.name for original, _ in read)
+        raise DataError(
+            f"{source}: is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} of the "
+            "characters differ from what it reads; nothing was checked"
+        )
+    texts = iter(alignment.texts)
+    return [tuple(next(texts) for _ in page.lines) for _, page in read], alignment.left

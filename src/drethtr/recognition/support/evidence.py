@@ -1,0 +1,242 @@
+"""What is known for and against each word of a given text, and each gap between them, from what a network computed.
+
+There are three witnesses. The CTC head says how much better the same ink reads otherwise. The decoder says what it
+would have written in place of each character. The reading was found without knowing the text: where it differs, both
+are asked which of the two they prefer.
+
+Shapes, everywhere in this file: W words of a text and W + 1 gaps, before, between and after them; N tokens.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.recognition.confidence.logistic import log_odds
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.search.ctc_paths import TextScores
+from drethtr.recognition.search.ctc_search import align
+from drethtr.recognition.search.decoded import LogProbs, edges
+from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.support.given import GivenText, Pairing, encode, pair
+from drethtr.recognition.support.stretches import Stretches
+from drethtr.text.normalize import for_scoring
+from drethtr.text.tokenizer import EOS, PAD, Tokenizer
+
+Floats = NDArray[np.float64]
+Edges = tuple[float, float]
+
+WORST = -12.0
+"""A lower log-probability of a character says no more."""
+
+LEAD = 10.0
+"""A larger lead of the decoder's says no more."""
+
+LARGEST = 1e3
+"""Likewise a larger difference of log-probabilities, in nats."""
+
+WORD_FEATURES, GAP_FEATURES = 18, 8
+
+
+class ReadText(NamedTuple):
+    """What was read on a line without knowing the text: folded, with the confidence of each of its words."""
+
+    text: str
+    confidences: tuple[float, ...]
+
+    @classmethod
+    def of(cls, reading: Reading) -> "ReadText":
+        """That of a reading."""
+        return cls(for_scoring(reading.text), tuple(word.confidence for word in reading.words()))
+
+    def surest(self, pairing: Pairing) -> tuple[list[float], list[float]]:
+        """Log-odds of the least sure word that has part in what was read for each word, and in each gap.
+
+        0 where nothing was read.
+        """
+        owners = [number for number, word in enumerate(self.text.split()) for _ in word]
+        parts = [part for both in zip(pairing.gaps, (*pairing.words, ""), strict=True) for part in both]
+        ends = np.cumsum([0, *(len("".join(part.split())) for part in parts)]).tolist()
+        sure = log_odds(np.array(self.confidences))
+        found = [min((float(sure[owner]) for owner in owners[a:b]), default=0.0) for a, b in pairwise(ends)]
+        return found[1::2][: len(pairing.words)], found[::2]
+
+
+@dataclass(frozen=True)
+class TextEvidence:
+    """What is known of a text on a line.
+
+    words         (W, WORD_FEATURES)
+    gaps          (W + 1, GAP_FEATURES)
+    word_edges    of each word, in image tokens from the left
+    gap_edges     of the ink in each gap that reads as something
+    """
+
+    given: GivenText
+    read: ReadText
+    pairing: Pairing
+    words: Floats
+    gaps: Floats
+    word_edges: tuple[Edges, ...]
+    gap_edges: tuple[Edges, ...]
+
+
+class SeenLine(NamedTuple):
+    """A line that a network has seen: CTC log-probabilities (S, V), steps per image token, and what was read."""
+
+    rows: LogProbs
+    steps_per_token: int
+    read: ReadText
+
+    def holds(self, given: GivenText) -> bool:
+        """Whether there is a path through the line that reads as the text."""
+        repeated = sum(one == other for one, other in pairwise(given.tokens))
+        return len(given.tokens) + repeated <= len(self.rows)
+
+
+def gather(
+    scorer: NetworkScorer, lines: Sequence[SeenLine], texts: Sequence[Sequence[GivenText]], tokenizer: Tokenizer
+) -> list[list[TextEvidence]]:
+    """Evidence for any number of texts of each line; each must fit on its line.
+
+    Raises:
+        FloatingPointError: if the network's numbers overflow.
+    """
+    cases = [[Case.of(line, text, tokenizer) for text in some] for line, some in zip(lines, texts, strict=True)]
+    trees = [TextTree.of([tokens for case in some for tokens in case.texts]) for some in cases]
+    found = []
+    for line, some, tree, scores in zip(lines, cases, trees, scorer.score_trees(trees), strict=True):
+        paths = iter(tree.paths)
+        found.append([weigh(line, case, [scores[next(paths)] for _ in case.texts]) for case in some])
+    return found
+
+
+class Case(NamedTuple):
+    """A text that is given, and those that differ from it in one place, where the reading does.
+
+    texts     tokens of the given one, then of the others
+    replaced  for each word the number of the text that has what was read instead; 0 if the same was read
+    inserted  for each gap the number of the text that has what was read there; 0 if nothing was
+    """
+
+    given: GivenText
+    pairing: Pairing
+    texts: tuple[tuple[int, ...], ...]
+    replaced: tuple[int, ...]
+    inserted: tuple[int, ...]
+
+    @classmethod
+    def of(cls, line: SeenLine, given: GivenText, tokenizer: Tokenizer) -> "Case":
+        """The texts to compare."""
+        pairing = pair(given.written, line.read.text)
+        texts = [given.tokens]
+
+        def rival(first: int, last: int, instead: str) -> int:
+            texts.append((*given.tokens[:first], *encode(instead, tokenizer), *given.tokens[last:]))
+            return len(texts) - 1
+
+        replaced = [
+            0 if word == read else rival(*(given.spans[number] if read else given.without(number)), read)
+            for number, (word, read) in enumerate(zip(given.written, pairing.words, strict=True))
+        ]
+        inserted = [
+            rival(*given.gap(number), spaced(read, number, len(given.words))) if read else 0
+            for number, read in enumerate(pairing.gaps)
+        ]
+        return cls(given, pairing, tuple(texts), tuple(replaced), tuple(inserted))
+
+
+def spaced(text: str, gap: int, words: int) -> str:
+    """A text with the spaces that it needs in a gap before, between or after so many words."""
+    return f"{' ' if gap else ''}{text}{' ' if gap < words else ''}"
+
+
+def weigh(line: SeenLine, case: Case, opinions: Sequence[Floats]) -> TextEvidence:
+    """Evidence for one text.
+
+    Args:
+        opinions: The decoder's log-probabilities (N + 1, V) along each text of the case.
+    """
+    given, pairing = case.given, case.pairing
+    stretches, ctc = Stretches(line.rows, given.tokens), TextScores(line.rows, PAD)
+    ctc.lean_on(given.tokens)
+    likely = [(ctc(text), likelihood(text, said)) for text, said in zip(case.texts, opinions, strict=True)]
+    rivals = [tuple(map(signed_log, np.subtract(other, likely[0]))) for other in likely]
+    aligned, leads = align(line.rows, given.tokens, PAD), leads_of(given.tokens, opinions[0])
+    certainty = np.clip(aligned.token_log_probabilities, WORST, None)
+    sure_words, sure_gaps = line.read.surest(pairing)
+    legible = float(log_odds(np.mean(line.read.confidences or (0.5,), keepdims=True))[0])
+    words, gaps, gap_edges = [], [], []
+    for number, (word, read) in enumerate(zip(given.written, pairing.words, strict=True)):
+        first, last = given.spans[number]
+        gain = stretches.free(first, last).gain
+        elsewhere = (stretches.freedom - gain) / max(len(given.tokens) - (last - first), 1)
+        same, sure = float(word == read), sure_words[number]
+        words.append(
+            (
+                certainty[first:last].min(),
+                certainty[first:last].mean(),
+                positive_log(gain),
+                positive_log(gain / (last - first)),
+                signed_log(stretches.without(*given.without(number))),
+                leads[first:last].min(),
+                leads[first:last].mean(),
+                positive_log(-leads[first:last].clip(max=0).sum()),
+                leads[last],
+                same,
+                same * sure,
+                (1 - same) * sure,
+                *rivals[case.replaced[number]],
+                Levenshtein.normalized_distance(word, read),
+                np.log(last - first),
+                legible,
+                positive_log(elsewhere),
+            )
+        )
+    for number, read in enumerate(pairing.gaps):
+        free = stretches.free(*given.gap(number))
+        gaps.append(
+            (
+                positive_log(free.gain),
+                np.log1p(len(free.tokens)),
+                np.log1p(len(read)),
+                *rivals[case.inserted[number]],
+                sure_gaps[number],
+                legible,
+                positive_log(stretches.freedom / max(len(given.tokens), 1)),
+            )
+        )
+        gap_edges.append((free.steps[0] / line.steps_per_token, free.steps[1] / line.steps_per_token))
+    places = edges(aligned.spans, len(line.rows), line.steps_per_token)
+    word_edges = tuple((places[first][0], places[last - 1][1]) for first, last in given.spans)
+    of_words = np.array(words, dtype=np.float64).reshape(len(words), WORD_FEATURES)
+    return TextEvidence(given, line.read, pairing, of_words, np.array(gaps), word_edges, tuple(gap_edges))
+
+
+def likelihood(tokens: Sequence[int], said: Floats) -> float:
+    """The decoder's log-probability of a text and its end."""
+    return float(said[np.arange(len(said)), [*tokens, EOS]].sum())
+
+
+def leads_of(tokens: Sequence[int], said: Floats) -> Floats:
+    """By how much the decoder prefers each token, and the end, to the likeliest other one, (N + 1,)."""
+    places, wanted = np.arange(len(said)), [*tokens, EOS]
+    own, others = said[places, wanted], said.copy()
+    others[places, wanted] = -np.inf
+    leads: Floats = (own - others.max(1)).clip(-LEAD, LEAD)
+    return leads
+
+
+def positive_log(value: float) -> float:
+    """log(1 + x) of a value that is negative by rounding only."""
+    return float(np.log1p(np.clip(value, 0, LARGEST)))
+
+
+def signed_log(value: float) -> float:
+    """± log(1 + |x|), the larger the farther from 0."""
+    return float(np.copysign(np.log1p(min(abs(value), LARGEST)), value))

@@ -1,0 +1,58 @@
+"""Probabilities from evidence: small logistic models, fitted on right and corrupted texts of several collections."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drethtr.base.errors import ConfigError
+from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
+from drethtr.recognition.support.evidence import GAP_FEATURES, WORD_FEATURES, TextEvidence
+
+WRONG_WORDS, WRONG_LINES = 0.05, 0.1
+"""The shares of words and gaps, and of lines, that probabilities assume to be wrong."""
+
+LINE_FEATURES = 3
+
+
+@dataclass(frozen=True)
+class SupportFit:
+    """What evidence for a text is worth.
+
+    words  weighs the evidence that a word is supported
+    gaps   that nothing is missing in a gap
+    lines  that all of a line is right, by `line_features`
+    """
+
+    words: Logistic
+    gaps: Logistic
+    lines: Logistic
+
+    def __post_init__(self) -> None:
+        weighed = tuple(len(model.weights) for model in (self.words, self.gaps, self.lines))
+        if weighed != (WORD_FEATURES, GAP_FEATURES, LINE_FEATURES):
+            raise ConfigError(
+                f"a fit weighs {WORD_FEATURES}, {GAP_FEATURES} and {LINE_FEATURES} features, not {weighed}"
+            )
+
+    def of_words(self, evidence: TextEvidence) -> Floats:
+        """The probability of each word that the ink supports it, (W,)."""
+        return self.words(evidence.words)
+
+    def of_gaps(self, evidence: TextEvidence) -> Floats:
+        """The probability of each gap that nothing is missing there, (W + 1,)."""
+        return self.gaps(evidence.gaps)
+
+    def of_line(self, evidence: TextEvidence) -> float:
+        """The probability that the text is right and complete."""
+        features = line_features(self.of_words(evidence), self.of_gaps(evidence))
+        return float(self.lines(features[None])[0])
+
+
+def line_features(words: Floats, gaps: Floats) -> Floats:
+    """What decides about a line whose words and gaps have these probabilities, (LINE_FEATURES,).
+
+    Log-odds of the worst word and of the worst gap, and the log-probability that all are right.
+    """
+    worst = (float(log_odds(some.min(keepdims=True))[0]) if len(some) else 0.0 for some in (words, gaps))
+    every = np.log(np.clip(np.concatenate([words, gaps]), 1e-4, 1)).sum()
+    return np.array([*worst, every])

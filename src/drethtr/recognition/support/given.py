@@ -1,0 +1,115 @@
+"""A text that somebody has given for a line, as the network could write it, and what the reading has in its places."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.text.alphabet import relative
+from drethtr.text.normalize import for_scoring
+from drethtr.text.tokenizer import Tokenizer
+
+UNKNOWN = "\ufffd"
+
+
+class GivenText(NamedTuple):
+    """A text in the characters of a model.
+
+    words    as given, between white space
+    written  the same as the model would write them; `UNKNOWN` stands for characters that it cannot write
+    tokens   of the whole text
+    spans    first token of each word and the one after its last; spaces are left out if they are tokens of their own
+    """
+
+    words: tuple[str, ...]
+    written: tuple[str, ...]
+    tokens: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, text: str, tokenizer: Tokenizer) -> Self:
+        """The text; of characters that the model does not know, the most similar known ones, if there are any."""
+        words = tuple(for_scoring(text).split())
+        tokens: list[int] = []
+        spans = []
+        for word in words:
+            if tokens and (space := tokenizer.encode(" ")) and tokenizer.encode(f" {word}")[:1] == space:
+                tokens += space
+                first = len(tokens)
+                tokens += encode(word, tokenizer)
+            else:
+                first = len(tokens)
+                tokens += encode(f" {word}" if tokens else word, tokenizer)
+            spans.append((first, len(tokens)))
+        parts = [[tokenizer.decode([token]) or UNKNOWN for token in tokens[slice(*span)]] for span in spans]
+        return cls(words, tuple("".join(part).strip() for part in parts), tuple(tokens), tuple(spans))
+
+    @property
+    def text(self) -> str:
+        """The words with one space between them."""
+        return " ".join(self.words)
+
+    def gap(self, number: int) -> tuple[int, int]:
+        """The tokens between word `number` - 1 and word `number`; before the first and after the last, there are none.
+
+        Gaps are counted from 0, before the first word, to the number of words.
+        """
+        first = self.spans[number - 1][1] if number else 0
+        last = self.spans[number][0] if number < len(self.spans) else len(self.tokens)
+        return first, last
+
+    def without(self, word: int) -> tuple[int, int]:
+        """The tokens to leave out if the word is: its own, and those of one space beside it."""
+        return (self.gap(word)[0], self.spans[word][1]) if word else (0, self.gap(1)[1])
+
+
+def encode(text: str, tokenizer: Tokenizer) -> list[int]:
+    """The tokens of a text, unknown characters replaced by what looks most like them."""
+    unknown = tokenizer.count_unknown([text])
+    if unknown:
+        known = frozenset(tokenizer.alphabet)
+        text = "".join((relative(c, known) or c) if c in unknown else c for c in text)
+    return tokenizer.encode(text)
+
+
+class Pairing(NamedTuple):
+    """What a reading has in place of each word of a given text, and in each gap before, between and after the words."""
+
+    words: tuple[str, ...]
+    gaps: tuple[str, ...]
+
+
+def pair(words: Sequence[str], read: str) -> Pairing:
+    """Divide a reading among the words of a given text, by the fewest edits between them.
+
+    What is read beside a word without a space belongs to the word; what stands apart, to the gap.
+    """
+    given = " ".join(words)
+    owner = [2 * number + 1 for number, word in enumerate(words) for _ in f"{word} "]
+    found = [""] * (2 * len(words) + 1)
+    for block in Levenshtein.opcodes(given, read):
+        part, place = read[block.dest_start : block.dest_end], block.src_start
+        if block.tag == "insert":
+            for number, piece in divided(part, given[:place][-1:], given[place : place + 1], owner[place] if given else 0):
+                found[number] += piece
+        else:
+            for number, character in zip(owner[place:], part, strict=False):
+                found[number] += character
+    parts = [" ".join(part.split()) for part in found]
+    return Pairing(tuple(parts[1::2]), tuple(parts[::2]))
+
+
+def divided(part: str, before: str, after: str, owner: int) -> tuple[tuple[int, str], ...]:
+    """Who owns what was read between two characters of the given text; `owner` has the place behind the first of them.
+
+    Words have odd numbers, the gaps around them even ones.
+    """
+    if before.strip() and after.strip():
+        return ((owner, part),)
+    if before.strip():
+        head, space, tail = part.partition(" ")
+        return (owner, head), (owner + 1, space + tail)
+    if after:
+        head, space, tail = part.rpartition(" ")
+        return (owner - 1, head + space), (owner, tail)
+    return ((owner, part),)

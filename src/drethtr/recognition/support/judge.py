@@ -1,0 +1,64 @@
+"""From probabilities to verdicts: what is said of each word of a text, with its place and the reason."""
+
+from collections.abc import Iterator
+
+from drethtr.recognition.support.checker import WeighedText
+from drethtr.recognition.support.evidence import Edges, TextEvidence
+from drethtr.recognition.support.fit import SupportFit
+from drethtr.recognition.support.given import UNKNOWN
+from drethtr.recognition.support.verdict import DOUBTED, CheckedWord, Kind, TextCheck
+
+
+def judge_text(weighed: WeighedText, fit: SupportFit, least: float = DOUBTED) -> TextCheck:
+    """What the ink says of each word of a text, and of what is missing; what is less probable than `least` is doubtful."""
+    if weighed.evidence is None:
+        return TextCheck(weighed.given.text, tuple(unjudged(weighed)), 0.0, weighed.read.text)
+    words, probability = judged(weighed, weighed.evidence, fit, least), fit.of_line(weighed.evidence)
+    return TextCheck(weighed.given.text, tuple(words), probability, weighed.read.text)
+
+
+def unjudged(weighed: WeighedText) -> Iterator[CheckedWord]:
+    """The words of a text that cannot be held against its line: none of them is supported."""
+    for word in weighed.given.words:
+        yield CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, float(weighed.width), weighed.reason)
+
+
+def judged(
+    weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float
+) -> Iterator[CheckedWord]:
+    """The words of a text, and the gaps where something is missing, in order."""
+    supported, complete = fit.of_words(evidence).tolist(), fit.of_gaps(evidence).tolist()
+    for number in range(len(evidence.given.words) + 1):
+        if complete[number] < least:
+            yield omission(weighed, evidence, number, complete[number])
+        if number < len(evidence.given.words):
+            yield verdict(weighed, evidence, number, supported[number], least)
+
+
+def omission(weighed: WeighedText, evidence: TextEvidence, gap: int, probability: float) -> CheckedWord:
+    """Something that the text leaves out."""
+    read = evidence.pairing.gaps[gap]
+    reason = f"the image reads {read!r} here" if read else "there is writing here that the text does not account for"
+    return CheckedWord("", probability, Kind.OMITTED, read, *in_pixels(weighed, evidence.gap_edges[gap]), reason)
+
+
+def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability: float, least: float) -> CheckedWord:
+    """A word of a text."""
+    text, read = evidence.given.words[word], evidence.pairing.words[word]
+    places = in_pixels(weighed, evidence.word_edges[word])
+    if probability >= least:
+        return CheckedWord(text, probability, Kind.SUPPORTED, "", *places)
+    if UNKNOWN in evidence.given.written[word]:
+        reason = "it has characters that the model cannot read" + (f"; the image reads {read!r}" if read else "")
+        return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, reason)
+    if not read:
+        return CheckedWord(text, probability, Kind.INVENTED, "", *places, "there is no writing left for it")
+    if read == evidence.given.written[word]:
+        return CheckedWord(text, probability, Kind.UNSUPPORTED, "", *places, "it can be read here, but the ink is unclear")
+    return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, f"the image reads {read!r}")
+
+
+def in_pixels(weighed: WeighedText, edges: Edges) -> tuple[float, float]:
+    """Edges on the image of the weighed."""
+    left, right = (min(edge * weighed.scale, float(weighed.width)) for edge in edges)
+    return left, right

@@ -1,0 +1,88 @@
+"""What a check returns: each word of a text with the probability that the ink supports it, and what is missing."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+DOUBTED = 0.5
+"""A word that is less likely than this to be supported is listed as doubtful."""
+
+
+class Kind(StrEnum):
+    """What is wrong with a word.
+
+    SUPPORTED    nothing that the ink tells
+    UNSUPPORTED  the ink reads otherwise
+    INVENTED     there is no ink for it
+    OMITTED      there is ink that the text says nothing about
+    """
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    INVENTED = "invented"
+    OMITTED = "omitted"
+
+
+@dataclass(frozen=True)
+class CheckedWord:
+    """A word of a text, or a place where words are missing from it: its `text` is then empty.
+
+    probability  that the ink supports it, or that nothing is missing
+    instead      what the image reads as, if it is something else
+    left, right  its edges in pixels from the left of the image
+    reason       why it is doubtful, for people; empty for a supported word
+    """
+
+    text: str
+    probability: float
+    kind: Kind
+    instead: str
+    left: float
+    right: float
+    reason: str = ""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the ink does not support it."""
+        return self.kind is not Kind.SUPPORTED
+
+
+@dataclass(frozen=True)
+class TextCheck:
+    """A text of a line held against its image.
+
+    words        its words in order, and what is missing between them
+    probability  that all of it is right, and nothing is missing
+    reading      the text that was read there without knowing this one
+    """
+
+    text: str
+    words: tuple[CheckedWord, ...]
+    probability: float
+    reading: str
+
+    @property
+    def doubts(self) -> tuple[CheckedWord, ...]:
+        """What the ink does not support, the least likely first."""
+        return tuple(sorted((word for word in self.words if word.doubtful), key=lambda word: word.probability))
+
+    def to_json(self) -> dict[str, Any]:
+        """The same in plain values: edges in pixels from the left of the image, probabilities from 0 to 1."""
+        return {
+            "text": self.text,
+            "probability": round(self.probability, 4),
+            "reading": self.reading,
+            "words": [
+                {
+                    "text": word.text,
+                    "probability": round(word.probability, 4),
+                    "kind": word.kind.value,
+                    "instead": word.instead,
+                    "reason": word.reason,
+                    "left": round(word.left, 1),
+                    "right": round(word.right, 1),
+                }
+                for word in self.words
+            ],
+        }
