@@ -37,6 +37,7 @@ def grows_evenly(work: Callable[[int], object]) -> bool:
     return any((large := seconds(LARGE)) < BLINK or large < MOST * seconds(SMALL) for _ in range(2))
 
 
+CALLS = [f"re.{name}" for name in ("search", "finditer", "findall", "sub", "split")]
 CODE = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
 
 
@@ -51,10 +52,12 @@ def patterns() -> Iterator[str]:
             if isinstance(value, re.Pattern) and is_searched(name):
                 yield as_text(value.pattern)
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-                pattern = node.args[0]
-                if ast.unparse(node.func).startswith("re.") and isinstance(pattern, ast.Constant):
-                    yield as_text(pattern.value)
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func) in CALLS
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                yield as_text(node.args[0].value)
 
 
 def is_searched(name: str) -> bool:
