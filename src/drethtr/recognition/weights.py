@@ -14,7 +14,7 @@ from safetensors import SafetensorError, deserialize, safe_open
 from safetensors.numpy import save_file
 
 from drethtr.base.atomic import atomic_write
-from drethtr.base.errors import CheckpointError
+from drethtr.base.errors import CheckpointError, first_line
 
 Array = NDArray[Any]
 Weights = Mapping[str, Array]
@@ -97,7 +97,7 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> 
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
             save_file(contiguous, unfinished, dict(metadata))
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"cannot write {path}: {error}") from error
+        raise CheckpointError(f"cannot write {path}: {first_line(error)}") from error
 
 
 def quantize(weights: Weights) -> dict[str, Array]:

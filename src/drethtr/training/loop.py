@@ -13,7 +13,6 @@ import torch
 from torch import nn
 
 from drethtr.base import config
-from drethtr.base.atomic import remove_unfinished
 from drethtr.base.errors import ConfigError
 from drethtr.network.backend import fresh_network, with_network
 from drethtr.network.network import DRetHTR
@@ -80,8 +79,6 @@ def train(
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
-    if devices.leads:
-        remove_unfinished(output)
     journal = Diary(output, run.samples, progress.samples) if devices.leads else Journal()
     journal.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {model.tokenizer.size} tokens")
     with closing(journal):
