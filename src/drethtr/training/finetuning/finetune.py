@@ -12,7 +12,7 @@ from shutil import rmtree
 import numpy as np
 
 from drethtr.base import config
-from drethtr.base.atomic import atomic_write
+from drethtr.base.atomic import atomic_write, remove_unfinished
 from drethtr.base.errors import ConfigError
 from drethtr.base.lock import claimed
 from drethtr.evaluation.compare import Difference, paired
@@ -109,6 +109,8 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     Returns:
         Whether to train in bfloat16, which was measured when the folder was created.
     """
+    for place in (folder, *folder.glob("*_lines")):
+        remove_unfinished(place)
     plan = folder / PLAN
     wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
     if not plan.exists():
