@@ -55,7 +55,12 @@ def fresh_model(network: NetworkConfig, tokenizer: Tokenizer, preparation: Prepa
 
 @pytest.fixture
 def tiny_model() -> Model:
-    """A small model with random weights that can be told apart from silence: its outputs vary."""
+    """A small model with random weights that can be told apart from silence."""
+    return varied_model()
+
+
+def varied_model() -> Model:
+    """A small model with random weights, whose outputs vary."""
     torch.manual_seed(0)
     tokenizer = Characters.learn(["abcdefghij klmnop"])
     network = fresh_network(TINY, tokenizer)

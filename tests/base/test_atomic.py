@@ -1,8 +1,14 @@
 """A file is whole or as it was."""
 
-import pytest
+import os
+import subprocess
+import sys
+from pathlib import Path
 
-from drethtr.base.atomic import atomic_write, remove_unfinished
+import pytest
+from programs import source_first
+
+from drethtr.base.atomic import atomic_write, remove_unfinished, tidied
 
 
 def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
@@ -70,14 +76,101 @@ def test_a_link_stays_and_its_file_is_written(there, tmp_path):
     assert sorted(tmp_path.rglob("*")) == [file, link.parent, link]
 
 
-def test_what_a_killed_program_left_can_be_removed(tmp_path):
-    """And nothing else."""
-    own = [tmp_path / name for name in ("file", "thesis.unfinished", ".notes.unfinished")]
+HALF_WAY = """
+import os, sys, time
+from pathlib import Path
+from drethtr.base.atomic import atomic_write
+with atomic_write(Path(sys.argv[1])) as unfinished:
+    unfinished.write_text("half")
+    unfinished.with_name(".tmpAbCdEf").write_text("as a library calls its own")
+    print("half", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def half_way(tmp_path):
+    """A program that is writing a file."""
+    command = [sys.executable, "-c", HALF_WAY, tmp_path / "file"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **source_first()}) as program:
+        assert program.stdout.readline()
+        yield program
+        program.kill()
+
+
+def test_the_next_program_removes_what_a_killed_one_left_and_nothing_else(half_way, tmp_path):
+    own = [tmp_path / name for name in (".notes.unfinished", "file", "thesis.unfinished")]
     for path in own:
         path.touch()
-    writing = atomic_write(tmp_path / "file")
-    writing.__enter__()  # and no more: the program is killed
+    remove_unfinished(tmp_path)  # the program still lives
     assert len(list(tmp_path.iterdir())) == 4
-    remove_unfinished(tmp_path)
-    assert sorted(tmp_path.iterdir()) == sorted(own)
+    half_way.kill()
+    half_way.wait()
+    assert len(list(tmp_path.iterdir())) == 4
+    tidied.cache_clear()  # as in a new program
+    with atomic_write(tmp_path / "file") as unfinished:
+        unfinished.write_text("whole")
+    assert sorted(tmp_path.iterdir()) == own and own[1].read_text() == "whole"
     remove_unfinished(tmp_path / "missing")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="descriptors are looked up in /proc")
+def test_a_loss_of_power_leaves_the_old_file_or_the_new_one(tmp_path, monkeypatch):
+    """What was not flushed is lost: bytes of a file, and names in a folder. Any of it may be written all the same."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    on_disk, renamed, seen = {path.stat().st_ino: "old"}, [path.stat().st_ino], []
+
+    def look():
+        seen.extend(on_disk.get(file, "lost") for file in renamed)
+
+    def fsync(descriptor):
+        place = Path(f"/proc/self/fd/{descriptor}").resolve()
+        look()
+        if place.is_file():
+            on_disk[place.stat().st_ino] = place.read_text()
+        else:
+            del renamed[:-1]
+        look()
+
+    replace = os.replace
+
+    def replaced(source, target):
+        renamed.append(Path(source).stat().st_ino)  # the disk has one of these names
+        replace(source, target)
+        look()
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replaced)
+    with atomic_write(path) as unfinished:
+        unfinished.write_text("new")
+        look()
+    assert set(seen) == {"old", "new"} and [on_disk[file] for file in renamed] == ["new"]
+
+
+def test_a_write_protected_file_is_left_alone(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(0o444)
+    with pytest.raises(PermissionError, match="it is write-protected"), atomic_write(path):
+        pass
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_with_other_names_is_left_alone(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    (tmp_path / "other").hardlink_to(path)
+    with pytest.raises(OSError, match="2 names"), atomic_write(path):
+        pass
+    assert path.read_text() == (tmp_path / "other").read_text() == "old"
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only the superuser writes files of others")
+def test_a_file_keeps_its_owner(tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    os.chown(path, 1234, 1234)
+    with atomic_write(path) as unfinished:
+        unfinished.write_text("new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)

@@ -237,6 +237,11 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"house\.toml: not valid TOML: .*line 2"):
         read(tmp_path, 'street = "a"\nnumber = = 3')
     (tmp_path / "latin.toml").write_bytes('street = "Straße"'.encode("latin-1"))
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 3000)
+    with pytest.raises(ConfigError, match=r"deep\.toml: not valid TOML: .*recursion"):
+        load(House, tmp_path / "deep.toml")
+    with pytest.raises(ConfigError, match="--set a: its value is nested too deeply"):
+        read(tmp_path, "", "a=" + "[" * 3000)
     with pytest.raises(ConfigError, match=r"latin\.toml: not valid TOML"):
         load(House, tmp_path / "latin.toml")
 

@@ -199,7 +199,8 @@ def test_a_second_run_of_a_job_leaves_the_first_its_files(tiny_path, tmp_path):
     running = job.run(Here(), load)
     next(running)
     unfinished, own = out / f".{'0f' * 16}.unfinished", out / "thesis.unfinished"
-    for file in (unfinished, own):
+    unfinished.mkdir()
+    for file in (unfinished / "file", own):
         file.write_bytes(b"half")
     open_job([path], str(out), load(), Columns(), rows_per_part=4)
     assert unfinished.exists()
@@ -226,7 +227,7 @@ def test_a_stopped_job_goes_on(read, tiny_path, tmp_path, monkeypatch):
     out = tmp_path / "out"
     whole, kept = table(out), (out / "part-000000.parquet").stat().st_ino
     (out / "part-000001.parquet").unlink()
-    (out / f".{'0' * 32}.unfinished").write_bytes(b"half")
+    (out / f".{'0' * 32}.unfinished").mkdir()
     assert [outcome.number for outcome in read(path, rows_per_part=6)] == [1]
     assert table(out) == whole and (out / "part-000000.parquet").stat().st_ino == kept
     assert sorted(file.name for file in out.iterdir()) == ["_job.json", *(f"part-00000{n}.parquet" for n in range(4))]

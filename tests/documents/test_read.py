@@ -41,7 +41,7 @@ def test_an_image_that_claims_to_be_endless_is_damaged(tmp_path):
     endless = before[:-4] + b"\0\0\0\1jp2h" + (2**62).to_bytes(8, "big") + after
     (tmp_path / "a.jp2").write_bytes(endless)
     for read in (read_page, open_pages, load_line):
-        with pytest.raises(DataError, match=r"a\.jp2: cannot be read as an image"):
+        with pytest.raises(DataError, match=r"a\.jp2: .*takes more memory to decode than there is"):
             read(tmp_path / "a.jp2")
 
 
@@ -60,8 +60,8 @@ def test_the_size_of_an_image_is_in_its_header(tmp_path, ending, monkeypatch):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"hello", "neither PAGE XML, ALTO, JSON nor an image in a supported format"),
-        (b"", "neither PAGE XML, ALTO, JSON nor an image in a supported format"),
+        (b"hello", "neither PAGE XML, ALTO nor JSON, and not an image in a supported format"),
+        (b"", "neither PAGE XML, ALTO nor JSON, and not an image in a supported format"),
         (b"<mets/>", "neither PAGE XML nor ALTO: the root element is 'mets'"),
         (b"<PcGts/>", "PAGE XML with unknown namespace ''"),
         (b"{", "not valid JSON"),

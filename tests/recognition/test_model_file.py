@@ -15,7 +15,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.network.backend import network_of
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import SHIPPED, Model, load_model, save_card, save_model, weights_hash
+from drethtr.recognition.model_file import SHIPPED, Model, load_model, save_card, save_model, save_trust, weights_hash
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.research.published_decoding import PublishedBeam
@@ -324,3 +324,22 @@ def test_a_model_is_named_by_its_card_and_hash(tiny_model) -> None:
     assert replace(tiny_model, card={}).identity == tiny_model.hash[:12]
     assert replace(tiny_model, card={"name": "a\x1b[31mb"}).identity.startswith("a [31mb ")
     assert replace(tiny_model, card={"name": "two\nlines"}).identity.startswith("two lines ")
+
+
+def test_what_was_learned_of_another_model_is_not_saved_into_it(tiny_model, tiny_path):
+    """The file was replaced while the model that was in it was being measured."""
+    name, weight = next(iter(tiny_model.weights.items()))
+    before = load_model(tiny_path)
+    save_model(replace(tiny_model, weights={**tiny_model.weights, name: weight + 1}), tiny_path)
+    with pytest.raises(CheckpointError, match="was replaced by another model meanwhile; start again"):
+        save_trust(tiny_path, Trust(), tiny_path, of=before)
+    save_trust(tiny_path, Trust(), tiny_path, of=load_model(tiny_path))
+
+
+def test_half_of_a_model_is_refused_wherever_it_ends(tiny_path, tmp_path):
+    whole = tiny_path.read_bytes()
+    half = tmp_path / "half.safetensors"
+    for length in (0, 7, 8, 100, len(whole) // 2, len(whole) - 1):
+        half.write_bytes(whole[:length])
+        with pytest.raises(CheckpointError, match=r"half\.safetensors: not a whole safetensors file"):
+            load_model(half)

@@ -1,14 +1,31 @@
-"""Atomic files: complete or absent, whenever the writing program is stopped."""
+"""Atomic files: complete or absent, whenever the writing program or the machine is stopped.
 
+A file is written in a hidden folder beside its place, `.0123….unfinished`, which its program keeps locked. What killed
+programs have left there is recognized by the missing lock, and removed by the next one that writes beside it.
+"""
+
+import os
 import re
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EACCES, EMLINK
+from functools import cache
 from pathlib import Path
-from stat import S_IMODE
+from shutil import rmtree
+from stat import S_IMODE, S_ISREG
+from typing import BinaryIO
 from uuid import uuid4
 
+from drethtr.base.lock import locked
+
 UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
-"""The pattern of temporary names of incomplete files."""
+"""The pattern of names of folders of incomplete files, and of incomplete files elsewhere than on a disk."""
+
+LOCK, FILE = "lock", "file"
+"""What such a folder contains."""
+
+WRITABLE = 0o222
 
 
 def unfinished_name() -> str:
@@ -18,30 +35,111 @@ def unfinished_name() -> str:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary file beside `path`, which replaces it at the end of the block and is removed after an error.
+    """Yield a temporary file, which replaces `path` at the end of the block and is removed after an error.
 
-    The folder is created if it is missing. The mode of a replaced file is kept; a new file gets the default mode, even
-    if a
-    library restricts it. For a link, its target is written.
+    The folder is created if it is missing. When the block ends, the file is on the disk, and survives a loss of power.
+    Owner and mode of a replaced file are kept; a new file gets the default mode, even if a library restricts it. For a
+    link, its target is written.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: if it cannot be written, is write-protected, or has other names (hard links).
     """
     path = path.resolve()
+    check_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(unfinished_name())
-    try:
+    tidied(path.parent)
+    with own_folder(path.parent) as folder:
+        unfinished = folder / FILE
         unfinished.touch()
-        mode = S_IMODE((path if path.exists() else unfinished).stat().st_mode)
+        before = (path if path.exists() else unfinished).stat()
         yield unfinished
-        unfinished.chmod(mode)
+        unfinished.chmod(S_IMODE(before.st_mode))
+        keep_owner(unfinished, before)
+        flush(unfinished)
         unfinished.replace(path)
+        if sys.platform != "win32":  # where folders cannot be opened
+            flush(path.parent)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to replace a file that its owner protects, or one with other names, which would keep the old content.
+
+    Raises:
+        PermissionError: if it is write-protected, even if this user could replace it.
+        OSError: if it has hard links.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return
+    if not S_ISREG(found.st_mode):
+        return
+    if not found.st_mode & WRITABLE or not os.access(path, os.W_OK):
+        raise PermissionError(EACCES, "it is write-protected", str(path))
+    if found.st_nlink > 1:
+        others = f"it has {found.st_nlink} names (hard links), and the others would keep the old content"
+        raise OSError(EMLINK, f"{others}; copy it to a file of its own", str(path))
+
+
+@contextmanager
+def own_folder(parent: Path) -> Iterator[Path]:
+    """A new hidden folder, which is locked, and removed at the end."""
+    lock: BinaryIO | None = None
+    while lock is None:  # another program may take a new folder for a stray one until it is locked
+        folder = parent / unfinished_name()
+        folder.mkdir()
+        try:
+            lock = locked(folder / LOCK)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            break  # without locks, what is left by killed programs cannot be recognized
+    try:
+        yield folder
     finally:
-        unfinished.unlink(missing_ok=True)
+        if lock is not None and sys.platform == "win32":
+            lock.close()
+        rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            lock.close()
 
 
-def remove_unfinished(folder: Path) -> None:
-    """Remove the temporary files of killed programs in a folder; no program may be writing there."""
-    for path in folder.glob(".*.unfinished"):
-        if UNFINISHED.fullmatch(path.name):
-            path.unlink(missing_ok=True)
+def remove_unfinished(parent: Path) -> None:
+    """Remove what killed programs have left in a folder."""
+    for folder in parent.glob(".*.unfinished"):
+        if not (UNFINISHED.fullmatch(folder.name) and folder.is_dir()):
+            continue
+        with suppress(OSError):
+            lock = locked(folder / LOCK)
+            if lock is None:
+                continue
+            if sys.platform == "win32":
+                lock.close()
+            rmtree(folder, ignore_errors=True)
+            lock.close()
+
+
+tidied = cache(remove_unfinished)
+"""The same, once for each folder."""
+
+
+def keep_owner(path: Path, owner: os.stat_result) -> None:
+    """Give a file the owner and group of another one, as far as this user may."""
+    own = path.stat()
+    if sys.platform != "win32" and (own.st_uid, own.st_gid) != (owner.st_uid, owner.st_gid):
+        with suppress(PermissionError):
+            os.chown(path, owner.st_uid, owner.st_gid)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        if sys.platform == "darwin":
+            import fcntl
+
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync leaves it in the cache of the disk
+        else:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

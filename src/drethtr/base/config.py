@@ -32,7 +32,7 @@ def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Confi
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
     for override in overrides:
         set_value(data, override)
@@ -62,6 +62,8 @@ def set_value(data: dict[str, Any], override: str) -> None:
         place[key] = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         place[key] = value  # a bare word is treated as a string
+    except RecursionError as error:
+        raise ConfigError(f"--set {name}: its value is nested too deeply") from error
 
 
 def key_in(place: Any, name: str) -> str | int:

@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drethtr.base.atomic import UNFINISHED, atomic_write, unfinished_name
+from drethtr.base.atomic import UNFINISHED, atomic_write, remove_unfinished, unfinished_name
 from drethtr.base.errors import DataError, first_line
 from drethtr.lines.urls import Location, locate
 
@@ -161,12 +161,17 @@ class Output:
     def clear(self, *, everything: bool) -> None:
         """Remove the files of killed workers, or `everything` that a job has written; nothing else.
 
-        Files of active workers look the same, so none may be running. The settings are removed last, so that an
-        interrupted
-        removal leaves a job.
+        Elsewhere than on a disk, files of active workers look the same, so none may be running. The settings are
+        removed last, so that an interrupted removal leaves a job.
         """
+        from fsspec.implementations.local import LocalFileSystem
+
         for below in ((QUARANTINE,), ()):
+            system, path = self.at(*below)
+            if isinstance(system, LocalFileSystem):
+                remove_unfinished(Path(path))
             for name in sorted(self.names(*below), key=lambda name: name == JOB):
                 written = name == JOB or WRITTEN.fullmatch(name)
-                if UNFINISHED.fullmatch(name) or (everything and written):
+                unfinished = UNFINISHED.fullmatch(name) and not isinstance(system, LocalFileSystem)
+                if unfinished or (everything and written):
                     self.remove(*below, name)

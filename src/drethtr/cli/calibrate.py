@@ -38,6 +38,7 @@ def calibrate(
     """
     from tqdm import tqdm
 
+    from drethtr.base.lock import claimed
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
     from drethtr.lines.sources import open_all
@@ -49,7 +50,7 @@ def calibrate(
     refuse_places(target)
     refuse_existing(target, force=force)
     chosen = [(strategy_named(name),) for name in decoder or ()]
-    loaded, where = load_model(model), device_named(device)
+    where = device_named(device)
     samples = to_read(open_all(data), limit, seed)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(
@@ -57,11 +58,12 @@ def calibrate(
             f"{fit.TO_CALIBRATE}, better on some hundreds: give more lines that were never trained or tested on"
         )
     fits: list[Fit] = []
-    with tqdm(
-        total=len(samples) * fit.passes(loaded, len(samples), chosen, device=where), unit="line", disable=None
-    ) as bar:
-        calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=where, threads=threads)
-    save_trust(model, calibrated.trust, target)
+    with claimed(target):
+        loaded = load_model(model)
+        passes = fit.passes(loaded, len(samples), chosen, device=where)
+        with tqdm(total=len(samples) * passes, unit="line", disable=None) as bar:
+            calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=where, threads=threads)
+        save_trust(model, calibrated.trust, target, of=loaded)
     trust = calibrated.trust
     typer.echo(f"{target}: calibrated on {len(samples):,} lines")
     if trust.strategy is not None:

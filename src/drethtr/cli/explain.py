@@ -26,7 +26,7 @@ def explain(
     it remembers the text.
     """
     from drethtr.documents.writers.text import marked
-    from drethtr.images.line import load_line
+    from drethtr.images.line_file import open_line
     from drethtr.pages.place import transcription_without_places
     from drethtr.pages.unlabelled import refuse_page
     from drethtr.pictures.explanation import draw
@@ -35,7 +35,7 @@ def explain(
     refuse_ending(output, ".svg", ".png")
     refuse_results(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
-    pixels = load_line(line)
+    pixels = open_line(line)
     explanation = told(load_recognizer(model, decoder, device, precision, threads=threads), pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {marked(transcription_without_places(explanation.reading))}")

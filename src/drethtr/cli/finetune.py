@@ -71,7 +71,7 @@ def finetune(
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.training import finetuning
 
-    refuse(output, model, force=force)
+    refuse(output, model, force=force, resume=resume)
     plan = finetuning.Plan(
         data=tuple(data),
         model=str(model or SHIPPED),
@@ -98,14 +98,15 @@ def finetune(
     typer.echo(summary(material, outcome, output))
 
 
-def refuse(output: Path, model: Path | None, *, force: bool) -> None:
+def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> None:
     """Refuse a place for the result that cannot be right, before any work is done."""
-    from drethtr.training.finetuning.finetune import folder_of
+    from drethtr.training.finetuning.finetune import PLAN, folder_of
 
     if output.suffix != ".safetensors":
         raise DataError(f"{output}: the name of the file to write must end in .safetensors")
     refuse_places(output)
-    refuse_existing(output, force=force, inputs=[str(model)] if model is not None else [])
+    own = resume and (folder_of(output) / PLAN).exists()  # a run that was stopped after it wrote its result
+    refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])
     if (folder := folder_of(output)).is_file():
         raise DataError(f"{folder} is a file, and would be the folder of the run; rename it, or name another --output")
 

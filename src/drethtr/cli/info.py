@@ -54,7 +54,7 @@ def info(
     except CheckpointError as error:
         raise error.of(path) from error
     if add:
-        found = extend_card(found, path, add, force=force)
+        found = extend_card(path, add, force=force)
     if check:
         report_gaps(found, path)
         return
@@ -62,22 +62,26 @@ def info(
         typer.echo(line.translate(CONTROL))
 
 
-def extend_card(model: "Model", path: Path, files: Sequence[Path], *, force: bool) -> "Model":
+def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
     """Add the entries of some files to the card of the model in `path`; figures only if this model was measured.
 
     Figures on fewer lines than those they replace need `force`.
     """
+    from drethtr.base.lock import claimed
+    from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.model_file import save_card
     from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
 
-    card = model.card
-    for entries in map(read_additions, files):
-        if "evaluation" in entries:
-            refuse_foreign(entries["evaluation"], model)
-            if not force:
-                refuse_fewer(entries["evaluation"], model)
-        card = with_entries(card, entries)
-    save_card(path, card)
+    with claimed(path):
+        model = load_named(path, None)  # another program may have changed it until now
+        card = model.card
+        for entries in map(read_additions, files):
+            if "evaluation" in entries:
+                refuse_foreign(entries["evaluation"], model)
+                if not force:
+                    refuse_fewer(entries["evaluation"], model)
+            card = with_entries(card, entries)
+        save_card(path, card)
     return replace(model, card=card)
 
 

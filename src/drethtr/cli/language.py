@@ -80,7 +80,7 @@ def language(
         names.append("the n-grams that it had")
         order = order or loaded.ngrams.order
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
-    save_ngrams(model, ngrams, target)
+    save_ngrams(model, ngrams, target, of=loaded)
     typer.echo(f"{target}: {ngrams}, from {' and '.join(names)}")
     typer.echo(f"They get a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
 

@@ -95,6 +95,8 @@ def parse(data: bytes, name: str) -> Markup:
         raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8") from error
     except UnicodeError as error:
         raise DataError(f"{name}: declared as {encoding} but encoded otherwise: {error}") from error
+    if b"\0" in utf8:  # expat would take it for UTF-16, whatever it is told
+        raise DataError(f"{name}: contains NUL characters, as UTF-32 does; save it as UTF-8")
     builder = TreeBuilder(utf8, name)
     parser = expat.ParserCreate("utf-8", " ")
     parser.namespace_prefixes = True
@@ -107,7 +109,8 @@ def parse(data: bytes, name: str) -> Markup:
         parser.Parse(utf8, True)
     except expat.ExpatError as error:
         raise DataError(f"{name}: not well-formed XML: {error}") from error
-    assert builder.root is not None
+    if builder.root is None:
+        raise DataError(f"{name}: not well-formed XML: it has no root element")
     return Markup(builder.root, utf8, encoding, mark)
 
 
@@ -153,8 +156,8 @@ class TreeBuilder:
         self.elements += 1
         if self.elements > MAX_ELEMENTS or len(self.opened) >= MAX_DEPTH:
             raise DataError(f"{self.name}: refused because it exceeds {MAX_ELEMENTS:,} elements or {MAX_DEPTH} levels")
-        matched = TAG.match(self.utf8, start)
-        assert matched is not None
+        if (matched := TAG.match(self.utf8, start)) is None:
+            raise DataError(f"{self.name}: not well-formed XML: no tag at byte {start:,}")
         namespace, local, prefix = split_name(tag)
         plain = {key: value for key, value in attributes.items() if " " not in key}
         element = Element(local, namespace, prefix, plain, start, matched.end())
@@ -213,7 +216,8 @@ def apply(utf8: bytes, edits: Iterable[Edit]) -> bytes:
     """The bytes after all edits, which must not overlap."""
     parts, done = [], 0
     for start, end, new in sorted(edits):
-        assert start >= done
+        if start < done:
+            raise ValueError(f"two changes overlap at byte {start}")
         parts += [utf8[done:start], new]
         done = end
     return b"".join([*parts, utf8[done:]])

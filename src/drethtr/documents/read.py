@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image, UnidentifiedImageError
-
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import image_beside
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
@@ -15,7 +13,8 @@ from drethtr.documents.page import Page
 from drethtr.documents.readers import alto, page_xml
 from drethtr.documents.readers.json import read_json
 from drethtr.documents.readers.parsed import Parsed, SizeOf
-from drethtr.images.file import DECODING_ERRORS, upright_size
+from drethtr.images.page import PageSource
+from drethtr.images.page_file import is_pdf
 
 SPACE = b" \t\r\n"
 
@@ -111,10 +110,9 @@ def image_size(path: Path) -> tuple[int, int]:
     Raises:
         DataError: if it is not an image.
     """
+    if is_pdf(path):
+        raise DataError("a PDF; expected PAGE XML, ALTO, JSON or an image", path)
     try:
-        with Image.open(path) as image:
-            return upright_size(image)
-    except UnidentifiedImageError as error:
-        raise DataError(f"{path}: neither PAGE XML, ALTO, JSON nor an image in a supported format") from error
-    except DECODING_ERRORS as error:
-        raise DataError(f"{path}: cannot be read as an image: {error}") from error
+        return PageSource(path).size()
+    except DataError as error:
+        raise DataError(f"neither PAGE XML, ALTO nor JSON, and {error.reason}", path) from error

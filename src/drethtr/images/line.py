@@ -96,6 +96,8 @@ def decoding(name: str) -> Iterator[None]:
             "(also HEIC photos from phones)",
             name,
         ) from error
+    except MemoryError as error:
+        raise DataError("takes more memory to decode than there is; scale the image down", name) from error
     except DECODING_ERRORS as error:
         raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
 

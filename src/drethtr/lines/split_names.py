@@ -20,7 +20,7 @@ SPLITS = {
     split: re.compile(rf"(?<![^\W_])(?:{'|'.join(words)})(?![^\W_])|(?<![^.]){SHORT[split]}(?![^.])", re.IGNORECASE)
     for split, words in SPLIT_WORDS.items()
 }
-SHARD = re.compile(r"\d+-of-\d+$")
+SHARD = re.compile(r"(?<!\d)\d+-of-\d+$")
 SEPARATORS = "._- "
 
 

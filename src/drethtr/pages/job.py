@@ -19,7 +19,7 @@ from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes
 from drethtr.documents.update import update
-from drethtr.images.page import is_pdf
+from drethtr.images.page_file import is_pdf
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.place import Witness, nobody

@@ -10,7 +10,8 @@ from drethtr.documents.document import Scan
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line, is_line_shaped
-from drethtr.images.page import PageSource, is_pdf, open_pages
+from drethtr.images.page import PageSource, open_pages
+from drethtr.images.page_file import is_pdf
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Endings of files that describe a page; its image is another file."""

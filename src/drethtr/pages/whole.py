@@ -4,7 +4,8 @@ import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, Region, TextLine
-from drethtr.images.line import Line, load_line
+from drethtr.images.line import Line
+from drethtr.images.line_file import open_line
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import FOOT
 from drethtr.layout.whole import Whole
@@ -23,7 +24,7 @@ def read_whole(original: Original, recognizer: Recognizer, witness: Witness = no
         DataError: if the image is damaged, not the one that was described, or too long for its height.
     """
     source = original.source
-    line = load_line(source.path if original.is_alone else source.grey())
+    line = open_line(source.path if original.is_alone else source.grey())
     given = original.given_for(line)
     height, width = line.shape
     try:

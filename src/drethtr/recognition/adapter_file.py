@@ -26,8 +26,8 @@ from drethtr.recognition.weights import (
     Weights,
     check_finite,
     in_float32,
+    read_file,
     read_metadata,
-    read_tensors,
     write_tensors,
 )
 
@@ -77,12 +77,12 @@ def load_adapter(path: Path) -> Adapter:
     Raises:
         CheckpointError: if the file cannot be used, saying why.
     """
-    metadata = read_metadata(path)
+    tensors, metadata = read_file(path)
     if ADAPTER not in metadata:
         raise CheckpointError(f"{path}: not an adapter")
     header = parse_header(path, metadata, ADAPTER)
     try:
-        changes = {name: in_float32(factor) for name, factor in read_tensors(path).items()}
+        changes = {name: in_float32(factor) for name, factor in tensors.items()}
         check_finite(changes)
         trust = config.from_dict(Trust, header["trust"])
         base, beside = str(header["base"]), Path(str(header["beside"])).name

@@ -24,8 +24,7 @@ from drethtr.recognition.weights import (
     Weights,
     dequantize,
     quantize,
-    read_metadata,
-    read_tensors,
+    read_file,
     write_tensors,
 )
 from drethtr.text import Tokenizer
@@ -118,27 +117,46 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
     write_tensors(tensors, path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
-def save_trust(source: Path, trust: Trust, path: Path) -> None:
+def save_trust(source: Path, trust: Trust, path: Path, *, of: Model | None = None) -> None:
     """Copy a model file with another trust; its weights keep their bytes.
 
+    Args:
+        of: The model that was measured to learn the trust.
+
     Raises:
-        CheckpointError: if `source` cannot be used.
+        CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
     """
-    tensors, metadata = read_tensors(source), read_metadata(source)
+    tensors, metadata = read_file(source)
+    refuse_changed(source, tensors, of)
     header = read_header(source, metadata) | {"trust": config.to_dict(trust)}
     write_tensors(tensors, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
-def save_ngrams(source: Path, ngrams: NGrams, path: Path) -> None:
+def save_ngrams(source: Path, ngrams: NGrams, path: Path, *, of: Model | None = None) -> None:
     """Copy a model file with other n-grams; its weights keep their bytes, and it has to be calibrated again.
 
+    Args:
+        of: The model whose alphabet the n-grams are in.
+
     Raises:
-        CheckpointError: if `source` cannot be used.
+        CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
     """
-    tensors, metadata = read_tensors(source), read_metadata(source)
+    tensors, metadata = read_file(source)
+    refuse_changed(source, tensors, of)
     header = read_header(source, metadata) | {"trust": {}, "ngrams": ngrams.order}
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
     write_tensors(weights | named(ngrams), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+
+
+def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
+    """Refuse a file that was replaced while something was learned about the model in it.
+
+    Raises:
+        CheckpointError: saying so.
+    """
+    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
+    if model is not None and weights_hash(dequantize(weights)) != weights_hash(model.weights):
+        raise CheckpointError(f"{source}: was replaced by another model meanwhile; start again")
 
 
 def named(ngrams: NGrams) -> dict[str, Array]:
@@ -152,7 +170,7 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
     Raises:
         CheckpointError: if the file cannot be used.
     """
-    tensors, metadata = read_tensors(path), read_metadata(path)
+    tensors, metadata = read_file(path)
     kind = ADAPTER if ADAPTER in metadata else MODEL
     header = parse_header(path, metadata, kind) | {"card": dict(card)}
     write_tensors(tensors, path, metadata | {kind: json.dumps(header, ensure_ascii=False)})
@@ -192,9 +210,8 @@ def load_model(path: Path) -> Model:
         CheckpointError: if the file cannot be used, saying why. Whether the weights are those of the network is seen
             when a backend builds it.
     """
-    metadata = read_metadata(path)
+    tensors, metadata = read_file(path)
     header = read_header(path, metadata)
-    tensors = read_tensors(path)
     counted = {name.removeprefix(NGRAMS): tensors.pop(name) for name in sorted(tensors) if name.startswith(NGRAMS)}
     try:
         network = config.from_dict(NetworkConfig, header["network"])

@@ -14,7 +14,8 @@ from PIL import Image
 from drethtr.base.config import named
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
-from drethtr.images.line import ImageSource, Line, load_line, name_of
+from drethtr.images.line import ImageSource, Line, name_of
+from drethtr.images.line_file import open_line
 from drethtr.recognition.adapter_file import load_named
 from drethtr.recognition.alignment import Alignment, lay
 from drethtr.recognition.backends import AUTO, CPU, open_network
@@ -209,7 +210,7 @@ class Recognizer:
         Raises:
             DataError: naming the image, if it cannot be used or is too long for its height.
         """
-        line = load_line(image)
+        line = open_line(image)
         try:
             self.check_line(line)
         except DataError as error:

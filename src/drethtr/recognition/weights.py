@@ -4,6 +4,7 @@ A stored matrix has int8 numbers and a bfloat16 scale for every 32 columns of a 
 Quantizing twice changes nothing: the largest of 32 numbers is 127 times their scale.
 """
 
+import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,15 @@ from safetensors import SafetensorError, deserialize, safe_open
 from safetensors.numpy import save_file
 
 from drethtr.base.atomic import atomic_write
-from drethtr.base.errors import CheckpointError
+from drethtr.base.errors import CheckpointError, first_line
 
 Array = NDArray[Any]
 Weights = Mapping[str, Array]
 
 COLUMNS, LARGEST = 32, 127
+
+HEAD = 8
+"""Bytes of a safetensors file that contain the length of its header, which follows them."""
 
 SCALES = ".scales"
 """How the name of a matrix's scales ends, after its own. They are the upper halves of float32 numbers, in uint16."""
@@ -59,14 +63,25 @@ def read_tensors(path: Path) -> dict[str, Array]:
     Raises:
         CheckpointError: if it is missing, truncated or no safetensors file, or holds numbers of another kind.
     """
+    return read_file(path)[0]
+
+
+def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
+    """The tensors and the metadata of a safetensors file, both of the same file, even if it is replaced meanwhile.
+
+    Raises:
+        CheckpointError: as `read_tensors`.
+    """
     check_file(path)
     try:
-        tensors: list[tuple[str, dict[str, Any]]] = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
+        content = path.read_bytes()
+        tensors: list[tuple[str, dict[str, Any]]] = deserialize(content)  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
         raise CheckpointError(f"{path}: holds numbers of kind {', '.join(strange)}, which no drethtr model does")
-    return {name: as_array(tensor) for name, tensor in tensors}
+    header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
+    return {name: as_array(tensor) for name, tensor in tensors}, header.get("__metadata__") or {}
 
 
 def as_array(tensor: Mapping[str, Any]) -> Array:
@@ -97,7 +112,7 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> 
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
             save_file(contiguous, unfinished, dict(metadata))
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"cannot write {path}: {error}") from error
+        raise CheckpointError(f"cannot write {path}: {first_line(error)}") from error
 
 
 def quantize(weights: Weights) -> dict[str, Array]:

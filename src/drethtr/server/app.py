@@ -19,7 +19,8 @@ from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.images.line import Line, is_line_shaped, page_for_line
-from drethtr.images.page import is_pdf, open_pages
+from drethtr.images.page import open_pages
+from drethtr.images.page_file import is_pdf
 from drethtr.layout.finder import Finder
 from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original

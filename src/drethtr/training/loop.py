@@ -13,8 +13,8 @@ import torch
 from torch import nn
 
 from drethtr.base import config
-from drethtr.base.atomic import remove_unfinished
 from drethtr.base.errors import ConfigError
+from drethtr.base.lock import claimed
 from drethtr.network.backend import fresh_network, with_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import Model, save_model
@@ -60,13 +60,21 @@ def train(
         ConfigError: if the folder already contains a run or its models and `resume` is false, or a setting is wrong,
             including one that makes the gradient diverge.
         CheckpointError: if the folder's snapshot cannot be used, or its lines have changed.
-        DataError: if training or validation lines cannot be used.
+        DataError: if training or validation lines cannot be used, or another program is training into the folder.
     """
+    devices = Devices.open(device, all_learn=run.loss.ctc > 0)
+    with claimed(output / SNAPSHOT) if devices.leads else nullcontext():
+        return trained(run, output, devices, resume=resume, workers=workers, minutes=minutes)
+
+
+def trained(
+    run: RunConfig, output: Path, devices: Devices, *, resume: bool, workers: int, minutes: float | None
+) -> Path:
+    """Do what `train` does, once no other program writes there."""
     snapshot = output / SNAPSHOT
     if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
         way_on = "add --resume to continue it, or " if snapshot.exists() else ""
         raise ConfigError(f"{output} already contains a run; {way_on}choose another --output")
-    devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     torch.manual_seed(run.seed)
     mixture = Mixture.open(run.train, run.seed)
     tokenizer = run.start.tokenizer() or learned_alphabet(mixture, run)
@@ -80,8 +88,6 @@ def train(
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
-    if devices.leads:
-        remove_unfinished(output)
     journal = Diary(output, run.samples, progress.samples) if devices.leads else Journal()
     journal.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {model.tokenizer.size} tokens")
     with closing(journal):

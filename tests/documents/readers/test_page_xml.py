@@ -127,3 +127,12 @@ def test_only_the_last_part_of_an_image_name_is_kept(name, tmp_path):
 def test_two_lines_of_one_id_are_told_apart(tmp_path):
     page = read(tmp_path, region(line("l", text("a")), line("l", text("b"))))
     assert [(found.id, found.text) for found in page.lines] == [("l", "a"), ("line_2", "b")]
+
+
+def test_an_index_of_thousands_of_digits_is_none(tmp_path):
+    """Python refuses to convert it."""
+    many = "1" * 5000
+    both = text("first", f'index="{many}"') + text("second", 'index="1"')
+    order = reading_order(f'<RegionRefIndexed index="{many}" regionRef="r"/>')
+    page = read(tmp_path, order + region(line("a", both)))
+    assert page.text.strip() == "first"

@@ -337,3 +337,17 @@ def test_real_pages_read_back_word_for_word_at_the_size_of_their_scans(path):
     data = FORMATS["pdf"].write(document)
     assert read(data) == page.text.split()
     assert len(data) < 1.1 * image.stat().st_size
+
+
+@pytest.mark.parametrize("size", [(1, 1), (6, 6), (1, 70_000), (70_000, 12)])
+def test_an_image_too_small_or_too_long_for_a_page(size):
+    """PDF 1.7 allows pages of 3 to 14,400 units."""
+    scan = Scan(lambda: Image.new("L", size, 200))
+    data = write(page_of(line_of("Punkt"), width=size[0], height=size[1]), scan=scan)
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        assert all(3 <= side <= 14_400 for side in map(float, pdf.pages[0].mediabox[2:]))
+    assert read(data) == ["Punkt"]
+
+
+def test_half_a_character_is_replaced():
+    assert read(write(page_of(line_of("a\ud800b")))) == ["a\ufffdb"]

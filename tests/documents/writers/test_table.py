@@ -51,5 +51,9 @@ def test_a_line_without_words_is_one_row_and_an_unread_one_none():
 def test_no_cell_is_a_formula():
     line = line_of("=1+1 +x -y @z a=b", id="=l")
     table = rows(Page("=p.jpg", 9, 9, (Region("r", (line,)),)))
+    hidden = ["\u00a0=1", "\u200b=1", "\0+1", "  @z"]  # behind what a spreadsheet may skip
+    lines = tuple(TextLine(f"l{number}", transcription=Transcription(text)) for number, text in enumerate(hidden))
+    found = [row["text"] for row in rows(Page("a.jpg", 9, 9, (Region("r", lines),)))]
+    assert found == [f"'{text}" for text in hidden]
     assert [row["text"] for row in table] == ["'=1+1", "'+x", "'-y", "'@z", "a=b"]
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in table for cell in row.values())

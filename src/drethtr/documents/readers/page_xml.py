@@ -17,7 +17,8 @@ from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
 VERSIONS = ("2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15")
 NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{version}" for version in VERSIONS)
 
-CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^}]*?index\s*:\s*(\d{1,9})")
+CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^{}]*?index\s*:\s*(\d{1,9})")
+MOST_DIGITS = 9
 CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
 
 
@@ -141,5 +142,6 @@ def written(equivalent: Element) -> str:
 
 
 def int_or(text: str | None, default: int) -> int:
-    """A whole number, or the default if there is none."""
-    return int(text) if text and text.strip().isdecimal() else default
+    """A whole number, or the default if there is none; no page needs more than `MOST_DIGITS` of them."""
+    digits = (text or "").strip()
+    return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else default

@@ -5,15 +5,17 @@ the layer on top.
 """
 
 import io
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from PIL import Image
 from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, TiffImageFile
 
 from drethtr.base.errors import DataError
+from drethtr.base.limited import SECONDS, Answer, limited
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
@@ -28,10 +30,18 @@ USUAL_DPI = 300.0
 LOWEST_DPI, HIGHEST_DPI = 100, 2400
 """A resolution outside these limits is the default of some program, usually 72."""
 
+SHORTEST_SIDE, LONGEST_SIDE = 3.0, 14_400.0
+"""The smallest and largest pages of PDF 1.7, in points."""
+
 LARGEST_RATIO = 3
 """Maximum ratio of horizontal and vertical resolution: a coarse fax has 204 and 98."""
 
 JPEG_QUALITY = 85
+LONGEST_JPEG = 65_500
+"""Pixels that libjpeg can write in a row or column."""
+
+SECONDS_PER_PAGE = 1.0
+"""How long a page of a source PDF may take, beside the file itself."""
 
 # Maps the unit square of an image to the unit square of the page, by EXIF orientation.
 TURNS: dict[int, Matrix] = {
@@ -63,19 +73,41 @@ def write_pdf(document: Document) -> bytes:
     """
     import pikepdf
 
+    if document.pdf is not None:
+        pages, producer = document.pages, str(document.provenance)
+        seconds = SECONDS + SECONDS_PER_PAGE * len(pages)
+        _, content = limited(str(document.pdf), add_texts, document.pdf, pages, producer, seconds=seconds)
+        return bytes(content)
+    with pikepdf.new() as pdf:
+        for sheet in document.sheets:
+            add_scan(pdf, sheet)
+        return bytes(finished(pdf, document.pages, str(document.provenance)))
+
+
+def add_texts(path: Path, pages: Sequence[Page], producer: str) -> Answer:
+    """The PDF with the text of its pages; `write_pdf` calls it in a process with limits.
+
+    Raises:
+        DataError: if it cannot be opened, or has a different number of pages.
+    """
+    with opened(path, len(pages)) as pdf:
+        return None, finished(pdf, pages, producer)
+
+
+def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], producer: str) -> memoryview:
+    """The file with the text of its pages."""
+    import pikepdf
+
     glyphless = GlyphlessFont()
-    with pikepdf.new() if document.pdf is None else opened(document.pdf, len(document.sheets)) as pdf:
-        font = pdf.make_indirect(pikepdf.Dictionary())
-        for number, sheet in enumerate(document.sheets):
-            if document.pdf is None:
-                add_scan(pdf, sheet)
-            add_text(pdf.pages[number], sheet.page, glyphless, font)
-        for key, value in glyphless.to_pdf(pdf).items():
-            font[key] = value
-        pdf.docinfo["/Producer"] = str(document.provenance)
-        file = io.BytesIO()
-        pdf.save(file, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
-    return file.getvalue()
+    font = pdf.make_indirect(pikepdf.Dictionary())
+    for page, content in zip(pdf.pages, pages, strict=True):
+        add_text(page, content, glyphless, font)
+    for key, value in glyphless.to_pdf(pdf).items():
+        font[key] = value
+    pdf.docinfo["/Producer"] = producer
+    file = io.BytesIO()
+    pdf.save(file, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+    return file.getbuffer()
 
 
 @contextmanager
@@ -100,7 +132,7 @@ def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
 
     picture = encode(sheet.scan)
     across, down = picture.dpi
-    width, height = POINTS_PER_INCH * sheet.page.width / across, POINTS_PER_INCH * sheet.page.height / down
+    width, height = page_side(sheet.page.width, across), page_side(sheet.page.height, down)
     page = pdf.add_blank_page(page_size=(width, height))
     entries: dict[str, Any] = {"Type": Name.XObject, "Subtype": Name.Image, **picture.entries}
     image = pdf.make_stream(picture.stream, Dictionary(**entries))
@@ -108,6 +140,11 @@ def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
     a, b, c, d, e, f = picture.turn
     placed = (a * width, b * height, c * width, d * height, e * width, f * height)
     page.contents_add(f"q {operands(placed)} cm {name} Do Q".encode())
+
+
+def page_side(pixels: int, dpi: float) -> float:
+    """Width or height of a page in points, within the limits of PDF."""
+    return min(max(POINTS_PER_INCH * pixels / dpi, SHORTEST_SIDE), LONGEST_SIDE)
 
 
 def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font: "pikepdf.Object") -> None:
@@ -122,15 +159,15 @@ def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font
 
 def remove_text(page: "pikepdf.Page") -> None:
     """Remove the layer that `add_text` added in an earlier run, so that a search does not find both."""
-    from pikepdf import Array
+    from pikepdf import Array, Stream
 
     streams = page.obj.get("/Contents")
-    if (
-        isinstance(streams, Array)
-        and len(streams) > 1
-        and streams[-1].read_bytes().startswith(f"Q {BEGINNING}".encode())
-    ):
-        page.obj.Contents = Array(list(streams)[1:-1])
+    if not isinstance(streams, Array):
+        return
+    whole = [stream for stream in streams if isinstance(stream, Stream)]  # damaged files may hold anything
+    if len(whole) > 1 and whole[-1].read_bytes().startswith(f"Q {BEGINNING}".encode()):
+        whole = whole[1:-1]
+    page.obj.Contents = Array(whole)
 
 
 def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
@@ -174,6 +211,8 @@ def encode(scan: Scan) -> Picture:
         return fax(image, dpi)
     if image.mode != "L":
         image = image.convert("RGB")
+    if max(image.size) > LONGEST_JPEG:
+        return Picture(zlib.compress(image.tobytes()), image_entries(image, "/FlateDecode"), dpi=dpi)
     file = io.BytesIO()
     image.save(file, "JPEG", quality=JPEG_QUALITY)
     return Picture(file.getvalue(), image_entries(image, "/DCTDecode"), dpi=dpi)
@@ -202,8 +241,8 @@ def fax(image: Image.Image, dpi: tuple[float, float]) -> Picture:
     file = io.BytesIO()
     image.save(file, "TIFF", compression="group4", tiffinfo={ROWSPERSTRIP: image.height})
     with Image.open(file) as tiff:
-        assert isinstance(tiff, TiffImageFile)
-        [start], [length] = tiff.tag_v2[STRIPOFFSETS], tiff.tag_v2[STRIPBYTECOUNTS]
+        tags = cast("TiffImageFile", tiff).tag_v2
+        [start], [length] = tags[STRIPOFFSETS], tags[STRIPBYTECOUNTS]
     parameters = Dictionary(K=-1, Columns=image.width, Rows=image.height, BlackIs1=True)
     entries = image_entries(image, "/CCITTFaxDecode") | {"BitsPerComponent": 1, "DecodeParms": parameters}
     return Picture(file.getvalue()[start : start + length], entries, dpi=dpi)

@@ -25,7 +25,7 @@ HEADER = (
     "bottom",
     "made by",
 )
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA_STARTS, CONTROL = frozenset("=+-@"), frozenset("\t\r\n")
 
 
 def write_table(document: Document) -> bytes:
@@ -56,5 +56,6 @@ def whole(line: TextLine) -> PageWord:
 
 
 def safe(text: str) -> str:
-    """The text, escaped so that spreadsheets do not treat it as a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    """The text, escaped so that spreadsheets do not treat it as a formula, even if they skip what is not visible."""
+    first = next((character for character in text if character.isprintable() and character != " "), "")
+    return f"'{text}" if first in FORMULA_STARTS or text[:1] in CONTROL else text

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from drethtr.documents.markup import clean
 from drethtr.documents.page import Box, Page, Point, Points, TextLine
 from drethtr.documents.points import twice_area
 from drethtr.documents.writers.glyphless import ADVANCE, ASCENT, DESCENT, UNITS, GlyphlessFont
@@ -88,7 +89,7 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
         length = math.hypot(u - x, v - y)
         cos, sin = (u - x) / length, (v - y) / length
         stretch = 100 * length / (max(len(text), 1) * height * ADVANCE / UNITS)
-        code = font.encode(text if number == len(words) else f"{text} ")
+        code = font.encode(clean(text) if number == len(words) else f"{clean(text)} ")
         place = f"{cos:.5f} {sin:.5f} {sin:.5f} {-cos:.5f} {x:.2f} {y:.2f}"
         yield f"{FONT} {height:.2f} Tf {stretch:.2f} Tz {place} Tm <{code}> Tj"
 

@@ -12,8 +12,9 @@ from shutil import rmtree
 import numpy as np
 
 from drethtr.base import config
-from drethtr.base.atomic import atomic_write
+from drethtr.base.atomic import atomic_write, remove_unfinished
 from drethtr.base.errors import ConfigError
+from drethtr.base.lock import claimed
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
 from drethtr.lines.write_parquet import store_parquet
@@ -76,7 +77,14 @@ def finetune(
 
     Raises:
         ConfigError: if there is such a run and `resume` is false, or it has other lines or options.
+        DataError: if another program is writing it.
     """
+    with claimed(output):
+        return finetuned(material, output, resume=resume, device=device, workers=workers)
+
+
+def finetuned(material: Material, output: Path, *, resume: bool, device: str, workers: int) -> Outcome:
+    """Do what `finetune` does, once no other program writes there."""
     folder = folder_of(output)
     place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume))
     lines = material.parts.validation
@@ -109,6 +117,8 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     Returns:
         Whether to train in bfloat16, which was measured when the folder was created.
     """
+    for place in (folder, *folder.glob("*_lines")):
+        remove_unfinished(place)
     plan = folder / PLAN
     wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
     if not plan.exists():

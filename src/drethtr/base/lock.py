@@ -1,0 +1,113 @@
+"""Locks between programs. The system releases them when their holder ends, however it ends."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from drethtr.base.errors import DataError
+
+FAR = 1 << 30
+"""Which byte is locked on Windows, where nobody can read a locked byte."""
+
+LONGEST_NOTE = 1000
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Keep other programs that claim the same file or folder away from it; `.NAME.lock` beside it says who has it.
+
+    Where the file system has no locks, nobody is kept away.
+
+    Raises:
+        DataError: if another program has it, naming that program.
+        OSError: if nothing can be written there.
+    """
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    note = path.with_name(f".{path.name[:200]}.lock")
+    try:
+        lock = locked(note)
+    except OSError as error:
+        if isinstance(error, PermissionError | FileNotFoundError):
+            raise
+        yield
+        return
+    if lock is None:
+        raise DataError(f"{path} is being written by {holder(note)}; wait until it ends, or name another output")
+    with lock:
+        lock.truncate(0)
+        lock.write(about_this_program().encode("utf-8", "replace"))
+        lock.flush()
+        try:
+            yield
+        finally:
+            if sys.platform != "win32":
+                note.unlink(missing_ok=True)  # while it is still locked, so that it is nobody else's
+    if sys.platform == "win32":
+        with suppress(OSError):
+            note.unlink()
+
+
+def locked(path: Path) -> BinaryIO | None:
+    """A file, created if it is missing, that no other process has locked; None if one has. Closing it unlocks it.
+
+    Raises:
+        OSError: if it cannot be opened, or the file system has no locks.
+    """
+    while True:
+        file = path.open("a+b")
+        try:
+            if not lock(file):
+                file.close()
+                return None
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # its last holder has removed it meanwhile
+
+
+def lock(file: BinaryIO) -> bool:
+    """Lock an opened file, unless another process has locked it.
+
+    Raises:
+        OSError: if the file system has no locks.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def holder(note: Path) -> str:
+    """Who has locked a file, as far as it says."""
+    with suppress(OSError), note.open("rb") as file:
+        if text := file.read(LONGEST_NOTE).decode("utf-8", "replace").strip():
+            return text
+    return "another program"
+
+
+def about_this_program() -> str:
+    """What another program says of this one."""
+    since = datetime.now().astimezone().isoformat(" ", "minutes")
+    return f"process {os.getpid()} on {platform.node()}, since {since}: {' '.join(sys.argv)}"[:LONGEST_NOTE]

@@ -1,0 +1,136 @@
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import limited_calls
+import pytest
+
+from drethtr.base import limited as module
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.limited import limited
+
+
+@pytest.mark.parametrize("value", [None, 1.5, "\udc80", [1, {"a": []}], "x" * 100_000])
+def test_values_and_bytes_come_back(value):
+    answer, content = limited("a file", limited_calls.echoed, value, b"\0\n" * 100_000)
+    assert answer == value and content == b"\0\n" * 100_000
+    content[0] = 1  # pixels are changed in place
+
+
+def test_one_process_answers_many_calls():
+    assert limited("a file", limited_calls.process_id) == limited("a file", limited_calls.process_id)
+    assert limited("a file", limited_calls.process_id)[0] != os.getpid()
+
+
+def test_what_takes_too_long_is_refused_and_the_next_call_answered():
+    with pytest.raises(DataError, match=r"^a file: takes more than 1 seconds to open; save it anew"):
+        limited("a file", limited_calls.computed_forever, seconds=1)
+    assert limited("a file", limited_calls.echoed, 1, b"") == (1, b"")
+
+
+def test_waiting_is_no_work():
+    """A slow disk or a busy machine is no bomb."""
+    assert limited("a file", limited_calls.waited, 1.5, seconds=0.5) == (None, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
+def test_what_takes_too_much_memory_is_refused():
+    assert limited("a file", limited_calls.allocated, 50) == (50 << 20, b"")
+    with pytest.raises(DataError, match=r"^a file: takes more than 2 GB of memory to open"):
+        limited("a file", limited_calls.allocated, 2048)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
+def test_memory_is_watched_where_the_system_does_not_limit_it():
+    code = """
+import threading, time
+from drethtr.base import limited
+limited.MEMORY = 100 << 20
+threading.Thread(target=limited.watch_memory, daemon=True).start()
+time.sleep(0.2)
+kept = bytes(200 << 20).replace(b"\\0", b"\\1")
+time.sleep(60)
+"""
+    assert run(code).returncode == module.OUT_OF_MEMORY
+
+
+def test_what_ends_the_process_is_refused():
+    with pytest.raises(DataError, match="damaged in a way that ends the program"):
+        limited("a file", limited_calls.aborted)
+    assert limited("a file", limited_calls.echoed, 1, b"") == (1, b"")
+
+
+def test_expected_errors_come_back():
+    with pytest.raises(DataError, match=r"^letter\.jpg: is no good$"):
+        limited("a file", limited_calls.refused, "letter.jpg")
+    with pytest.raises(DataError, match=r"^is no good$"):
+        limited("a file", limited_calls.refused, None)
+
+
+def test_a_bug_is_told_with_its_place():
+    with pytest.raises(DrethtrError, match=r"(?s)a file: .*please report it.*in failed.*a bug"):
+        limited("a file", limited_calls.failed)
+
+
+def test_what_is_printed_is_no_answer(capfd):
+    assert limited("a file", limited_calls.printed) == ("an answer", b"")
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("head", "content"), [(1 << 31, 0), (1, 1 << 60), (1, 0), (1000, 1000)])
+def test_an_answer_is_not_believed(head, content):
+    with pytest.raises(DataError, match="damaged in a way"):
+        limited("a file", limited_calls.lied, head, content)
+
+
+def test_a_slow_file_does_not_hold_up_others():
+    waiting = [threading.Thread(target=limited, args=("slow", limited_calls.waited, 5)) for _ in range(2)]
+    for thread in waiting:
+        thread.start()
+    assert limited("a file", limited_calls.echoed, 1, b"") == (1, b"")
+    assert all(thread.is_alive() for thread in waiting)
+    for thread in waiting:
+        thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_starts_its_own(tmp_path):
+    before, _ = limited("a file", limited_calls.process_id)
+    if (pid := os.fork()) == 0:
+        after, _ = limited("a file", limited_calls.process_id)
+        (tmp_path / "after").write_text(str(after))
+        module.children.end()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert int((tmp_path / "after").read_text()) != before == limited("a file", limited_calls.process_id)[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are counted otherwise")
+def test_no_process_is_left_behind():
+    code = """
+import os, sys, limited_calls
+from drethtr.base.limited import limited
+sys.stdout.write(str(limited("", limited_calls.process_id)[0]))
+sys.stdout.flush()
+"""
+    for end in ("", "os.kill(os.getpid(), 9)"):
+        child = int(run(code + end).stdout)
+        for _ in range(600):
+            if not alive(child):
+                break
+            time.sleep(0.1)
+        assert not alive(child)
+
+
+def run(code):
+    """Run a program that finds the modules of these tests."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+
+
+def alive(process):
+    """Whether a process runs, and is not only waiting for its parent to notice its end."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True)
+    return done.stdout.strip()[:1] not in ("", "Z")

@@ -1,0 +1,60 @@
+"""Functions for a child process, called by name."""
+
+import os
+import sys
+import time
+
+from drethtr.base.errors import DataError
+from drethtr.base.limited import HEAD
+
+
+def echoed(value, content):
+    return value, content
+
+
+def process_id():
+    return os.getpid(), b""
+
+
+def waited(seconds):
+    time.sleep(seconds)
+    return None, b""
+
+
+def computed_forever():
+    while True:
+        pass
+
+
+def allocated(megabytes):
+    return len(bytearray(megabytes << 20)), b""
+
+
+def aborted():
+    os.abort()
+
+
+def refused(source):
+    raise DataError("is no good", source)
+
+
+def failed():
+    raise KeyError("a bug")
+
+
+def printed():
+    sys.stdout.write("not an answer")
+    sys.stdout.flush()
+    os.write(1, b"nor is this")
+    return "an answer", b""
+
+
+def lied(head, content):
+    """An answer as a process may send it that a damaged file has taken over."""
+    os.write(answers(), HEAD.pack(head, content) + b"[")
+    os._exit(0)
+
+
+def answers():
+    """The descriptor of the pipe to the parent."""
+    return sys._getframe(3).f_locals["answers"].fileno()
