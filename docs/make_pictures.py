@@ -26,6 +26,6 @@ line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer
 explained_line(line, reading).save(IMAGES / "reading.png")
 draw(explain(recognizer, line)).save(IMAGES / "explanation.png")
 with Image.open(PAGE) as scan:
-    explained_page(scan, transcribe_page(PAGE, recognizer)).save(IMAGES / "page.png")
+    explained_page(scan, transcribe_page(PAGE, recognizer)).quantize(128).save(IMAGES / "page.png", optimize=True)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")

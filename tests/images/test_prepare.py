@@ -19,11 +19,12 @@ PUBLISHED = Path(__file__).parent / "fixtures" / "prep.npz"
 
 
 def test_agrees_with_the_published_preparation():
-    """But for the paper that fills up the line to 2227 columns there: here the backbone does it."""
+    """Every fourth column; the paper fills up the line to 2227 columns there, here the backbone does."""
     with np.load(PUBLISHED) as arrays:
         prepared, theirs = Preparation()(arrays["proc/in1"]), arrays["proc/out1"][0]
-    np.testing.assert_allclose(prepared, theirs[:, : prepared.shape[1]], atol=1e-6)
-    assert theirs.shape[1] == 2227 and (theirs[:, prepared.shape[1] :] == -1).all()
+    compared = prepared[:, ::4]
+    np.testing.assert_allclose(compared, theirs[:, : compared.shape[1]], atol=1e-6)
+    assert theirs.shape[1] == len(range(0, 2227, 4)) and (theirs[:, compared.shape[1] :] == -1).all()
     assert prepared.dtype == np.float32
 
 

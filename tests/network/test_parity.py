@@ -162,8 +162,8 @@ def test_decay_of_text(retentive):
 
 
 def test_prior_of_the_image(retentive):
-    """What an image token sees of each other one where attention is even."""
+    """What every 20th image token sees of each other one where attention is even."""
     zeros, each = torch.zeros(1, 4, 140, 1), torch.eye(140).expand(1, 4, 140, 140)
     for layer, expected in enumerate(retentive["const/D_img"]):
         [seen] = build_prior(Multiplied(), LayerPosition(layer, 3, 4))(zeros, KeyValue(zeros, each), None, 0.0)
-        assert_agree(seen * 140, expected, 1e-5)
+        assert_agree(seen[..., ::20, :] * 140, expected, 1e-5)
