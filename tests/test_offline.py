@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from programs import source_first
 from training_runs import RUN, write_lines
 
@@ -49,7 +51,7 @@ COMMANDS = (
     ("predict-cer", "train.parquet"),
     ("info",),
     ("language", "tiny.safetensors", "train.parquet", "--output", "new.safetensors"),
-    ("calibrate", SHIPPED, "train.parquet", "--decoder", "ctc", "--output", "calibrated.safetensors"),
+    ("calibrate", SHIPPED, "mixed.parquet", "--decoder", "ctc", "--output", "calibrated.safetensors"),
     ("data", "check", "train.parquet"),
     ("train", "run.toml", "--output", "run", "--workers", "1"),
     ("finetune", "train.parquet", "--model", "tiny.safetensors", "--output", "mine.safetensors", "--samples", "16"),
@@ -61,6 +63,9 @@ def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
     (tmp_path / "forbidding" / "sitecustomize.py").write_text(FORBIDDING, encoding="utf-8")
     write_lines(tmp_path / "train.parquet", 0, 40)
     write_lines(tmp_path / "val.parquet", 100, 8)
+    rows = pq.read_table(tmp_path / "train.parquet").to_pylist()
+    mixed = [{**row, "text": row["text"] + "x" * (number % 2)} for number, row in enumerate(rows)]
+    pq.write_table(pa.Table.from_pylist(mixed), tmp_path / "mixed.parquet")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
     (tmp_path / "commands").write_text("".join("\t".join(map(str, command)) + "\n" for command in COMMANDS))
     folders = [str(tmp_path / "forbidding"), source_first()["PYTHONPATH"]]
