@@ -64,7 +64,7 @@ def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
     write_lines(tmp_path / "train.parquet", 0, 40)
     write_lines(tmp_path / "val.parquet", 100, 8)
     rows = pq.read_table(tmp_path / "train.parquet").to_pylist()
-    mixed = [{**row, "text": row["text"] + "x" * (number % 2)} for number, row in enumerate(rows)]
+    mixed = [{**row, "text": row["text"].replace("i", "ei"[number % 2])} for number, row in enumerate(rows)]
     pq.write_table(pa.Table.from_pylist(mixed), tmp_path / "mixed.parquet")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
     (tmp_path / "commands").write_text("".join("\t".join(map(str, command)) + "\n" for command in COMMANDS))

@@ -123,8 +123,6 @@ def opened(path: Path, pages: int) -> "Iterator[pikepdf.Pdf]":
             if len(pdf.pages) != pages:
                 raise DataError(f"contains {len(pdf.pages)} pages, but {pages} were read", path)
             yield pdf
-    except DataError:
-        raise
     except pikepdf.PasswordError as error:
         raise DataError("requires a password; save it without one", path) from error
     except (pikepdf.PdfError, OSError, *OF_ANOTHER_TYPE) as error:
