@@ -1,4 +1,4 @@
-.PHONY: bench check lint format pictures
+.PHONY: bench check lint format fuzz pictures soak
 
 check: lint
 	pytest -n auto
@@ -18,3 +18,11 @@ pictures:
 DATA = samples
 bench:
 	drethtr bench all $(DATA) --output docs/speed --force
+
+MINUTES = 10
+fuzz:
+	python tests/fuzzing/run.py --minutes $(MINUTES)
+
+KILLS = 100
+soak:
+	python tests/soak/kills.py --kills $(KILLS)

@@ -1,5 +1,6 @@
 """Kill this process just before its n-th change of the file system, as the environment says."""
 
+import atexit
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ def install() -> None:
     if FOLDER not in os.environ:
         return
     folder, last = os.environ[FOLDER], int(os.environ.get(AT, 0))
+    count = os.environ.pop(COUNT, None)  # of this process, not of its workers
     process, done = os.getpid(), 0
 
     def look(event: str, arguments: tuple[object, ...]) -> None:
@@ -31,14 +33,11 @@ def install() -> None:
             os.kill(process, signal.SIGKILL)
 
     sys.addaudithook(look)
-    import atexit
-
-    if COUNT in os.environ:
-        atexit.register(lambda: note(os.environ.pop(COUNT, None), done))
+    if count is not None:
+        atexit.register(lambda: note(count, done))
 
 
-def note(path: str | None, done: int) -> None:
+def note(path: str, done: int) -> None:
     """Write the number of changes."""
-    if path is not None:
-        with open(path, "w") as file:  # noqa: PTH123
-            file.write(str(done))
+    with open(path, "w") as file:  # noqa: PTH123
+        file.write(str(done))

@@ -152,7 +152,9 @@ def pdf_page(path: Path, frame: int, name: str) -> "Iterator[tuple[PdfPage, floa
         with closing(open_pdf(path)) as pdf:
             page = pdf[frame]
             width, height = page.get_size()
-            yield page, min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
+            scale = min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
+            refuse_size(math.ceil(width * scale), math.ceil(height * scale), name)
+            yield page, scale
     except PdfiumError as error:
         raise DataError("cannot be rendered; the PDF is damaged", name) from error
 

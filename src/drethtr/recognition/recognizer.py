@@ -23,7 +23,7 @@ from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
 from drethtr.recognition.confidence.evidence import Features, features_of
-from drethtr.recognition.confidence.ink import inked_columns
+from drethtr.recognition.confidence.ink import inked_columns, is_blank
 from drethtr.recognition.model_file import SHIPPED, Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece
@@ -32,7 +32,7 @@ from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.strategies import default_strategy, strategy_named
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
-from drethtr.recognition.stitching import stitch
+from drethtr.recognition.stitching import reading_of, stitch
 from drethtr.recognition.support.checker import WeighedText, weigh_lines
 from drethtr.recognition.support.evidence import ReadText
 from drethtr.recognition.support.fit import SupportFit
@@ -295,9 +295,10 @@ class Recognizer:
         return self.model.trust.calibration(self.strategy, self.precision)
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
-        """The reading of a line, its confidences calibrated, with all doubts about it."""
-        reading = stitch([(piece.piece, piece.characters) for piece in pieces])
-        if len(pieces) == 1:
+        """The reading of a line, its confidences calibrated, with all doubts about it; of blank paper an empty one."""
+        blank = is_blank(line)  # the language of the model finds words even there
+        reading = reading_of(()) if blank else stitch([(piece.piece, piece.characters) for piece in pieces])
+        if len(pieces) == 1 and not blank:
             reading = replace(reading, alternatives=pieces[0].alternatives)
         kept = [(piece.piece, piece.posteriors) for piece in pieces if piece.posteriors is not None]
         if kept:

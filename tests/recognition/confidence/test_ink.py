@@ -4,7 +4,7 @@ from conftest import written
 from odd_lines import blank_paper, odd_lines
 from PIL import Image, ImageDraw
 
-from drethtr.recognition.confidence.ink import inked_columns, long_runs
+from drethtr.recognition.confidence.ink import inked_columns, is_blank, long_runs
 
 
 def test_blank_paper_has_no_ink():
@@ -51,3 +51,21 @@ def test_long_runs_are_those_that_a_loop_finds():
                 if mask[row, first : first + length].all():
                     expected[row, first : first + length] = True
         assert np.array_equal(long_runs(mask, length), expected)
+
+
+def test_paper_is_blank_whatever_its_grain():
+    rng = np.random.default_rng(0)
+    grains = [np.clip(rng.normal(210, grain, (height, 900)), 0, 255) for grain in (0, 3, 8, 20) for height in (40, 80)]
+    shaded = np.tile(np.linspace(120, 240, 900), (60, 1))
+    ruled = np.full((60, 900), 230.0)
+    ruled[30:32] = 120
+    assert all(is_blank(paper.astype(np.uint8)) for paper in (*grains, shaded, ruled))
+    assert all(map(is_blank, odd_lines(blank_paper, 20)))
+
+
+@pytest.mark.parametrize("ink", [20, 120, 190, 215])
+@pytest.mark.parametrize("grain", [0, 3, 8])
+def test_writing_is_not_blank_however_faint(ink, grain):
+    """On paper of 240."""
+    line = np.where(written("abcdef") < 130, float(ink), 240.0) + np.random.default_rng(0).normal(0, grain, (40, 62))
+    assert not is_blank(line.clip(0, 255).astype(np.uint8))

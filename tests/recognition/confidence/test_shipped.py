@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from odd_lines import KINDS, odd_lines
+from odd_lines import KINDS, blank_paper, odd_lines
 from rapidfuzz.distance import Levenshtein
 from real_data import LINES
 
@@ -85,3 +85,10 @@ def test_characters_stand_where_they_were_written(recognizer, synthetic):
                 for (left, right), character in zip(true, found, strict=True):
                     distances += [abs(left - character.left), abs(right - character.right)]
     assert len(distances) > 200 and np.median(distances) <= 6
+
+
+@pytest.mark.parametrize("decoder", ["ctc", "joint"])
+def test_blank_paper_has_no_text(decoder):
+    papers = odd_lines(blank_paper, EACH)
+    for reading in Recognizer.load(decoder=decoder, threads=1).read(papers):
+        assert reading.text == "" and [flag.kind for flag in reading.flags] == ["blank"]

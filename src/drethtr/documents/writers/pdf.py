@@ -40,6 +40,9 @@ JPEG_QUALITY = 85
 LONGEST_JPEG = 65_500
 """Pixels that libjpeg can write in a row or column."""
 
+OF_ANOTHER_TYPE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+"""What the objects of a damaged PDF end in, where a box is no list, or an angle no number."""
+
 SECONDS_PER_PAGE = 1.0
 """How long a page of a source PDF may take, beside the file itself."""
 
@@ -122,7 +125,7 @@ def opened(path: Path, pages: int) -> "Iterator[pikepdf.Pdf]":
             yield pdf
     except pikepdf.PasswordError as error:
         raise DataError("requires a password; save it without one", path) from error
-    except (pikepdf.PdfError, OSError) as error:
+    except (pikepdf.PdfError, OSError, *OF_ANOTHER_TYPE) as error:
         raise DataError(f"cannot be read as a PDF: {error}", path) from error
 
 

@@ -26,17 +26,43 @@ SHARE_OF_DARKEST = 0.35
 RULE = 1.5
 """A straight run of ink as long as so many line heights is a ruled line, no writing."""
 
+TAILS = (0.5, 99.5)
+"""Percentiles of the darkness of blank paper, whose grain lies between them."""
+
+UNEVEN, SMOOTH = 1.3, 6.0
+"""Paper is darker in places by no more than so many times what it is lighter in others, or by so many gray levels."""
+
 LEAST = 2
 """Rows of ink that a column needs; less is a speck."""
 
 
 def inked_columns(line: Line) -> Mask:
     """Which columns of a line have ink, ruled lines left out, (width,)."""
-    height, width = line.shape
-    seen = Image.fromarray(line).resize((max(1, round(width * ROWS / height)), ROWS), Image.Resampling.BOX)
-    inked: Mask = find_ink(np.asarray(seen)).sum(0) >= LEAST
+    width = line.shape[1]
+    inked: Mask = find_ink(reduced(line)).sum(0) >= LEAST
     spread: Mask = inked[np.arange(width) * len(inked) // width]
     return spread
+
+
+def is_blank(line: Line) -> bool:
+    """Whether a line is surely paper alone, ruled or not: without ink, and as uneven to the light as to the dark side.
+
+    Faint writing is not blank: it is darker than the paper by more than the paper is lighter than its median.
+    """
+    seen = reduced(line)
+    if (find_ink(seen).sum(0) >= LEAST).any():
+        return False
+    darkness = local_paper(seen)[None, :] - seen.astype(np.float32)
+    writing = darkness[~long_runs(darkness > FAINTEST, round(RULE * ROWS))]
+    light, dark = np.percentile(writing, TAILS) if writing.size else (0.0, 0.0)
+    return bool(dark <= max(SMOOTH, UNEVEN * -light))
+
+
+def reduced(line: Line) -> Line:
+    """The line, `ROWS` high."""
+    height, width = line.shape
+    size = max(1, round(width * ROWS / height)), ROWS
+    return np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
 
 
 def find_ink(line: Line) -> Mask:
