@@ -1,17 +1,21 @@
 """Draw the pictures of README and docs with the shipped model: `make pictures`."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from PIL import Image
 
-from drethtr import Recognizer
+from drethtr import Recognizer, open_index, open_originals
 from drethtr.images.line import load_line
 from drethtr.pages import transcribe_page
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.pictures.explained_line import explained_line
 from drethtr.pictures.explained_page import explained_page
 from drethtr.pictures.explanation import draw, explain
+from drethtr.pictures.hits import draw_hits
 from drethtr.pictures.reliability import reliability_chart
+from drethtr.search.build import open_builder
 from drethtr.synthesis.degrade import DropInk
 
 ROOT = Path(__file__).parents[1]
@@ -29,3 +33,9 @@ with Image.open(PAGE) as scan:
     explained_page(scan, transcribe_page(PAGE, recognizer)).quantize(128).save(IMAGES / "page.png", optimize=True)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")
+with TemporaryDirectory() as folder:
+    path = Path(folder) / "index.sqlite"
+    with open_builder(path, Recognizer.load(posteriors=True), segmentation_named("auto")) as builder:
+        builder.read(*open_originals(PAGE))
+    with open_index(path) as index:
+        draw_hits(index.search("the", least=0.5)).save(IMAGES / "hits.png")

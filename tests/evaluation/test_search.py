@@ -38,19 +38,19 @@ def lines():
 
 def test_average_precision():
     ranked = np.array([True, False, True, False])
-    assert average_precision(ranked, np.ones(4)) == pytest.approx((1 + 2 / 3) / 2)
-    assert average_precision(ranked, np.array([1.0, 0, 2, 1])) == pytest.approx(1.0), (
-        "a line that is not drawn is no error"
-    )
-    assert np.isnan(average_precision(ranked & False, np.ones(4)))
+    assert average_precision(ranked, 2) == pytest.approx((1 + 2 / 3) / 2)
+    assert average_precision(ranked, 4) == pytest.approx((1 + 2 / 3) / 4), "two were not found"
+    weights = np.array([1.0, 0, 2, 1])
+    assert average_precision(ranked, 3, weights) == pytest.approx(1.0), "a line that is not drawn is no error"
+    assert np.isnan(average_precision(ranked, 0))
 
 
 def test_a_ranking_is_judged_over_all_pairs_and_by_query():
     relevant = np.array([[True, False, False], [False, True, True], [False, False, False]])
     scores = np.array([[0.9, 0.2, 0.0], [0.8, 0.7, 0.0], [0.3, 0.0, 0.0]])
     found = judge(scores, relevant, np.arange(3), probable=True)
-    assert found.gap == pytest.approx(np.mean([1, 2 / 3, 3 / 6]), abs=0.03), "the last one is among ties at 0"
-    assert (found.first, found.recall_10, found.hits) == (0.5, 1.0, 5)
+    assert found.gap == pytest.approx((1 + 2 / 3) / 3) and found.map == pytest.approx((1 + 1 / 4) / 2)
+    assert (found.first, found.recall_10, found.hits) == (0.5, 0.75, 5)
     assert found.recall_half == pytest.approx(2 / 3) and found.recall_nine == pytest.approx(1 / 3)
     assert found.said == pytest.approx(0.58) and found.were == 0.4 and np.isnan(found.gap_low)
 

@@ -15,8 +15,8 @@ from drethtr.search.packed import VALUES, PackedLines
 from drethtr.search.pattern import pattern_of
 from drethtr.search.spelling import Spelling
 
-TEXTS = ("a", "b", "e", "é", "œ", " ", "-")
-FOLDED = {"é": "e", "œ": "oe"}
+TEXTS = ("a", "b", "e", "é", "œ", "\u0303", " ", "-")
+FOLDED = {"é": "e", "œ": "oe", "\u0303": ""}
 
 
 def packed(lines):

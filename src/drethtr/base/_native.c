@@ -817,8 +817,7 @@ typedef struct {
     const uint16_t *after;                               /* [classes][states] */
     const uint16_t *breaks;                              /* [states] */
     const double *values;                                /* [256] */
-    /* What a line must have in this order to have the pattern; none if that is not known. Of each text, the kind of
-       letter that it is, HYPHENS for hyphens, ANYTHING if it may be several. */
+    /* The kinds of the letters of the word; none for other patterns. Of each text, the kind that it is. */
     const uint8_t *needed, *kinds;                       /* [need], [texts] */
     Py_ssize_t need;
     Py_ssize_t found, dead;
@@ -832,8 +831,16 @@ typedef struct {
     uint32_t *marks, mark;                               /* [states] of the states that are in `reached` */
 } Lines;
 
+/* Kinds of texts, beside those of the letters of the word. */
+#define SIGNS 1
+#define MARK 251 /* changes nothing */
+#define PAIR 252 /* two letters */
+#define ANYTHING 253
+#define SEVERAL 254
 #define HYPHENS 255
-#define ANYTHING 254
+
+#define LONGEST_WORD 100
+#define FAINT 1e-18
 
 static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
 {
@@ -930,21 +937,50 @@ static void cross_end(Lines *l, Py_ssize_t alive)
         l->ends[l->breaks[l->alive[place]]] += l->total[l->alive[place]];
 }
 
-/* Whether a line may have the pattern, or begin it before a hyphen. */
+/* Whether a line may have the word, or begin it before a hyphen: whether an upper bound of a probability is at least the
+   faintest. It takes tokens for letters, and any state before a sign for certain. Most lines need no more than this. */
 static int may_have(const Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
-    Py_ssize_t had = 0;
+    if (!l->need)
+        return 1;
+    /* Of a boundary and the first letters of the word behind it; of each kind at a step. */
+    double masses[LONGEST_WORD + 1] = {1}, chances[256] = {0};
+    double had = 0, over = 0;
+    Py_ssize_t top = 0, need = l->need; /* more than `top` letters are out of the question */
     for (; step < end; step++) {
-        int fits = 0;
-        for (int which = 0; which < l->counts[step]; which++) {
-            uint8_t kind = l->kinds[l->tokens[entry++]];
-            if (kind == HYPHENS)
+        int count = l->counts[step];
+        double rest = 1, begun = 0;
+        for (int which = 0; which < count; which++) {
+            uint8_t kind = l->kinds[l->tokens[entry + which]];
+            if (kind == SEVERAL)
                 return 1;
-            fits |= kind == ANYTHING ? 2 : had < l->need && kind == l->needed[had];
+            if (kind != MARK) {
+                chances[kind] += l->values[l->levels[entry + which]];
+                rest -= l->values[l->levels[entry + which]];
+            }
         }
-        had += fits & 2 ? 2 : fits;
+        rest = rest > 0 ? rest : 0;
+        double signs = chances[SIGNS] + chances[HYPHENS];
+        chances[ANYTHING] = 1 - rest - signs;
+        for (Py_ssize_t letters = 1; letters <= top; letters++)
+            begun += masses[letters];
+        over = over * (rest + signs) + begun * chances[HYPHENS];
+        if (top == need)
+            had += masses[need] * signs;
+        Py_ssize_t last = top + 2 < need ? top + 2 : need;
+        for (Py_ssize_t letters = last; letters > 0; letters--) {
+            double chance = chances[l->needed[letters - 1]], pair = chances[PAIR];
+            double before = masses[letters - 1] * chance + (letters > 1 ? masses[letters - 2] * pair : 0);
+            masses[letters] = masses[letters] * (rest + chance + pair) + before;
+        }
+        masses[0] = masses[0] * rest + signs;
+        for (top = last; top > 0 && masses[top] < FAINT; top--)
+            masses[top] = 0;
+        for (int which = 0; which < count; which++)
+            chances[l->kinds[l->tokens[entry + which]]] = 0;
+        entry += count;
     }
-    return had >= l->need;
+    return had + masses[need] >= l->faintest || over >= l->faintest;
 }
 
 static void find_on_lines(Lines *l, double *found)
@@ -1028,7 +1064,7 @@ static PyObject *word_on_lines(PyObject *self, PyObject *args)
     l.need = b[9].len;
     l.kinds = b[10].buf;
     int fits = is_array(&b[0], l.lines, 2) && b[2].len == l.steps && b[4].len == l.entries && l.texts <= 256 &&
-               b[10].len == l.texts && is_array(&b[7], l.states, 2) && l.states <= UINT16_MAX &&
+               b[10].len == l.texts && l.need <= LONGEST_WORD && is_array(&b[7], l.states, 2) && l.states <= UINT16_MAX &&
                is_array(&b[6], l.classes * l.states, 2) && is_array(&b[8], 256, 8) &&
                is_array(&b[11], 2 * l.lines, 8) && is_page(&l);
     size_t states = (size_t)l.states;

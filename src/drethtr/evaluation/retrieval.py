@@ -24,7 +24,8 @@ SHOWN = 0.1
 
 CONVENTION = (
     "Queries: all distinct words of three letters and more of the lines, and as many that are on none; case, accents "
-    "and older spellings folded. gAP: average precision of all pairs of query and line in one ranking. mAP, P@1, R@10: "
+    "and older spellings folded. gAP: average precision of all pairs of query and line in one ranking, those that a "
+    "method does not find counting as missed. mAP, P@1, R@10: "
     "means over the queries that occur. R@p: highest recall at a precision of at least p, of all pairs. ECE: of the "
     f"hits of probability {SHOWN:g} and more. In brackets the 95 % interval of a bootstrap over pages; none for fewer "
     f"than {FEWEST}."
@@ -63,24 +64,25 @@ def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probabl
         pages: (L,) the page of each line, as a number from 0.
         probable: Whether scores are probabilities, whose calibration is judged as well.
     """
-    every = np.ones(len(pages))
-    order = np.argsort(-scores, axis=None, kind="stable")
-    ranked, lines = relevant.ravel()[order], np.tile(np.arange(len(pages)), len(scores))[order]
-    draws = [average_precision(ranked, weights[lines]) for weights in drawn(pages)]
+    given = np.flatnonzero(scores.ravel() > 0)
+    order = given[np.argsort(-scores.ravel()[given], kind="stable")]
+    ranked, lines, often = relevant.ravel()[order], order % len(pages), relevant.sum(0)
+    draws = [average_precision(ranked, often @ weights, weights[lines]) for weights in drawn(pages)]
     low, high = interval_95(np.array(draws), int(pages.max()) + 1) if draws else (nan, nan)
     occurring = relevant.any(1)
     by_query = np.argsort(-scores[occurring], axis=1, kind="stable")
-    hits = np.take_along_axis(relevant[occurring], by_query, axis=1)
-    precision, recall = curve(ranked, scores.ravel()[order])
+    hits = np.take_along_axis(relevant[occurring] & (scores[occurring] > 0), by_query, axis=1)
+    numbers = relevant[occurring].sum(1)
+    precision, recall = curve(ranked, scores.ravel()[order], int(relevant.sum()))
     shown = scores >= SHOWN
     sure = reliability(scores[shown], relevant[shown].astype(np.float64)) if probable and shown.any() else None
     return Retrieval(
-        gap=average_precision(ranked, every[lines]),
+        gap=average_precision(ranked, int(relevant.sum())),
         gap_low=low,
         gap_high=high,
-        map=float(np.mean([average_precision(one, every) for one in hits])),
+        map=float(np.mean([average_precision(one, number) for one, number in zip(hits, numbers, strict=True)])),
         first=float(hits[:, 0].mean()),
-        recall_10=float((hits[:, :10].sum(1) / hits.sum(1)).mean()),
+        recall_10=float((hits[:, :10].sum(1) / numbers).mean()),
         recall_half=float(recall[precision >= 0.5].max(initial=0.0)),
         recall_nine=float(recall[precision >= 0.9].max(initial=0.0)),
         hits=int(shown.sum()),
@@ -90,22 +92,25 @@ def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probabl
     )
 
 
-def average_precision(ranked: Truths, weights: Floats) -> float:
-    """Average precision of items (N,), best first, that count so often each; NaN if none is relevant."""
-    right = ranked * weights
-    total = right.sum()
-    if not total:
+def average_precision(ranked: Truths, relevant: float, weights: Floats | None = None) -> float:
+    """Average precision of what was found (N,), best first; NaN if nothing is relevant.
+
+    Args:
+        relevant: How much is, found or not.
+        weights: (N,) how often each counts; once by default.
+    """
+    if not relevant:
         return nan
-    precision = np.cumsum(right) / np.maximum(np.cumsum(weights), 1e-12)
-    return float((precision * right).sum() / total)
+    right = ranked.astype(np.float64) if weights is None else ranked * weights
+    before = np.arange(1, len(ranked) + 1) if weights is None else np.maximum(np.cumsum(weights), 1e-12)
+    return float((np.cumsum(right) / before * right).sum() / relevant)
 
 
-def curve(ranked: Truths, scores: Floats) -> tuple[Floats, Floats]:
-    """Precision and recall (N,) above each different score of items (N,), best first; a score of 0 finds nothing."""
-    ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
-    ends = ends[scores[ends] > 0]
+def curve(ranked: Truths, scores: Floats, relevant: int) -> tuple[Floats, Floats]:
+    """Precision and recall (N,) above each different score of what was found, best first."""
+    ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1) if len(scores) else np.empty(0, dtype=np.int64)
     right = np.cumsum(ranked)[ends]
-    return right / (ends + 1), right / max(int(ranked.sum()), 1)
+    return right / (ends + 1), right / max(relevant, 1)
 
 
 def drawn(pages: NDArray[np.int64], seed: int = 0) -> list[Floats]:

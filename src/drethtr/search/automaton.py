@@ -26,8 +26,9 @@ OTHER, BOUNDARY, HYPHEN, BREAK = range(4)
 letters of the pattern follow."""
 KINDS = 4
 
-SEVERAL, BROKEN = 254, 255
-"""What `_native.c` takes tokens of several letters for, and hyphens."""
+MARK, PAIR, OPEN, SEVERAL, BROKEN = range(251, 256)
+"""What `_native.c` takes tokens without a letter for, those of two letters, letters that a word leaves open, longer
+tokens, and hyphens."""
 
 
 class Place(NamedTuple):
@@ -95,7 +96,7 @@ class Automaton:
         return bytes(map(self.class_of.__getitem__, texts))
 
     def kinds_of(self, texts: Sequence[str]) -> bytes:
-        """The kind of each token; `SEVERAL` if it is more than a letter, `BROKEN` for hyphens."""
+        """The kind of each token, as `_native.c` takes it."""
         self.meet(texts)
         return bytes(map(self.kind_of.__getitem__, texts))
 
@@ -117,17 +118,23 @@ class Automaton:
         if not len(alike):
             self.classes = np.vstack([self.classes, after])
         self.class_of[text] = int(alike[0]) if len(alike) else len(self.classes) - 1
-        kind = self.kind(fold) if len(fold) == 1 else SEVERAL if fold else OTHER
-        self.kind_of[text] = BROKEN if kind == HYPHEN else kind
+        self.kind_of[text] = self.kind_of_several([self.kind(symbol) for symbol in fold])
+
+    def kind_of_several(self, kinds: list[int]) -> int:
+        """The kind of a token, from those of its letters and signs."""
+        if set(kinds) <= {BOUNDARY}:
+            return BOUNDARY if kinds else MARK
+        if len(kinds) == 1:
+            return BROKEN if kinds == [HYPHEN] else kinds[0]
+        return PAIR if len(kinds) == 2 and not {BOUNDARY, HYPHEN} & set(kinds) else SEVERAL
 
     @cached_property
     def needed(self) -> bytes:
-        """The kinds of letters that a line must have, in this order, to have the pattern or begin it before a hyphen.
-
-        None are known of several words, as they may stand on two lines, nor of words that may differ.
-        """
+        """The kinds of the letters of a single word, by which `_native.c` leaves out lines; none for other patterns."""
         [word, *others] = self.pattern.words
-        return b"" if others or word.edits else bytes(self.kinds[letter] for letter in word.letters)
+        if others or word.edits or STAR in word.items:
+            return b""
+        return bytes(OPEN if item == ANY else self.kinds[item] for item in word.items)
 
     def after(self, text: str, state: int = 0) -> int:
         """The state after a text of one line."""

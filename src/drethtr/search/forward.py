@@ -18,7 +18,7 @@ Masses: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]
 """Whether blanks come before it, its tokens, and their probabilities."""
 
-FAINTEST = 1e-12
+FAINTEST = 1e-10
 """A state of less probability is not followed."""
 
 
