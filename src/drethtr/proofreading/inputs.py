@@ -124,7 +124,9 @@ def given_in_lines(path: Path) -> Given:
 
 def are_lines(inputs: Sequence[str]) -> bool:
     """Whether some inputs are tables of lines, or folders of line images beside their texts."""
-    return any(Path(name).suffix.lower() in set(LINE_READERS) - {DESCRIPTION} or is_line_folder(Path(name)) for name in inputs)
+    return any(
+        Path(name).suffix.lower() in set(LINE_READERS) - {DESCRIPTION} or is_line_folder(Path(name)) for name in inputs
+    )
 
 
 def is_line_folder(path: Path) -> bool:
@@ -133,5 +135,8 @@ def is_line_folder(path: Path) -> bool:
         return False
     names = {file.name for file in path.iterdir()}
     return any(Path(name).suffix in LINE_READERS and Path(name).suffix != DESCRIPTION for name in names) or any(
-        f"{Path(name).stem}{ending}" in names for name in names if Path(name).suffix.lower() in IMAGES for ending in (".gt.txt", ".txt")
+        f"{Path(name).stem}{ending}" in names
+        for name in names
+        if Path(name).suffix.lower() in IMAGES
+        for ending in (".gt.txt", ".txt")
     )

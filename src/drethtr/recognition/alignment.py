@@ -247,5 +247,11 @@ def running_edits(costs: Costs, places: Places) -> tuple[Costs, Places]:
 
 def edits_per_character(letters: str, laid: Sequence[LaidLine], read: Sequence[str]) -> float:
     """How far the text is from what was read on the lines that have some; 1 if none has."""
-    pairs = [(letters[one.first : one.last], line) for one, line in zip(laid, read, strict=True) if one.last > one.first]
-    return sum(Levenshtein.distance(*pair) for pair in pairs) / max(sum(len(line) for _, line in pairs), 1) if pairs else 1.0
+    pairs = [
+        (letters[one.first : one.last], line) for one, line in zip(laid, read, strict=True) if one.last > one.first
+    ]
+    return (
+        sum(Levenshtein.distance(*pair) for pair in pairs) / max(sum(len(line) for _, line in pairs), 1)
+        if pairs
+        else 1.0
+    )

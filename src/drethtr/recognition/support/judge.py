@@ -10,7 +10,11 @@ from drethtr.recognition.support.verdict import DOUBTED, CheckedWord, Kind, Text
 
 
 def judge_text(weighed: WeighedText, fit: SupportFit, least: float = DOUBTED) -> TextCheck:
-    """What the ink says of each word of a text, and of what is missing; what is less probable than `least` is doubtful."""
+    """What the ink says of each word of a text, and of what is missing.
+
+    Args:
+        least: What is less probable is doubtful.
+    """
     if weighed.evidence is None:
         return TextCheck(weighed.given.text, tuple(unjudged(weighed)), 0.0, weighed.read.text)
     words, probability = judged(weighed, weighed.evidence, fit, least), fit.of_line(weighed.evidence)
@@ -23,9 +27,7 @@ def unjudged(weighed: WeighedText) -> Iterator[CheckedWord]:
         yield CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, float(weighed.width), weighed.reason)
 
 
-def judged(
-    weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float
-) -> Iterator[CheckedWord]:
+def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float) -> Iterator[CheckedWord]:
     """The words of a text, and the gaps where something is missing, in order."""
     supported, complete = fit.of_words(evidence).tolist(), fit.of_gaps(evidence).tolist()
     for number in range(len(evidence.given.words) + 1):
@@ -54,7 +56,9 @@ def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability
     if not read:
         return CheckedWord(text, probability, Kind.INVENTED, "", *places, "there is no writing left for it")
     if read == evidence.given.written[word]:
-        return CheckedWord(text, probability, Kind.UNSUPPORTED, "", *places, "it can be read here, but the ink is unclear")
+        return CheckedWord(
+            text, probability, Kind.UNSUPPORTED, "", *places, "it can be read here, but the ink is unclear"
+        )
     return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, f"the image reads {read!r}")
 
 
