@@ -71,9 +71,9 @@ class ReadText(NamedTuple):
 class TextEvidence:
     """What is known of a text on a line.
 
-    words         (W, WORD_FEATURES): by the CTC head its worst character, what the ink gains by another reading, and the
-                  text without the word; worst lead of the decoder, in the word and behind it; whether the same was read,
-                  and how surely; how much likelier what was read is, for head and decoder; how legible the line is
+    words         (W, WORD_FEATURES): by the CTC head its worst character, what the ink gains by another reading, and
+                  the text without the word; worst lead of the decoder, in the word and behind it; whether the same was
+                  read, and how surely; how much likelier what was read is; how legible the line is
     gaps          (W + 1, GAP_FEATURES): likewise
     word_edges    of each word, in image tokens from the left
     gap_edges     of the ink in each gap that reads as something

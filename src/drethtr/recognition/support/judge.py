@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from drethtr.recognition.support.checker import WeighedText
 from drethtr.recognition.support.evidence import Edges, TextEvidence
 from drethtr.recognition.support.fit import SupportFit
@@ -29,12 +31,15 @@ def unjudged(weighed: WeighedText) -> Iterator[CheckedWord]:
 
 def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float) -> Iterator[CheckedWord]:
     """The words of a text, and the gaps where something is missing, in order."""
-    supported, complete = fit.of_words(evidence).tolist(), fit.of_gaps(evidence).tolist()
+    supported, complete = fit.of_words(evidence), fit.of_gaps(evidence)
+    doubted = np.concatenate(([False], supported < least, [False]))
+    # Ink beside a doubtful word is probably that word's own, unless something was read apart from it.
+    missing = (complete < least) & ([bool(read) for read in evidence.pairing.gaps] | ~(doubted[:-1] | doubted[1:]))
     for number in range(len(evidence.given.words) + 1):
-        if complete[number] < least:
-            yield omission(weighed, evidence, number, complete[number])
+        if missing[number]:
+            yield omission(weighed, evidence, number, float(complete[number]))
         if number < len(evidence.given.words):
-            yield verdict(weighed, evidence, number, supported[number], least)
+            yield verdict(weighed, evidence, number, float(supported[number]), least)
 
 
 def omission(weighed: WeighedText, evidence: TextEvidence, gap: int, probability: float) -> CheckedWord:

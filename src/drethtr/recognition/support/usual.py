@@ -63,3 +63,15 @@ USUAL = SupportFit(
     ),
     lines=Logistic(0.197, (0.8003, 0.2011, 0.01789)),
 )
+
+OVERLOOKED = {
+    "another word": 0.05,
+    "a similar word": 0.17,
+    "one letter": 0.30,
+    "one digit": 0.40,
+    "another spelling": 0.43,
+    "another name": 0.06,
+    "an inserted word": 0.04,
+    "an omitted word": 0.04,
+}
+"""Of errors of each kind, the share that is called supported, on collections that the model has never seen."""
