@@ -116,8 +116,8 @@ def lay(text: str, read: Sequence[str]) -> Alignment:
 def alike(text: str) -> str:
     """A text of the same length in which letters that are often taken for each other are the same."""
     plain = {character: RELATIVES.get(character, character) for character in set(text)}
-    lower = {c: unicodedata.normalize("NFKD", like)[0].lower()[0] for c, like in plain.items()}
-    return text.translate(str.maketrans(lower))
+    lower = {ord(c): unicodedata.normalize("NFKD", like)[0].lower()[0] for c, like in plain.items()}
+    return text.translate(lower)
 
 
 def located(letters: str, read: str, place: int) -> int:

@@ -33,8 +33,10 @@ def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least:
     """The words of a text, and the gaps where something is missing, in order."""
     supported, complete = fit.of_words(evidence), fit.of_gaps(evidence)
     doubted = np.concatenate(([False], supported < least, [False]))
-    # Ink beside a doubtful word is probably that word's own, unless something was read apart from it.
-    missing = (complete < least) & ([bool(read) for read in evidence.pairing.gaps] | ~(doubted[:-1] | doubted[1:]))
+    read = np.array([bool(part) for part in evidence.pairing.gaps])
+    # Ink beside a doubtful word is probably its own, and beside an omission the same; unless it was read apart.
+    explained = doubted[:-1] | doubted[1:] | np.append(False, read[:-1]) | np.append(read[1:], False)
+    missing = (complete < least) & (read | ~explained)
     for number in range(len(evidence.given.words) + 1):
         if missing[number]:
             yield omission(weighed, evidence, number, float(complete[number]))
