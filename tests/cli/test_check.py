@@ -43,7 +43,9 @@ def test_a_letter_is_laid_onto_its_lines(drethtr, text, tmp_path):
     page = read_page(out / "letter.page.xml")
     assert [line.text for line in page.lines] == LETTER
     assert all(word.polygon for line in page.lines for word in line.words)
-    assert {path.name for path in out.iterdir()} == {f"letter.{end}" for end in ("page.xml", "alto.xml", "hocr", "json")}
+    assert {path.name for path in out.iterdir()} == {
+        f"letter.{end}" for end in ("page.xml", "alto.xml", "hocr", "json")
+    }
     assert {sample.text for sample in open_samples(lines)} <= set(LETTER)
     assert drethtr(*command).code == 2
 
@@ -68,7 +70,9 @@ def test_a_false_word_of_a_letter_is_doubted(drethtr, text, tmp_path):
     assert "Schornsteinfeger" in report.read_text(encoding="utf-8").split("<li>")[1]
 
 
-@pytest.mark.parametrize("content", ["", "Ganz andere Worte, die niemand auf dieses Blatt geschrieben hat. " * 8, "Привет, мир! " * 20])
+@pytest.mark.parametrize(
+    "content", ["", "Ganz andere Worte, die niemand auf dieses Blatt geschrieben hat. " * 8, "Привет, мир! " * 20]
+)
 def test_no_other_text_passes(drethtr, text, content):
     text.write_text(content, encoding="utf-8")
     done = drethtr("check", PAGE, text, "--threads", "1")

@@ -16,7 +16,9 @@ def cases(tiny_model):
     recognizer = Recognizer(tiny_model, threads=1)
     images = [np.random.default_rng(n).integers(0, 255, (48, 200 + 9 * n)).astype(np.uint8) for n in range(16)]
     texts = [f"{reading.text[:3]} {reading.text[3:6]} abc {n}" for n, reading in enumerate(recognizer.read(images))]
-    samples = [Sample(i, text, set="ab"[n % 2], page=str(n)) for n, (i, text) in enumerate(zip(images, texts, strict=True))]
+    samples = [
+        Sample(i, text, set="ab"[n % 2], page=str(n)) for n, (i, text) in enumerate(zip(images, texts, strict=True))
+    ]
     return weigh_cases(recognizer, samples)
 
 

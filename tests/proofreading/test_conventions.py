@@ -26,7 +26,9 @@ def test_differences_of_a_convention_are_explained(convention, text, read):
     assert convention(text, read)
 
 
-@pytest.mark.parametrize(("text", "read"), [("Martin", "Durand"), ("1842", "1843"), ("not", "now"), ("1842", "12."), ("maison", "raison")])
+@pytest.mark.parametrize(
+    ("text", "read"), [("Martin", "Durand"), ("1842", "1843"), ("not", "now"), ("1842", "12."), ("maison", "raison")]
+)
 def test_errors_are_not(text, read):
     assert not explained(text, read, conventions_named("spelling,abbreviations,punctuation"))
 

@@ -27,6 +27,11 @@ def test_texts_go_with_the_pages_of_their_names(folder):
     assert [(one.originals[0].source.path.stem, one.text) for one in found] == [("a", "text of a"), ("b", "text of b")]
 
 
+def test_a_text_may_end_as_ground_truth_does(folder):
+    (folder / "a.txt").rename(folder / "a.gt.txt")
+    assert [one.text for one in given(folder, "a.png", "b.png", "a.gt.txt", "b.txt")] == ["text of a", "text of b"]
+
+
 def test_another_text_is_that_of_all_pages(folder):
     [one] = given(folder, "a.png", "b.png", "whole.md")
     assert len(one.originals) == 2 and one.text == "all of it"

@@ -43,7 +43,9 @@ def test_every_word_is_laid_or_left_once():
     assert sorted("".join(found)) == sorted("".join(whole))
 
 
-@pytest.mark.parametrize("text", ["", "  \n ", "Und noch viel mehr über ganz andere Dinge, die niemand hier geschrieben hat, aber wer weiß."])
+@pytest.mark.parametrize(
+    "text", ["", "  \n ", "Und noch viel mehr über ganz andere Dinge, die niemand hier geschrieben hat, aber wer weiß."]
+)
 def test_another_text_does_not_fit(text):
     assert not lay(text, READ).fits
 
@@ -53,7 +55,10 @@ def test_no_lines_leave_the_whole_text():
 
 
 def test_a_page_is_found_in_a_book():
-    pages = [f"Page {n} tells how {n * 7919} sheep and {n * 104729} goats crossed the river {n * 31} times." for n in range(2000)]
+    pages = [
+        f"Page {n} tells how {n * 7919} sheep and {n * 104729} goats crossed the river {n * 31} times."
+        for n in range(2000)
+    ]
     lines = pages[1500:1504]
     laid = lay(" ".join(pages), lines)
     assert list(laid.texts) == lines and len(laid.left) == 2

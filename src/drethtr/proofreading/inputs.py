@@ -56,7 +56,7 @@ def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
         if texts_needed:
             raise DataError(f"{', '.join(inputs)}: no text to lay onto the pages; give it as {', '.join(READERS)}")
         return [given_in_lines(path) for path in pages]
-    named = {page_stem(path): path for path in texts}
+    named = {page_stem(path).removesuffix(".gt"): path for path in texts}
     stems = [page_stem(path) for path in pages]
     if not named.keys() & set(stems):
         originals = tuple(original for path in pages for original in open_originals(path))
