@@ -4,17 +4,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from drethtr import Recognizer, open_index, open_originals
-from drethtr.images.line import load_line
+from drethtr.documents.page import Box
+from drethtr.images.line import Line, load_line
 from drethtr.pages import transcribe_page
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pictures.contact_sheet import contact_sheet
 from drethtr.pictures.explained_line import explained_line
 from drethtr.pictures.explained_page import explained_page
 from drethtr.pictures.explanation import draw, explain
 from drethtr.pictures.hits import draw_hits
 from drethtr.pictures.reliability import reliability_chart
+from drethtr.proofreading.inputs import open_given
+from drethtr.proofreading.proof import ProofWord
+from drethtr.proofreading.report import page_strips, ranked
+from drethtr.proofreading.text import prove_text
 from drethtr.search.build import open_builder
 from drethtr.synthesis.degrade import DropInk
 
@@ -22,6 +28,18 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "samples" / "000005.png"
 PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
+
+
+def doubt(strip: tuple[Line, Box], word: ProofWord) -> tuple[Line, str]:
+    """A strip with a frame around a doubtful word, and what is said of it."""
+    image, place = Image.fromarray(strip[0]), strip[1]
+    if (box := word.box) is not None:
+        corners = box.left - place.left, box.top - place.top, box.right - place.left, box.bottom - place.top
+        ImageDraw.Draw(image).rectangle(corners, outline=0, width=4)
+    checked = word.checked
+    caption = f"{checked.probability:.3f} {checked.kind}: {checked.text or '…'} – {checked.reason}"
+    return np.asarray(image), caption
+
 
 IMAGES.mkdir(exist_ok=True)
 worn = DropInk(most=24, share=0.5)  # spots without ink, which make characters doubtful
@@ -39,3 +57,7 @@ with TemporaryDirectory() as folder:
         builder.read(*open_originals(PAGE))
     with open_index(path) as index:
         draw_hits(index.search("the", least=0.5)).save(IMAGES / "hits.png")
+[given] = open_given([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
+proof = prove_text(given, recognizer, segmentation_named("auto"))
+strips = page_strips(proof.lines, proof.pages)
+contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)]).save(IMAGES / "check.png")

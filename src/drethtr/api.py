@@ -11,6 +11,7 @@ from drethtr.layout.rapid import RapidDetector as RapidDetector
 from drethtr.pages.source import open_originals as open_originals
 from drethtr.pages.transcribe import transcribe as transcribe
 from drethtr.pages.transcribe import transcribe_page as transcribe_page
+from drethtr.recognition.alignment import Alignment as Alignment
 from drethtr.recognition.precision import Precision as Precision
 from drethtr.recognition.reading import Alternative as Alternative
 from drethtr.recognition.reading import Character as Character
@@ -24,6 +25,8 @@ from drethtr.recognition.search.strategies import Beam as Beam
 from drethtr.recognition.search.strategies import Greedy as Greedy
 from drethtr.recognition.search.strategies import Joint as Joint
 from drethtr.recognition.search.strategies import VerifiedDrafts as VerifiedDrafts
+from drethtr.recognition.support.verdict import CheckedWord as CheckedWord
+from drethtr.recognition.support.verdict import TextCheck as TextCheck
 from drethtr.search.index import Hit as Hit
 from drethtr.search.index import SearchIndex as SearchIndex
 from drethtr.search.index import open_index as open_index

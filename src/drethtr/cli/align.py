@@ -23,17 +23,22 @@ SHOWN = 10
 def align(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="PAGES TEXT", help="Scans, PAGE or ALTO files; their text as txt, md, TEI, docx, JSON, …"),
+        typer.Argument(
+            metavar="PAGES TEXT", help="Scans, PAGE or ALTO files; their text as txt, md, TEI, docx, JSON, …"
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="A folder for the pages with the text on their lines.")
     ] = None,
     format: Annotated[
-        str, typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, hocr, json, html, …")
+        str,
+        typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, hocr, json, html, …"),
     ] = "page",
     ground_truth: Annotated[
         Path | None,
-        typer.Option("--ground-truth", metavar="FILE", help="Write the lines that can be trusted to this Parquet file."),
+        typer.Option(
+            "--ground-truth", metavar="FILE", help="Write the lines that can be trusted to this Parquet file."
+        ),
     ] = None,
     precision: Annotated[
         float,
@@ -76,9 +81,7 @@ def align(
         raise typer.Exit(1)
 
 
-def write_ground_truth(
-    proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, precision: float
-) -> str:
+def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, precision: float) -> str:
     """Write the lines that can be accepted; returns what to say about them."""
     from drethtr.lines.write_parquet import store_parquet
     from drethtr.proofreading.ground_truth import accepted, ground_truth

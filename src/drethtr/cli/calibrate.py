@@ -1,6 +1,7 @@
 """`drethtr calibrate`: choose the decoder of a model and calibrate its confidences."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,9 @@ from drethtr.cli.tables import figure
 
 if TYPE_CHECKING:
     from drethtr.evaluation.calibrate import Fit
+    from drethtr.lines.sample import Sample
+    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.recognition.support.fit import SupportFit
 
 
 def calibrate(
@@ -26,6 +30,10 @@ def calibrate(
         list[str] | None,
         typer.Option(metavar="NAME", help="Calibrate this decoder; repeatable; default: the usual ones."),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Fit instead what drethtr check makes of evidence; give lines of several sets."),
+    ] = False,
     limit: Limit = None,
     seed: Seed = 0,
     device: DeviceName = "auto",
@@ -44,6 +52,7 @@ def calibrate(
     from drethtr.lines.sources import open_all
     from drethtr.recognition.backends import device_named
     from drethtr.recognition.model_file import load_model, save_trust
+    from drethtr.recognition.recognizer import Recognizer
     from drethtr.recognition.search.strategies import name_of, strategy_named
 
     target = output or model
@@ -57,6 +66,12 @@ def calibrate(
             f"{', '.join(data)}: {len(samples)} lines to read; confidences are calibrated on at least "
             f"{fit.TO_CALIBRATE}, better on some hundreds: give more lines that were never trained or tested on"
         )
+    if check:
+        recognizer = Recognizer(loaded, device=where, threads=threads)
+        trust = replace(loaded.trust, support=fit_check(recognizer, samples, seed))
+        save_trust(model, trust, target)
+        typer.echo(f"{target}: checks of given texts fitted on {len(samples):,} lines\n{trust.support}")
+        return
     fits: list[Fit] = []
     with claimed(target):
         loaded = load_model(model)
@@ -72,6 +87,16 @@ def calibrate(
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "left as it was" if trust.unlike_training is not None else "not learned"
         typer.echo(f"The check for unknown writing was {known}: it takes at least {fit.TO_KNOW_WRITING} lines.")
+
+
+def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) -> "SupportFit":
+    """What the evidence for given texts is worth, behind a bar."""
+    from tqdm import tqdm
+
+    from drethtr.evaluation.support import fit_support, weigh_cases
+
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        return fit_support(weigh_cases(recognizer, samples, seed, bar.update))
 
 
 def summary(fits: "Sequence[Fit]") -> str:

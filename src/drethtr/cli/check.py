@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.cli.choices import DecoderName, DeviceName, ForceResults, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    ForceResults,
+    ModelFile,
+    PrecisionName,
+    Threads,
+    load_recognizer,
+)
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import report_skipped
 from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
@@ -31,11 +39,12 @@ def check(
     model: ModelFile = None,
     least: Annotated[
         float, typer.Option("--min", metavar="P", min=0, max=1, help="Words less probable than this are doubtful.")
-    ] = 0.5,
+    ] = 0.8,
     allow: Annotated[
         str,
         typer.Option(
-            metavar="NAMES", help="Conventions that are no errors, comma-separated: spelling, abbreviations, punctuation."
+            metavar="NAMES",
+            help="Conventions that are no errors, comma-separated: spelling, abbreviations, punctuation.",
         ),
     ] = "",
     json_file: Annotated[
@@ -48,7 +57,8 @@ def check(
         Path | None, typer.Option(metavar="FOLDER", help="Write the pages with their doubts marked into this folder.")
     ] = None,
     format: Annotated[
-        str, typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, hocr, json, html.")
+        str,
+        typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, hocr, json, html."),
     ] = "page",
     lines: LinesOf = "auto",
     decoder: DecoderName = None,
@@ -106,9 +116,7 @@ def check(
         raise typer.Exit(1)
 
 
-def check_rows(
-    samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Rules"
-) -> "tuple[list[ProofLine], int]":
+def check_rows(samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Rules") -> "tuple[list[ProofLine], int]":
     """The proofs of the lines of a table, behind a bar, and how many of them cannot be used; says why."""
     from tqdm import tqdm
 

@@ -1,6 +1,6 @@
 """`drethtr evaluate`: error rates of a model on lines with known text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,12 +22,15 @@ from drethtr.cli.choices import (
 from drethtr.cli.evaluate_search import evaluate_search
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import lines_unread, say
+from drethtr.cli.support_table import support_table
 from drethtr.cli.tables import interval, table_of
 from drethtr.cli.trust_table import trust_table
 
 if TYPE_CHECKING:
     from drethtr.documents.page import Page
     from drethtr.evaluation.evaluate import Scores
+    from drethtr.evaluation.support_figures import PoolFigures
+    from drethtr.lines.sample import Sample
     from drethtr.pages.source import Original
     from drethtr.recognition.recognizer import Recognizer
 
@@ -63,10 +66,19 @@ def evaluate(
         list[str] | None,
         typer.Option(metavar="DATA", help="For --search: lines to search besides, of other sets; repeatable."),
     ] = None,
-    fit: Annotated[
+    save_fit: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="For --search: learn its probabilities from these sets, and write them here."
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Put errors into the texts, and measure how well drethtr check finds them.")
+    ] = False,
+    fit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DATA", help="For --check: judge every set by a fit on these lines of other sets; repeatable."
         ),
     ] = None,
     device: DeviceName = "auto",
@@ -81,16 +93,20 @@ def evaluate(
     from drethtr.lines.sources import open_all
     from drethtr.pages.segmentation import segmentation_named
 
-    refuse_results(json_file, fit, force=force, inputs=data)
+    refuse_results(json_file, save_fit, force=force, inputs=data)
     if search:
         if end_to_end or confidence or lines is not None:
             raise ConfigError("--search judges searches; leave out --end-to-end, --lines and --confidence")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
-        found = evaluate_search(recognizer, data, among or [], limit, seed, fit)
+        found = evaluate_search(recognizer, data, among or [], limit, seed, save_fit)
         deliver(f"{found.text}\n{read_by(recognizer)}", found.figures, recognizer, json_file)
         return
-    if among or fit is not None:
-        raise ConfigError("--among and --fit go with --search; add it, or leave them out")
+    if among or save_fit is not None:
+        raise ConfigError("--among and --save-fit go with --search; add it, or leave them out")
+    if fit and not check:
+        raise ConfigError("--fit is for --check; add it, or leave it out")
+    if check and (end_to_end or confidence or lines is not None):
+        raise ConfigError("--check measures nothing else; leave out --end-to-end, --lines and --confidence")
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(
@@ -113,6 +129,12 @@ def evaluate(
         raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
     samples = open_all(data)
+    if check:
+        fitted_on = measure.to_read(open_all(fit), limit, seed) if fit else []
+        found = check_figures(recognizer, measure.to_read(samples, limit, seed), fitted_on, seed)
+        pools = {"sets": [pool.to_json() for pool in found]}
+        deliver(f"{support_table(found)}\n{read_by(recognizer)}", pools, recognizer, json_file)
+        return
     number = len(measure.to_read(samples, limit, seed))
     with tqdm(total=number, unit="line", disable=None) as bar:
         scores = measure.evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
@@ -120,6 +142,21 @@ def evaluate(
     if confidence:
         text += "\n\n" + trust_table(scores.to_json()["trust"])
     deliver(text, scores.to_json(), recognizer, json_file)
+
+
+def check_figures(
+    recognizer: "Recognizer", samples: "Sequence[Sample]", fitted_on: "Sequence[Sample]", seed: int
+) -> "list[PoolFigures]":
+    """How well errors in the texts are found, behind a bar."""
+    from tqdm import tqdm
+
+    from drethtr.evaluation.support import known_sets, weigh_cases
+    from drethtr.evaluation.support_figures import measure_support
+
+    with tqdm(total=len(samples) + len(fitted_on), unit="line", disable=None) as bar:
+        others = weigh_cases(recognizer, fitted_on, seed, bar.update)
+        cases = weigh_cases(recognizer, samples, seed, bar.update)
+    return measure_support(cases, known_sets(recognizer), recognizer.support_fit, others)
 
 
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:

@@ -116,7 +116,7 @@ def calibrate(
         looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
         known_writing = fit_unlike_training(looks, list(map(page_of, chosen)))
     kept = tuple(known for known in others if known.strategies)
-    return replace(model, trust=Trust((*kept, *calibrations), known_writing, rates, strategy))
+    return replace(model, trust=Trust((*kept, *calibrations), known_writing, rates, strategy, model.trust.support))
 
 
 def precisions(model: Model, device: str) -> tuple[Precision, ...]:

@@ -1,11 +1,11 @@
 """Measure how well errors in given texts are noticed: errors are made, and the check has to find them.
 
-Right texts get an error each, of several kinds (`corruptions`). A check that finds 90 % of them at 2 % false alarms casts
-doubt on one right word in fifty. The baseline is what anybody can do with a recognizer: doubt every word that it reads
+Right texts get an error each, of several kinds (`corruptions`). A check that finds 90 % of them at 2 % false alarms
+doubts one right word in fifty. The baseline is what anybody can do with a recognizer: doubt every word that it reads
 otherwise.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
 from drethtr.recognition.support.evidence import ReadText, TextEvidence
-from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features
+from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares
 from drethtr.text.normalize import for_scoring
 
 Truths = NDArray[np.bool_]
@@ -55,9 +55,7 @@ def weigh_cases(
         images = [line for _, line in group]
         read = list(map(ReadText.of, recognizer.read_lines(images)))
         given = [[" ".join(text.words) for text in some.values()] for some in texts]
-        for (number, _), some, weighed in zip(
-            group, texts, recognizer.weigh_lines(images, given, read), strict=True
-        ):
+        for (number, _), some, weighed in zip(group, texts, recognizer.weigh_lines(images, given, read), strict=True):
             sample = samples[number]
             cases += [
                 Case(sample.set, sample.page or "", kind, text, one.evidence)
@@ -73,15 +71,22 @@ RIGHT = ""
 """The kind of a text without an error."""
 
 
+def known_sets(recognizer: Recognizer) -> frozenset[str]:
+    """The sets that a model was trained on, as its card names them."""
+    entries = recognizer.model.card.get("data", ())
+    return frozenset(str(entry.get("set")) for entry in entries if isinstance(entry, Mapping))
+
+
 def fit_support(cases: Sequence[Case]) -> SupportFit:
     """What evidence is worth, from right and corrupted texts.
 
     Raises:
         DataError: if there are too few kinds of errors to learn from.
     """
-    words = fit_at(WRONG_WORDS, *together((case.evidence.words, *compared_words(case)) for case in cases))
-    gaps = fit_at(WRONG_WORDS, *together((case.evidence.gaps, *compared_gaps(case)) for case in cases))
-    features = np.array([line_features(words(case.evidence.words), gaps(case.evidence.gaps)) for case in cases])
+    words = fit_at(WRONG_WORDS, *together((with_squares(case.evidence.words), *compared_words(case)) for case in cases))
+    gaps = fit_at(WRONG_WORDS, *together((with_squares(case.evidence.gaps), *compared_gaps(case)) for case in cases))
+    judged = ((words(with_squares(case.evidence.words)), gaps(with_squares(case.evidence.gaps))) for case in cases)
+    features = np.array([line_features(*probabilities) for probabilities in judged])
     lines = fit_at(WRONG_LINES, features, np.array([case.kind == RIGHT for case in cases]))
     return SupportFit(words, gaps, lines)
 
@@ -104,7 +109,7 @@ def compared_words(case: Case) -> tuple[Truths, Truths]:
 
 
 def compared_gaps(case: Case) -> tuple[Truths, Truths]:
-    """Which gaps of a case are compared, and which of those are right: all of a right text, else those with an error."""
+    """Which gaps of a case are compared, and which of those are right: all of a right text, else the wrong ones."""
     missing = np.isin(np.arange(len(case.text.words) + 1), case.text.missing)
     kept = np.ones_like(missing) if case.kind == RIGHT else missing
     return kept, ~missing[kept]

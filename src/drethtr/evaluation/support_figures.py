@@ -26,9 +26,11 @@ CONVENTION = (
     "Right texts got one error at a time; every set is judged by a fit on other sets. AUROC: probability that a wrong "
     "word is less probable than a right one. AP: average precision where 5 % of the words are wrong. R2, R5: share of "
     "wrong words found at the threshold where 2 or 5 % of the right words of the same row are doubted. Overlooked: "
-    "share of wrong words that are called supported, with a probability of 0.5 or more; false alarms: share of right "
-    "words that are not. Differs: the baseline that doubts every word that is read otherwise. ECE: mean difference "
-    "between probability and truth over ten bins, 5 % of the words being wrong. Omitted: the same of gaps between words."
+    f"share of wrong words that are called supported, with a probability of {DOUBTED} or more; false alarms: share of "
+    "right words that are not. Differs: the baseline that doubts every word that is read otherwise. ECE: mean "
+    "difference between probability and truth over ten bins, 5 % of the words being wrong. Omitted: the same of gaps "
+    "between words. Lines accepted: the most at a precision of 99 %, 10 % being wrong; precision: of those accepted by "
+    "their probabilities to be so precise."
 )
 
 
@@ -70,7 +72,7 @@ class PoolFigures:
 
 @dataclass(frozen=True)
 class Judged:
-    """Words, gaps or lines: their probabilities, which are right, the kind of error, and whether the reading differs."""
+    """Words, gaps or lines: how probable, which are right, the kind of error, and whether the reading differs."""
 
     probability: Floats
     right: Truths
@@ -192,7 +194,7 @@ def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 def acceptance(lines: Judged) -> tuple[float, float | None]:
-    """The largest share of lines accepted at `PRECISION`, and the precision of those accepted by their probabilities."""
+    """The largest share of lines accepted at `PRECISION`, and the precision of those that promise it."""
     probability, truth = drawn(lines, WRONG_LINES)
     order = np.argsort(-probability, kind="stable")
     count = np.arange(1, len(order) + 1)

@@ -67,7 +67,11 @@ def abbreviations(text: str, read: str) -> bool:
     if not short or len(short) >= len(whole) or short[0] != whole[0] or any(map(str.isdigit, whole + short)):
         return False
     rest = iter(whole)
-    marked = short[-1] == whole[-1] or any(sign in read for sign in ".^:~'") or read != unicodedata.normalize("NFC", plain(read))
+    marked = (
+        short[-1] == whole[-1]
+        or any(sign in read for sign in ".^:~'")
+        or read != unicodedata.normalize("NFC", plain(read))
+    )
     return marked and all(letter in rest for letter in short)
 
 

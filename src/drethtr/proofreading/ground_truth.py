@@ -28,7 +28,9 @@ def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recogn
         of_page = {line.line for line in proof.lines if id(line) in wanted}
         lines = [line for line in proof.page.lines if line.id in of_page]
         name = proof.original.source.path
-        for line, strip in zip(lines, strips_of(proof.original, proof.original.source.grey(), lines, recognizer), strict=True):
+        for line, strip in zip(
+            lines, strips_of(proof.original, proof.original.source.grey(), lines, recognizer), strict=True
+        ):
             if strip is not None:
                 sample = Sample(strip.line, line.text, name.parent.resolve().name, page=page_stem(name))
                 yield Sample(png_of(sample), line.text, sample.set, page=sample.page)

@@ -1,7 +1,8 @@
 """What is to be compared: scans, or lines, with the texts that are given for them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from drethtr.base.errors import DataError
@@ -9,6 +10,7 @@ from drethtr.documents.beside import DESCRIPTION, IMAGES, page_stem
 from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.lines.sources import READERS as LINE_READERS
+from drethtr.lines.sources.folder import TRANSCRIPTIONS
 from drethtr.pages.inputs import PDF, find_inputs, is_description
 from drethtr.pages.source import Original, open_originals
 
@@ -54,7 +56,7 @@ def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
         if texts_needed:
             raise DataError(f"{', '.join(inputs)}: no text to lay onto the pages; give it as {', '.join(READERS)}")
         return [given_in_lines(path) for path in pages]
-    named = {page_stem(path): path for path in texts}
+    named = {page_stem(path).removesuffix(".gt"): path for path in texts}
     stems = [page_stem(path) for path in pages]
     if not named.keys() & set(stems):
         originals = tuple(original for path in pages for original in open_originals(path))
@@ -124,14 +126,17 @@ def given_in_lines(path: Path) -> Given:
 
 def are_lines(inputs: Sequence[str]) -> bool:
     """Whether some inputs are tables of lines, or folders of line images beside their texts."""
-    return any(Path(name).suffix.lower() in set(LINE_READERS) - {DESCRIPTION} or is_line_folder(Path(name)) for name in inputs)
+    tables = set(LINE_READERS) - {DESCRIPTION}
+    return any(Path(name).suffix.lower() in tables or holds_lines(Path(name), tables) for name in inputs)
 
 
-def is_line_folder(path: Path) -> bool:
-    """Whether a folder has images with a text of the same name, or a table."""
+def holds_lines(path: Path, tables: Collection[str]) -> bool:
+    """Whether a folder has a table, or an image of one line with its text beside it."""
     if not path.is_dir():
         return False
-    names = {file.name for file in path.iterdir()}
-    return any(Path(name).suffix in LINE_READERS and Path(name).suffix != DESCRIPTION for name in names) or any(
-        f"{Path(name).stem}{ending}" in names for name in names if Path(name).suffix.lower() in IMAGES for ending in (".gt.txt", ".txt")
-    )
+    files = sorted(path.iterdir())
+    if any(file.suffix.lower() in tables for file in files):
+        return True
+    images = (file for file in files if file.suffix.lower() in IMAGES)
+    described = (image for image in images if any(image.with_suffix(ending) in files for ending in TRANSCRIPTIONS))
+    return any(original.is_line for image in islice(described, 1) for original in open_originals(image))

@@ -1,4 +1,4 @@
-"""Proofs of lines and pages: every word of a given text with the probability that the ink supports it, and its place."""
+"""Proofs of lines and pages: how probably the ink supports each word of a given text, and where it stands."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -91,9 +91,7 @@ def read_page(original: Original, recognizer: Recognizer, segmentation: Segmenta
     return page
 
 
-def prove_page(
-    original: Original, read: Page, texts: Sequence[str], recognizer: Recognizer, rules: Rules
-) -> PageProof:
+def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer: Recognizer, rules: Rules) -> PageProof:
     """Hold the texts of the lines of a page against the ink.
 
     Args:
@@ -120,9 +118,7 @@ def prove_page(
     return PageProof(original, page, tuple(lines))
 
 
-def strips_of(
-    original: Original, grey: Line, lines: Sequence[TextLine], recognizer: Recognizer
-) -> list[Strip | None]:
+def strips_of(original: Original, grey: Line, lines: Sequence[TextLine], recognizer: Recognizer) -> list[Strip | None]:
     """Each line straightened; None where it has no place or cannot be cut. An image of one line is taken whole."""
     if original.is_line:
         return [strip_of(recognizer.open_line(original.source.path if original.is_alone else grey))]
@@ -173,9 +169,7 @@ def on_no_line(text: str, page: str = "") -> ProofLine:
     return ProofLine(page, None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
 
 
-def prove_lines(
-    samples: Sequence[Sample], recognizer: Recognizer, rules: Rules
-) -> Iterator[ProofLine | DataError]:
+def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules) -> Iterator[ProofLine | DataError]:
     """Hold the text of each line of a table against its image; an error stands for one that cannot be used.
 
     Raises:

@@ -37,7 +37,7 @@ def summary(lines: Sequence[ProofLine]) -> str:
     given = sum(bool(word.text) for word in words)
     kinds = {kind: sum(word.kind is kind for word in words) for kind in Kind if kind is not Kind.SUPPORTED}
     found = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
-    return f"{given:,} words on {len(lines):,} lines: {found or 'no doubtful word'}"
+    return f"{given:,} words, {len(lines):,} {'line' if len(lines) == 1 else 'lines'}: {found or 'no doubtful word'}"
 
 
 def caution() -> str:

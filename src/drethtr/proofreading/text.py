@@ -93,8 +93,8 @@ def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) ->
     if not alignment.fits:
         names = ", ".join(original.name for original, _ in read)
         raise DataError(
-            f"{source}: is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} of the "
-            "characters differ from what it reads; nothing was checked"
+            f"{source}: is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} of "
+            "the characters differ from what it reads; nothing was checked"
         )
     texts = iter(alignment.texts)
     return [tuple(next(texts) for _ in page.lines) for _, page in read], alignment.left

@@ -116,8 +116,8 @@ def lay(text: str, read: Sequence[str]) -> Alignment:
 def alike(text: str) -> str:
     """A text of the same length in which letters that are often taken for each other are the same."""
     plain = {character: RELATIVES.get(character, character) for character in set(text)}
-    lower = {c: unicodedata.normalize("NFKD", like)[0].lower()[0] for c, like in plain.items()}
-    return text.translate(str.maketrans(lower))
+    lower = {ord(c): unicodedata.normalize("NFKD", like)[0].lower()[0] for c, like in plain.items()}
+    return text.translate(lower)
 
 
 def located(letters: str, read: str, place: int) -> int:
@@ -247,5 +247,11 @@ def running_edits(costs: Costs, places: Places) -> tuple[Costs, Places]:
 
 def edits_per_character(letters: str, laid: Sequence[LaidLine], read: Sequence[str]) -> float:
     """How far the text is from what was read on the lines that have some; 1 if none has."""
-    pairs = [(letters[one.first : one.last], line) for one, line in zip(laid, read, strict=True) if one.last > one.first]
-    return sum(Levenshtein.distance(*pair) for pair in pairs) / max(sum(len(line) for _, line in pairs), 1) if pairs else 1.0
+    pairs = [
+        (letters[one.first : one.last], line) for one, line in zip(laid, read, strict=True) if one.last > one.first
+    ]
+    return (
+        sum(Levenshtein.distance(*pair) for pair in pairs) / max(sum(len(line) for _, line in pairs), 1)
+        if pairs
+        else 1.0
+    )

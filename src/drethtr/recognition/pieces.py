@@ -85,7 +85,9 @@ class PieceReader:
         """What some work gives for each piece, done in groups as suits the network and on as many threads."""
         groups = list(self.network.groups([sum(view.shape[1] for view in piece.views) for piece in pieces]))
         found: dict[int, Result] = {}
-        for group, done in zip(groups, self.on_threads([[pieces[i] for i in group] for group in groups], work), strict=True):
+        for group, done in zip(
+            groups, self.on_threads([[pieces[i] for i in group] for group in groups], work), strict=True
+        ):
             found |= zip(group, done, strict=True)
         return [found[number] for number in range(len(pieces))]
 

@@ -3,7 +3,7 @@
 The CTC head is too sure of short words and of what it reads badly, and does not know how many lines are searched: of
 20,000 lines some look like a word that is on none of them. So the log-odds of a line are weighed with the length of the
 pattern, the confidence in the text of the line, and how often the pattern seems to stand in the collection at all.
-`drethtr evaluate --search DATA --fit FILE` learns the weights.
+`drethtr evaluate --search DATA --save-fit FILE` learns the weights.
 """
 
 import json

@@ -40,7 +40,7 @@ LEAD = 10.0
 LARGEST = 1e3
 """Likewise a larger difference of log-probabilities, in nats."""
 
-WORD_FEATURES, GAP_FEATURES = 18, 8
+WORD_FEATURES, GAP_FEATURES = 14, 8
 
 
 class ReadText(NamedTuple):
@@ -71,8 +71,10 @@ class ReadText(NamedTuple):
 class TextEvidence:
     """What is known of a text on a line.
 
-    words         (W, WORD_FEATURES)
-    gaps          (W + 1, GAP_FEATURES)
+    words         (W, WORD_FEATURES): by the CTC head its worst character, what the ink gains by another reading, and
+                  the text without the word; worst lead of the decoder, in the word and behind it; whether the same was
+                  read, and how surely; how much likelier what was read is; how legible the line is
+    gaps          (W + 1, GAP_FEATURES): likewise
     word_edges    of each word, in image tokens from the left
     gap_edges     of the ink in each gap that reads as something
     """
@@ -180,20 +182,16 @@ def weigh(line: SeenLine, case: Case, opinions: Sequence[Floats]) -> TextEvidenc
         words.append(
             (
                 certainty[first:last].min(),
-                certainty[first:last].mean(),
                 positive_log(gain),
                 positive_log(gain / (last - first)),
                 signed_log(stretches.without(*given.without(number))),
                 leads[first:last].min(),
-                leads[first:last].mean(),
-                positive_log(-leads[first:last].clip(max=0).sum()),
                 leads[last],
                 same,
                 same * sure,
                 (1 - same) * sure,
                 *rivals[case.replaced[number]],
                 Levenshtein.normalized_distance(word, read),
-                np.log(last - first),
                 legible,
                 positive_log(elsewhere),
             )

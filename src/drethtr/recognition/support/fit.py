@@ -18,8 +18,8 @@ LINE_FEATURES = 3
 class SupportFit:
     """What evidence for a text is worth.
 
-    words  weighs the evidence that a word is supported
-    gaps   that nothing is missing in a gap
+    words  weighs the evidence that a word is supported, and its squares
+    gaps   that nothing is missing in a gap, likewise
     lines  that all of a line is right, by `line_features`
     """
 
@@ -29,23 +29,27 @@ class SupportFit:
 
     def __post_init__(self) -> None:
         weighed = tuple(len(model.weights) for model in (self.words, self.gaps, self.lines))
-        if weighed != (WORD_FEATURES, GAP_FEATURES, LINE_FEATURES):
-            raise ConfigError(
-                f"a fit weighs {WORD_FEATURES}, {GAP_FEATURES} and {LINE_FEATURES} features, not {weighed}"
-            )
+        wanted = 2 * WORD_FEATURES, 2 * GAP_FEATURES, LINE_FEATURES
+        if weighed != wanted:
+            raise ConfigError(f"a fit weighs {wanted} features of words, gaps and lines, not {weighed}")
 
     def of_words(self, evidence: TextEvidence) -> Floats:
         """The probability of each word that the ink supports it, (W,)."""
-        return self.words(evidence.words)
+        return self.words(with_squares(evidence.words))
 
     def of_gaps(self, evidence: TextEvidence) -> Floats:
         """The probability of each gap that nothing is missing there, (W + 1,)."""
-        return self.gaps(evidence.gaps)
+        return self.gaps(with_squares(evidence.gaps))
 
     def of_line(self, evidence: TextEvidence) -> float:
         """The probability that the text is right and complete."""
         features = line_features(self.of_words(evidence), self.of_gaps(evidence))
         return float(self.lines(features[None])[0])
+
+
+def with_squares(features: Floats) -> Floats:
+    """Features (N, F) beside their squares, (N, 2 F): evidence counts for more the stronger it is."""
+    return np.column_stack([features, features**2])
 
 
 def line_features(words: Floats, gaps: Floats) -> Floats:

@@ -90,7 +90,9 @@ def pair(words: Sequence[str], read: str) -> Pairing:
     for block in Levenshtein.opcodes(given, read):
         part, place = read[block.dest_start : block.dest_end], block.src_start
         if block.tag == "insert":
-            for number, piece in divided(part, given[:place][-1:], given[place : place + 1], owner[place] if given else 0):
+            for number, piece in divided(
+                part, given[:place][-1:], given[place : place + 1], owner[place] if given else 0
+            ):
                 found[number] += piece
         else:
             for number, character in zip(owner[place:], part, strict=False):

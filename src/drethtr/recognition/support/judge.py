@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from drethtr.recognition.support.checker import WeighedText
 from drethtr.recognition.support.evidence import Edges, TextEvidence
 from drethtr.recognition.support.fit import SupportFit
@@ -10,7 +12,11 @@ from drethtr.recognition.support.verdict import DOUBTED, CheckedWord, Kind, Text
 
 
 def judge_text(weighed: WeighedText, fit: SupportFit, least: float = DOUBTED) -> TextCheck:
-    """What the ink says of each word of a text, and of what is missing; what is less probable than `least` is doubtful."""
+    """What the ink says of each word of a text, and of what is missing.
+
+    Args:
+        least: What is less probable is doubtful.
+    """
     if weighed.evidence is None:
         return TextCheck(weighed.given.text, tuple(unjudged(weighed)), 0.0, weighed.read.text)
     words, probability = judged(weighed, weighed.evidence, fit, least), fit.of_line(weighed.evidence)
@@ -23,16 +29,19 @@ def unjudged(weighed: WeighedText) -> Iterator[CheckedWord]:
         yield CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, float(weighed.width), weighed.reason)
 
 
-def judged(
-    weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float
-) -> Iterator[CheckedWord]:
+def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float) -> Iterator[CheckedWord]:
     """The words of a text, and the gaps where something is missing, in order."""
-    supported, complete = fit.of_words(evidence).tolist(), fit.of_gaps(evidence).tolist()
+    supported, complete = fit.of_words(evidence), fit.of_gaps(evidence)
+    doubted = np.concatenate(([False], supported < least, [False]))
+    read = np.array([bool(part) for part in evidence.pairing.gaps])
+    # Ink beside a doubtful word is probably its own, and beside an omission the same; unless it was read apart.
+    explained = doubted[:-1] | doubted[1:] | np.append(False, read[:-1]) | np.append(read[1:], False)
+    missing = (complete < least) & (read | ~explained)
     for number in range(len(evidence.given.words) + 1):
-        if complete[number] < least:
-            yield omission(weighed, evidence, number, complete[number])
+        if missing[number]:
+            yield omission(weighed, evidence, number, float(complete[number]))
         if number < len(evidence.given.words):
-            yield verdict(weighed, evidence, number, supported[number], least)
+            yield verdict(weighed, evidence, number, float(supported[number]), least)
 
 
 def omission(weighed: WeighedText, evidence: TextEvidence, gap: int, probability: float) -> CheckedWord:
@@ -54,7 +63,9 @@ def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability
     if not read:
         return CheckedWord(text, probability, Kind.INVENTED, "", *places, "there is no writing left for it")
     if read == evidence.given.written[word]:
-        return CheckedWord(text, probability, Kind.UNSUPPORTED, "", *places, "it can be read here, but the ink is unclear")
+        return CheckedWord(
+            text, probability, Kind.UNSUPPORTED, "", *places, "it can be read here, but the ink is unclear"
+        )
     return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, f"the image reads {read!r}")
 
 

@@ -1,4 +1,4 @@
-"""What the CTC head says of parts of a given text: how much better the same stretch of ink reads otherwise, or as nothing.
+"""What the CTC head says of parts of a given text: how much better the same ink reads otherwise, or as nothing.
 
 Shapes: S steps; scores by step are (S + 1,), as in `ctc_paths`.
 """

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-
-DOUBTED = 0.5
-"""A word that is less likely than this to be supported is listed as doubtful."""
+DOUBTED = 0.8
+"""A word that is less likely than this to be supported is doubtful, as are one in fifty of the right ones."""
 
 
 class Kind(StrEnum):

@@ -1,0 +1,99 @@
+"""`drethtr check` and `drethtr align` with the shipped model, on the sample page and lines."""
+
+import json
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+
+from drethtr.documents.read import read_page
+from drethtr.lines.sources import open_samples
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "samples" / "page" / "letter.jpg"
+LETTER = [text for _, _, text in runpy.run_path(str(ROOT / "docs" / "make_page.py"))["LETTER"]]
+WHOLE = " ".join(LETTER)
+
+
+@pytest.fixture
+def text(tmp_path):
+    """The letter as running text, in a file."""
+    path = tmp_path / "text.txt"
+    path.write_text(WHOLE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """The first sample lines with their texts."""
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    for number in (1, 3):
+        for ending in (".png", ".gt.txt"):
+            shutil.copy(ROOT / "samples" / f"00000{number}{ending}", folder)
+    return folder
+
+
+def test_a_letter_is_laid_onto_its_lines(drethtr, text, tmp_path):
+    out, lines = tmp_path / "out", tmp_path / "lines.parquet"
+    command = ("align", PAGE, text, "--output", out, "--format", "page,alto,hocr,json", "--threads", "1")
+    done = drethtr(*command, "--ground-truth", lines, "--precision", "0.9")
+    assert done.code == 0 and f"laid onto {len(LETTER)} of {len(LETTER)} lines" in done.out
+    page = read_page(out / "letter.page.xml")
+    assert [line.text for line in page.lines] == LETTER
+    assert all(word.polygon for line in page.lines for word in line.words)
+    assert {path.name for path in out.iterdir()} == {
+        f"letter.{end}" for end in ("page.xml", "alto.xml", "hocr", "json")
+    }
+    assert {sample.text for sample in open_samples(lines)} <= set(LETTER)
+    assert drethtr(*command).code == 2
+
+
+def test_what_is_left_over_on_either_side_is_named(drethtr, text, tmp_path):
+    text.write_text(" ".join([*LETTER[:3], *LETTER[4:], "And something that an editor has added at the end of it."]))
+    done = drethtr("align", PAGE, text, "--output", tmp_path / "out", "--threads", "1")
+    assert done.code == 1 and "no text for letter.jpg r1l4" in done.out and "on no line: 'And something" in done.out
+
+
+def test_a_false_word_of_a_letter_is_doubted(drethtr, text, tmp_path):
+    words = WHOLE.split()
+    text.write_text(" ".join([*words[:8], "Schornsteinfeger", *words[9:]]), encoding="utf-8")
+    rows, report = tmp_path / "rows.json", tmp_path / "report.html"
+    done = drethtr("check", PAGE, text, "--json", rows, "--html", report, "--threads", "1")
+    assert done.code == 1 and "Nothing here is verified" in done.out
+    found = json.loads(rows.read_text(encoding="utf-8"))
+    assert set(found[0]) == {"page", "line", "word", "probability", "kind", "instead", "box"}
+    assert [row["word"] for row in found if row["kind"] != "omitted"] == text.read_text(encoding="utf-8").split()
+    worst = min(found, key=lambda row: row["probability"])
+    assert (worst["word"], worst["kind"]) == ("Schornsteinfeger", "unsupported")
+    assert "Schornsteinfeger" in report.read_text(encoding="utf-8").split("<li>")[1]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "Ganz andere Worte, die niemand auf dieses Blatt geschrieben hat. " * 8, "Привет, мир! " * 20]
+)
+def test_no_other_text_passes(drethtr, text, content):
+    text.write_text(content, encoding="utf-8")
+    done = drethtr("check", PAGE, text, "--threads", "1")
+    assert done.code == 2 and str(text) in done.err and not done.out
+
+
+def test_lines_of_a_table_are_numbered(drethtr, samples, tmp_path):
+    rows = tmp_path / "rows.json"
+    (samples / "000003.gt.txt").write_text("Müller stand spät auf und öffnete\n", encoding="utf-8")
+    done = drethtr("check", samples, "--json", rows, "--threads", "1")
+    found = json.loads(rows.read_text(encoding="utf-8"))
+    assert done.code == 1 and {row["line"] for row in found} == {0, 1}
+    assert [row["word"] for row in found if row["probability"] < 0.1] == ["spät"]
+
+
+def test_supported_lines_end_well_and_a_high_bar_does_not(drethtr, samples):
+    assert drethtr("check", samples, "--min", "0.3", "--threads", "1").code == 0
+    assert drethtr("check", samples, "--min", "1", "--threads", "1").code == 1
+
+
+def test_a_convention_is_no_error(drethtr, samples):
+    (samples / "000003.gt.txt").write_text("MÜLLER stand früh auf, und öffnete\n", encoding="utf-8")
+    assert "MÜLLER" in drethtr("check", samples, "--threads", "1").out
+    assert "MÜLLER" not in drethtr("check", samples, "--allow", "spelling,punctuation", "--threads", "1").out

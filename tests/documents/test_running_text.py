@@ -1,0 +1,82 @@
+import json
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+
+from drethtr.base.errors import DataError
+from drethtr.documents.running_text import read_running_text
+
+
+@pytest.fixture
+def text_of(tmp_path):
+    """The words of a file with some content."""
+
+    def read(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_running_text(path).split()
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "content", ["Müller geht", "Müller geht".encode("utf-8-sig"), b"\xff\xfe" + "Müller\ngeht".encode("utf-16-le")]
+)
+def test_plain_text_in_any_unicode(text_of, content):
+    assert text_of("a.txt", content) == ["Müller", "geht"]
+
+
+def test_signs_of_markdown_are_not_text(text_of):
+    content = "# Page 3\n\n> **Dear** *sir*, see [the note](http://x.org) `now`\n\n---\n```\n2 * 3\n```\n"
+    assert text_of("a.md", content) == ["Page", "3", "Dear", "sir,", "see", "the", "note", "now", "2", "*", "3"]
+
+
+def test_tei_gives_what_stands_on_the_page(text_of):
+    content = (
+        '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><title>no</title></teiHeader><text><body>'
+        "<p>Mon<choice><abbr>sr</abbr><expan>sieur</expan></choice> &amp; <hi>m</hi>oi<lb/>nous com"
+        "<lb break='no'/>mençons"
+        "<note>an editor's</note></p><p>Fin<!-- no --></p></body></text></TEI>"
+    )
+    assert text_of("a.xml", content) == ["Monsr", "&", "moi", "nous", "commençons", "Fin"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "one two",
+        ["one", "two"],
+        {"text": "one two", "lines": [{"text": "no"}]},
+        {"pages": [{"lines": [{"text": "one", "confidence": 0.5}, {"text": "two"}]}]},
+        {"result": {"page": {"content": [{"text": "one"}, {"text": "two"}]}}},
+    ],
+)
+def test_json_of_many_shapes(text_of, content):
+    assert text_of("a.json", json.dumps(content)) == ["one", "two"]
+
+
+def test_word_documents_need_no_extra(text_of):
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    first = "<w:p><w:r><w:t>one t</w:t></w:r><w:r><w:t>wo</w:t><w:br/><w:t>three</w:t></w:r></w:p>"
+    body = f"{first}<w:p><w:r><w:t>four</w:t></w:r></w:p>"
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>')
+    assert text_of("a.docx", file.getvalue()) == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.rtf", b"x", "unknown kind of text"),
+        ("a.txt", b"\xe9t\xe9", "save it as UTF-8"),
+        ("a.json", b"{", "not valid JSON"),
+        ("a.docx", b"PK", "not a Word document"),
+        ("a.xml", b"<mets/>", "neither TEI, PAGE nor ALTO"),
+        ("a.xml", b"<!DOCTYPE a [<!ENTITY b 'c'>]><TEI>&b;</TEI>", "document type"),
+    ],
+)
+def test_other_files_are_refused(text_of, name, content, said):
+    with pytest.raises(DataError, match=said):
+        text_of(name, content)
