@@ -1,4 +1,4 @@
-"""Write a searchable PDF: the scans, each with an invisible text layer.
+"""Write a searchable PDF: the scans, each with an invisible text layer, turned so that most of the text is upright.
 
 JPEG is embedded unchanged and bilevel images as CCITT fax; other scans become JPEG. Pages from a PDF are kept and get
 the layer on top.
@@ -17,7 +17,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
-from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer
+from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer, turn_of
 from drethtr.images.file import ORIENTATION, QUARTER_TURNS
 
 if TYPE_CHECKING:
@@ -63,18 +63,21 @@ def write_pdf(document: Document) -> bytes:
     """
     import pikepdf
 
-    glyphless = GlyphlessFont()
     with pikepdf.new() if document.pdf is None else opened(document.pdf, len(document.sheets)) as pdf:
-        font = pdf.make_indirect(pikepdf.Dictionary())
-        for number, sheet in enumerate(document.sheets):
-            if document.pdf is None:
+        if document.pdf is None:
+            for sheet in document.sheets:
                 add_scan(pdf, sheet)
-            add_text(pdf.pages[number], sheet.page, glyphless, font)
-        for key, value in glyphless.to_pdf(pdf).items():
-            font[key] = value
+        add_texts(pdf, document.pages)
         pdf.docinfo["/Producer"] = str(document.provenance)
-        file = io.BytesIO()
-        pdf.save(file, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+        return saved(pdf)
+
+
+def saved(pdf: "pikepdf.Pdf") -> bytes:
+    """The bytes of a PDF, the same for the same content."""
+    from pikepdf import ObjectStreamMode
+
+    file = io.BytesIO()
+    pdf.save(file, object_stream_mode=ObjectStreamMode.generate, deterministic_id=True)
     return file.getvalue()
 
 
@@ -108,6 +111,19 @@ def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
     a, b, c, d, e, f = picture.turn
     placed = (a * width, b * height, c * width, d * height, e * width, f * height)
     page.contents_add(f"q {operands(placed)} cm {name} Do Q".encode())
+
+
+def add_texts(pdf: "pikepdf.Pdf", contents: Iterable[Page]) -> None:
+    """Add the text of every page, and turn the pages upright."""
+    from pikepdf import Dictionary
+
+    glyphless, font = GlyphlessFont(), pdf.make_indirect(Dictionary())
+    for page, content in zip(pdf.pages, contents, strict=True):
+        add_text(page, content, glyphless, font)
+        if turn := turn_of(content):
+            page.rotate(turn, relative=True)
+    for key, value in glyphless.to_pdf(pdf).items():
+        font[key] = value
 
 
 def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font: "pikepdf.Object") -> None:
