@@ -82,3 +82,8 @@ def test_an_updated_file_is_read_again(tmp_path, tiny_path):
     summary = open_job([tmp_path / "a.xml"], None, [], update=True).run(lambda: Recognizer.load(tiny_path))
     kept, added = read_page(tmp_path / "a.xml").lines
     assert kept.text == "abc" and added.text and summary.doubts.kept == 1
+
+
+def test_two_formats_whose_files_have_the_same_names_are_refused(scans, tmp_path):
+    with pytest.raises(ConfigError, match=r"pdf and pdfa are both written to files named \.pdf; choose one"):
+        open_job([scans], tmp_path / "out", ["pdf", "pdfa"])

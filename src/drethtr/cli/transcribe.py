@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from drethtr.pages.job import PageJob
     from drethtr.recognition.recognizer import Recognizer
 
-NOT_ON_SCREEN = frozenset({"pdf", "html"})
-
 
 def transcribe(
     inputs: Annotated[
@@ -39,7 +37,7 @@ def transcribe(
         typer.Option(
             "--format",
             metavar="NAMES",
-            help="Comma-separated: txt (default), page, alto, hocr, json, pdf, csv, html; for lines also tsv.",
+            help="Comma-separated: txt (default), page, alto, hocr, json, pdf, pdfa, csv, html; for lines also tsv.",
         ),
     ] = None,
     output: Annotated[
@@ -157,7 +155,7 @@ def refuse_for_pages(names: Sequence[str], output: Path | None, lines: str, *, u
         raise ConfigError(f"--update writes into the lines that are given; leave out --lines {lines}")
     if of_lines := set(names) - FORMATS.keys():
         raise ConfigError(f"{min(of_lines)} must be the only format, and only for line images; otherwise take csv")
-    if output is None and (len(names) > 1 or set(names) & NOT_ON_SCREEN):
+    if output is None and (len(names) > 1 or not all(FORMATS[name].printed for name in names)):
         raise ConfigError(f"--format {','.join(names)} needs a folder to write to; give --output")
 
 

@@ -20,6 +20,7 @@ from drethtr.documents.writers.line import (
 )
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.documents.writers.pdf import write_pdf
+from drethtr.documents.writers.pdf_a import write_pdf_a
 from drethtr.documents.writers.table import write_table
 from drethtr.documents.writers.text import write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
@@ -33,12 +34,14 @@ class Format(NamedTuple):
     write     makes the content of a file
     together  whether all pages of a document go into one file; if not, `write` takes documents of one page, as made by
               `Document.apart`
+    printed   whether people or programs read it on a screen or through a pipe
     """
 
     ending: str
     media: str
     write: Callable[[Document], bytes]
     together: bool
+    printed: bool = True
 
 
 FORMATS: Mapping[str, Format] = {
@@ -48,8 +51,9 @@ FORMATS: Mapping[str, Format] = {
     "hocr": Format(".hocr", "text/html", write_hocr, together=True),
     "json": Format(".json", "application/json", write_json, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
-    "html": Format(".html", "text/html", write_view, together=False),
-    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True),
+    "html": Format(".html", "text/html", write_view, together=False, printed=False),
+    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False),
+    "pdfa": Format(".pdf", "application/pdf", write_pdf_a, together=True, printed=False),
 }
 
 TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts)

@@ -241,7 +241,8 @@ def open_job(
         force: Replace files and texts that exist.
 
     Raises:
-        ConfigError: for an unknown format or segmentation, or one that does not go with `update`.
+        ConfigError: for an unknown format or segmentation, one that does not go with `update`, or two formats whose
+            files have the same names.
         DataError: if results would replace each other or a file that is read.
     """
     if isinstance(segmentation, str):
@@ -251,6 +252,7 @@ def open_job(
             f"an update needs lines that are given; it does not go with finding them by {segmentation.name}"
         )
     wanted = {name: named("format", name, FORMATS) for name in formats}
+    refuse_same_endings(wanted)
     if doubts and "txt" in wanted:
         wanted["txt"] = TEXT_WITH_DOUBTS
     folder = None if output is None else Path(output)
@@ -266,6 +268,18 @@ def open_job(
     if folder is not None:
         refuse_overwriting(tasks, folder)
     return PageJob(tuple(tasks), tuple(errors), wanted, folder, segmentation, update, force)
+
+
+def refuse_same_endings(formats: Mapping[str, Format]) -> None:
+    """Refuse two formats whose files have the same names.
+
+    Raises:
+        ConfigError: naming them.
+    """
+    owners: dict[str, str] = {}
+    for name, format in formats.items():
+        if (owner := owners.setdefault(format.ending, name)) != name:
+            raise ConfigError(f"{owner} and {name} are both written to files named {format.ending}; choose one of them")
 
 
 def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tuple[Original, ...]:

@@ -2,7 +2,7 @@
 
 Characters are numbered in order of appearance; the font's ToUnicode map gives their meaning. All of them show the one
 glyph of a TrueType font of a few hundred bytes: two separate points, which leave no mark but span a box, since readers
-ignore text without a box.
+ignore text without a box. It is glyph 1: PDF/A forbids text in glyph 0, which stands for characters that a font lacks.
 Source: ISO 32000-1, 9.7 and 9.10; OpenType 1.9.
 """
 
@@ -61,7 +61,7 @@ class GlyphlessFont:
             CIDSystemInfo=Dictionary(Registry="Adobe", Ordering="Identity", Supplement=0),
             FontDescriptor=pdf.make_indirect(descriptor),
             DW=ADVANCE,
-            CIDToGIDMap=pdf.make_stream(bytes(2 * (len(self.codes) + 1))),
+            CIDToGIDMap=pdf.make_stream(bytes((0, 0)) + bytes((0, 1)) * len(self.codes)),
         )
         return Dictionary(
             Type=Name.Font,
@@ -88,7 +88,7 @@ class GlyphlessFont:
 
 
 def truetype() -> bytes:
-    """A minimal TrueType font: one glyph, of two contours with one point each."""
+    """A minimal TrueType font: an empty glyph, and one of two contours with one point each."""
     glyph = struct.pack(">hhhhhHHHBBhhhh", 2, 0, 0, ADVANCE, BOX_HEIGHT, 0, 1, 0, 1, 1, 0, ADVANCE, 0, BOX_HEIGHT)
     tables = {
         b"glyf": glyph + bytes(-len(glyph) % 4),
@@ -97,10 +97,10 @@ def truetype() -> bytes:
             *(VERSION, VERSION, 0, MAGIC, 0, UNITS, 0, 0),
             *(0, 0, ADVANCE, BOX_HEIGHT, 0, 8, 2, 0, 0),
         ),
-        b"hhea": struct.pack(">IhhhHhhhhhhhhhhhH", VERSION, ASCENT, DESCENT, 0, ADVANCE, *[0] * 11, 1),
-        b"hmtx": struct.pack(">Hh", ADVANCE, 0),
-        b"loca": struct.pack(">HH", 0, (len(glyph) + 3) // 4 * 2),
-        b"maxp": struct.pack(">IHHHHHHHHHHHHHH", VERSION, 1, 2, 2, 0, 0, 1, *[0] * 8),
+        b"hhea": struct.pack(">IhhhHhhhhhhhhhhhH", VERSION, ASCENT, DESCENT, 0, ADVANCE, *[0] * 11, 2),
+        b"hmtx": struct.pack(">HhHh", ADVANCE, 0, ADVANCE, 0),
+        b"loca": struct.pack(">HHH", 0, 0, (len(glyph) + 3) // 4 * 2),
+        b"maxp": struct.pack(">IHHHHHHHHHHHHHH", VERSION, 2, 2, 2, 0, 0, 1, *[0] * 8),
     }
     directory, body = b"", b""
     start = 12 + 16 * len(tables)

@@ -1,4 +1,4 @@
-"""Write a searchable PDF: the scans, each with an invisible text layer.
+"""Write a searchable PDF: the scans, each with an invisible text layer, turned so that most of the text is upright.
 
 JPEG is embedded unchanged and bilevel images as CCITT fax; other scans become JPEG. Pages from a PDF are kept and get
 the layer on top.
@@ -19,7 +19,7 @@ from drethtr.base.limited import SECONDS, Answer, limited
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
-from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer
+from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer, turn_of
 from drethtr.images.file import ORIENTATION, QUARTER_TURNS
 
 if TYPE_CHECKING:
@@ -79,38 +79,38 @@ def write_pdf(document: Document) -> bytes:
     if document.pdf is not None:
         pages, producer = document.pages, str(document.provenance)
         seconds = SECONDS + SECONDS_PER_PAGE * len(pages)
-        _, content = limited(str(document.pdf), add_texts, document.pdf, pages, producer, seconds=seconds)
+        _, content = limited(str(document.pdf), add_to, document.pdf, pages, producer, seconds=seconds)
         return bytes(content)
     with pikepdf.new() as pdf:
         for sheet in document.sheets:
             add_scan(pdf, sheet)
-        return bytes(finished(pdf, document.pages, str(document.provenance)))
+        return finished(pdf, document.pages, str(document.provenance))
 
 
-def add_texts(path: Path, pages: Sequence[Page], producer: str) -> Answer:
+def add_to(path: Path, pages: Sequence[Page], producer: str) -> Answer:
     """The PDF with the text of its pages; `write_pdf` calls it in a process with limits.
 
     Raises:
         DataError: if it cannot be opened, or has a different number of pages.
     """
     with opened(path, len(pages)) as pdf:
-        return None, finished(pdf, pages, producer)
+        return None, memoryview(finished(pdf, pages, producer))
 
 
-def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], producer: str) -> memoryview:
+def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], producer: str) -> bytes:
     """The file with the text of its pages."""
-    import pikepdf
-
-    glyphless = GlyphlessFont()
-    font = pdf.make_indirect(pikepdf.Dictionary())
-    for page, content in zip(pdf.pages, pages, strict=True):
-        add_text(page, content, glyphless, font)
-    for key, value in glyphless.to_pdf(pdf).items():
-        font[key] = value
+    add_texts(pdf, pages)
     pdf.docinfo["/Producer"] = producer
+    return saved(pdf)
+
+
+def saved(pdf: "pikepdf.Pdf") -> bytes:
+    """The bytes of a PDF, the same for the same content."""
+    from pikepdf import ObjectStreamMode
+
     file = io.BytesIO()
-    pdf.save(file, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
-    return file.getbuffer()
+    pdf.save(file, object_stream_mode=ObjectStreamMode.generate, deterministic_id=True)
+    return file.getvalue()
 
 
 @contextmanager
@@ -148,6 +148,19 @@ def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
 def page_side(pixels: int, dpi: float) -> float:
     """Width or height of a page in points, within the limits of PDF."""
     return min(max(POINTS_PER_INCH * pixels / dpi, SHORTEST_SIDE), LONGEST_SIDE)
+
+
+def add_texts(pdf: "pikepdf.Pdf", contents: Iterable[Page]) -> None:
+    """Add the text of every page, and turn the pages upright."""
+    from pikepdf import Dictionary
+
+    glyphless, font = GlyphlessFont(), pdf.make_indirect(Dictionary())
+    for page, content in zip(pdf.pages, contents, strict=True):
+        add_text(page, content, glyphless, font)
+        if turn := turn_of(content):
+            page.rotate(turn, relative=True)
+    for key, value in glyphless.to_pdf(pdf).items():
+        font[key] = value
 
 
 def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font: "pikepdf.Object") -> None:

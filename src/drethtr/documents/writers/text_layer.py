@@ -1,10 +1,17 @@
-"""The invisible text of a PDF page: each word is scaled to its place, along the line's baseline.
+"""The invisible text of a PDF page: each word is scaled to its place, on the line's baseline.
 
-Words of a line share its height and baseline, so that PDF readers treat them as one line.
+Words of a line share their height, so that PDF readers treat them as one line. What else readers need, poppler (Evince,
+Okular, `pdftotext`) above all:
+
+- Words are level, or turned by quarters, each at its own height on a slanted line: poppler cuts a word where its
+  baseline rises by half a point.
+- Text is half as high as the outlines of lines, which overlap: poppler merges lines whose text does.
+- A gap follows each word: poppler sees no space where there is none to see.
 """
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from statistics import median
 from typing import NamedTuple, TypeAlias
@@ -24,6 +31,15 @@ INVISIBLE = 3
 SMALLEST = 8.0
 """Minimum width and height of a word in pixels."""
 
+TEXT_HEIGHT = 0.5
+"""Height of the text, as a proportion of the outline's thickness."""
+
+GAP = 0.2
+"""Minimum gap between words, in heights of the text; poppler needs 0.15."""
+
+QUARTERS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+"""The directions of level and turned text: to the right, down, to the left, up."""
+
 Matrix: TypeAlias = tuple[float, float, float, float, float, float]
 """An affine matrix in PDF's order: (x, y) becomes (a x + c y + e, b x + d y + f)."""
 
@@ -41,10 +57,10 @@ class Extent(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """The writing direction of a line, as a unit vector; x runs to the right and y down."""
+    """The writing direction of a line to the nearest quarter turn; x runs to the right and y down."""
 
-    x: float
-    y: float
+    x: int
+    y: int
 
     def extent(self, polygon: Points) -> Extent:
         """The extent of a polygon."""
@@ -80,17 +96,16 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
     """The operators that write the words of a line."""
     axis = direction(line.baseline)
     words = list(placed_words(line, page, axis))
-    height = max(median(extent.thickness for _, extent in words), SMALLEST)
+    height = max(TEXT_HEIGHT * median(extent.thickness for _, extent in words), SMALLEST)
     middle = median(extent.middle for _, extent in words)
     rise = rise_of(line.baseline, axis) if line.baseline else level(middle - height * (ASCENT + DESCENT) / 2 / UNITS)
-    for number, (text, extent) in enumerate(words, 1):
-        end = max(extent.end, extent.begin + SMALLEST)
-        (x, y), (u, v) = axis.point(extent.begin, rise(extent.begin)), axis.point(end, rise(end))
-        length = math.hypot(u - x, v - y)
-        cos, sin = (u - x) / length, (v - y) / length
+    limits = [*(extent.begin - GAP * height for _, extent in words[1:]), math.inf]
+    for (text, extent), limit in zip(words, limits, strict=True):
+        length = max(min(extent.end, limit) - extent.begin, (extent.end - extent.begin) / 2, SMALLEST)
+        x, y = axis.point(extent.begin, rise(extent.begin + length / 2))
         stretch = 100 * length / (max(len(text), 1) * height * ADVANCE / UNITS)
-        code = font.encode(clean(text) if number == len(words) else f"{clean(text)} ")
-        place = f"{cos:.5f} {sin:.5f} {sin:.5f} {-cos:.5f} {x:.2f} {y:.2f}"
+        code = font.encode(clean(text) if limit == math.inf else f"{clean(text)} ")
+        place = f"{axis.x} {axis.y} {axis.y} {-axis.x} {x:.2f} {y:.2f}"
         yield f"{FONT} {height:.2f} Tf {stretch:.2f} Tz {place} Tm <{code}> Tj"
 
 
@@ -114,10 +129,20 @@ def outline(line: TextLine, page: Page) -> Points:
 
 
 def direction(baseline: Points | None) -> Axis:
-    """The direction from the start of the baseline to its end; to the right if there is none."""
-    (x, y), (u, v) = (baseline[0], baseline[-1]) if baseline else ((0, 0), (1, 0))
-    length = math.hypot(u - x, v - y)
-    return Axis((u - x) / length, (v - y) / length) if length else Axis(1.0, 0.0)
+    """The quarter turn that is nearest to the direction of the baseline; to the right if there is none."""
+    if not baseline:
+        return Axis(1, 0)
+    (x, y), (u, v) = baseline[0], baseline[-1]
+    return Axis(*max(QUARTERS, key=lambda quarter: quarter[0] * (u - x) + quarter[1] * (v - y)))
+
+
+def turn_of(page: Page) -> int:
+    """The degrees, clockwise, by which a page must be turned so that most of its text stands upright."""
+    lengths: Counter[Axis] = Counter()
+    for line in page.lines:
+        lengths[direction(line.baseline)] += len(line.text)
+    axis = max(lengths, key=lengths.__getitem__, default=Axis(1, 0))
+    return -90 * QUARTERS.index(axis) % 360
 
 
 def rise_of(baseline: Points, axis: Axis) -> Rise:

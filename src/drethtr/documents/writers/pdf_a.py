@@ -1,0 +1,63 @@
+"""Write PDF/A-2b, the PDF of archives: all that is needed to show a page is in the file.
+
+Pages of a PDF are drawn as scans, since their fonts and colors may depend on what is outside the file.
+Source: ISO 19005-2.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PIL import Image, ImageCms
+
+from drethtr.documents.document import Document, Provenance, Scan
+from drethtr.documents.writers.pdf import add_scan, add_texts, saved
+
+if TYPE_CHECKING:
+    import pikepdf
+
+COLORS = "sRGB IEC61966-2.1"
+
+
+def write_pdf_a(document: Document) -> bytes:
+    """Write all pages of a document."""
+    import pikepdf
+
+    with pikepdf.new() as pdf:
+        for sheet in document.sheets:
+            add_scan(pdf, replace(sheet, scan=without_ink_colors(sheet.scan)))
+        add_texts(pdf, document.pages)
+        add_output_intent(pdf)
+        describe(pdf, document.provenance)
+        return saved(pdf)
+
+
+def without_ink_colors(scan: Scan) -> Scan:
+    """The scan; its file is not used if it is in the colors of a press, which sRGB does not define."""
+    if scan.file is None:
+        return scan
+    with Image.open(scan.file) as image:
+        return replace(scan, file=None) if image.mode == "CMYK" else scan
+
+
+def add_output_intent(pdf: "pikepdf.Pdf") -> None:
+    """Say that colors and grays are those of sRGB."""
+    from pikepdf import Array, Dictionary, Name
+
+    profile = pdf.make_stream(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(), N=3)
+    intent = Dictionary(
+        Type=Name.OutputIntent,
+        S=Name.GTS_PDFA1,
+        OutputConditionIdentifier=COLORS,
+        Info=COLORS,
+        DestOutputProfile=profile,
+    )
+    pdf.Root.OutputIntents = Array([pdf.make_indirect(intent)])
+
+
+def describe(pdf: "pikepdf.Pdf", provenance: Provenance) -> None:
+    """Add the metadata that says what the file is and what made it, in both places where a PDF has some."""
+    with pdf.open_metadata(set_pikepdf_as_editor=False) as metadata:
+        metadata["pdfaid:part"] = "2"
+        metadata["pdfaid:conformance"] = "B"
+        metadata["pdf:Producer"] = str(provenance)
+        metadata["xmp:CreateDate"] = metadata["xmp:ModifyDate"] = provenance.timestamp
