@@ -147,7 +147,7 @@ class PieceReader:
             decoded = self.strategy.find(self.network, views, self.alternatives, self.model.ngrams)
         except FloatingPointError as error:
             raise overflow(self.model) from error
-        known = gather(views[0], decoded)
+        known = gather(views[0], decoded, self.model.ngrams)
         return list(map(self.read_piece, decoded, known, pieces))
 
     def read_piece(self, decoded: Decoded, known: LineEvidence, piece: PreparedPiece) -> ReadPiece:
