@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from conftest import written
@@ -45,6 +47,25 @@ def test_the_check_for_unknown_writing_takes_more_lines(drethtr, few, tiny_path,
     outcome = drethtr("calibrate", tmp_path / "n", few, "--output", tmp_path / "o", "--decoder", "ctc")
     assert "left as it was" in outcome.out and known is not None
     assert load_model(tmp_path / "o").trust.unlike_training == known
+
+
+def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path, tmp_path):
+    for number, image in enumerate(sorted(few.glob("*.png"))):
+        folder = tmp_path / f"letters {number % 4}"
+        folder.mkdir(exist_ok=True)
+        for file in (image, image.with_suffix(".gt.txt")):
+            file.rename(folder / file.name)
+    folders = sorted(tmp_path.glob("letters *"))
+    outcome = drethtr("calibrate", tiny_path, *folders, "--output", tmp_path / "m", "--decoder", "ctc")
+    assert outcome.code == 0 and "Each set by a calibration fitted on the others, ctc (float32):" in outcome.out
+    table = outcome.out.partition("fitted on the others")[2]
+    assert all(f"\n{folder.name}" in table for folder in folders) and "\nall " in table
+    assert "truth inside the interval of" in table and load_model(tmp_path / "m").trust.error_rates
+    again = drethtr("evaluate", *folders, "--model", tmp_path / "m", "--confidence", "--json", tmp_path / "a.json")
+    sets = json.loads((tmp_path / "a.json").read_text())["trust"]["sets"]
+    assert [found["name"] for found in sets] == [folder.name for folder in folders]
+    assert all(0 <= found["words"]["confidence"] <= 1 and found["lines"] > 5 for found in sets)
+    assert all(f"\n{folder.name}" in again.out.partition("AUROC")[2] for folder in folders)
 
 
 def test_too_few_lines_are_refused(drethtr, lines, tiny_path, tmp_path):

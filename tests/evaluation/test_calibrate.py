@@ -7,6 +7,7 @@ from conftest import written
 from drethtr.base.errors import DataError
 from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_strategies
 from drethtr.evaluation.confidence import measure_trust, right_characters
+from drethtr.evaluation.predict import learn
 from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate
@@ -147,6 +148,30 @@ def test_how_well_it_fits_is_told(tiny_model, samples):
     assert fit.characters.cases == measured.characters.cases and fit.words.cases == measured.words.cases
     assert fit.characters.ece == pytest.approx(measured.characters.ece)
     assert fit.words.ece == pytest.approx(measured.words.ece)
+
+
+def test_each_collection_is_judged_by_the_others(tiny_model, samples):
+    """And how such confidences turn into errors is learned, for float32."""
+    told = []
+    several = [replace(sample, set=f"set {number % 5}") for number, sample in enumerate(samples)]
+    trust = calibrate(tiny_model, several, [(CTC(),)], on_fit=told.append).trust
+    assert sorted(sample.key for sample, _ in told[0].held_out) == sorted(sample.key for sample in several)
+    assert trust.error_rates == (learn(CTC(), told[0].held_out),) and trust.error_rates[0].sets == 5
+    others = [sample for sample in several if sample.set != "set 3"]
+    by_others = replace(tiny_model, trust=calibrate(tiny_model, others, [(CTC(),)]).trust)
+    own = [pair for pair in told[0].held_out if pair[0].set == "set 3"]
+    readings = Recognizer(by_others, CTC()).read([sample.image for sample, _ in own])
+    assert [reading.word_confidences for reading in readings] == [reading.word_confidences for _, reading in own]
+
+
+def test_of_too_few_collections_none_is_held_out(tiny_model, samples):
+    """Nor where all the others are alike wrong."""
+    told = []
+    few = [replace(sample, set=f"set {number % 3}") for number, sample in enumerate(samples)]
+    wrong = [replace(sample, text="ZZ", set=f"wrong {number % 3}") for number, sample in enumerate(samples)]
+    for some in (few, [*samples, *wrong]):
+        assert calibrate(tiny_model, some, [(CTC(),)], on_fit=told.append).trust.error_rates == ()
+    assert [fit.held_out for fit in told] == [()] * 4
 
 
 def test_usual_strategies_are_what_the_model_can_do(tiny_model, headless_model):

@@ -6,6 +6,7 @@ import pytest
 from drethtr.base.errors import DataError
 from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, tell
 from drethtr.lines.sample import Sample
+from drethtr.recognition.confidence.error_rate import Doubt
 from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.search.strategies import CTC
 
@@ -36,8 +37,28 @@ def pairs():
 
 def test_the_factor_is_found(pairs):
     rate = learn(CTC(), pairs)
-    assert rate.factor == pytest.approx(1.3, rel=0.15) and rate.spread == pytest.approx(0.1, abs=0.06)
+    for doubt in (5, 10, 20):
+        assert rate(Doubt(doubt, 100)).cer == pytest.approx(1.3 * doubt / 100, rel=0.15)
+    assert rate.power == pytest.approx(1, abs=0.15) and rate.spread == pytest.approx(0.1, abs=0.06)
     assert rate.sets == 8 and 0.3 < rate.noise < 3 and rate.strategy == CTC()
+
+
+def test_where_more_is_doubtful_more_is_missing():
+    """A factor alone would expect too much of the easiest set, and too little of the hardest."""
+    rng = np.random.default_rng(1)
+    doubts = [0.03, 0.05, 0.08, 0.12, 0.17, 0.23]
+    pairs = [pair for doubt in doubts for pair in lines_of(f"{doubt}", doubt, 4 * doubt**0.5, rng)]
+    rate = learn(CTC(), pairs)
+    assert 1.3 < rate.power < 1.7
+    assert mean_absolute_error(tell(rate, pairs)) < 0.5 * mean_absolute_error(
+        tell(replace(rate, power=1.0, factor=1.3), pairs)
+    )
+
+
+def test_sets_that_are_much_alike_do_not_tell_of_a_power():
+    rng = np.random.default_rng(2)
+    pairs = [pair for n in range(3) for pair in lines_of(f"set {n}", 0.1 + n / 1000, 1.0 + n / 5, rng)]
+    assert learn(CTC(), pairs).power == pytest.approx(1, abs=0.1)
 
 
 def test_sets_are_told_by_the_others(pairs):

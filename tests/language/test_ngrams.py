@@ -53,6 +53,7 @@ def test_a_text_is_as_likely_as_its_steps():
     ngrams, tokens = learned(), TOKENIZER.encode("he had")
     steps = [np.log(after(ngrams, "he had"[:n])[token]) for n, token in enumerate([*tokens, EOS])]
     assert ngrams.log_probability(tokens) == pytest.approx(sum(steps))
+    assert ngrams.surprises(tokens) == pytest.approx([-step for step in steps[:-1]])
 
 
 def test_absolute_discounting():

@@ -11,6 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.cli.choices import DeviceName, Limit, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.tables import figure
+from drethtr.cli.trust_table import of_sets
 
 if TYPE_CHECKING:
     from drethtr.evaluation.calibrate import Fit
@@ -67,9 +68,11 @@ def calibrate(
             f"{fit.TO_CALIBRATE}, better on some hundreds: give more lines that were never trained or tested on"
         )
     if check:
-        recognizer = Recognizer(loaded, device=where, threads=threads)
-        trust = replace(loaded.trust, support=fit_check(recognizer, samples, seed))
-        save_trust(model, trust, target)
+        with claimed(target):
+            loaded = load_model(model)
+            recognizer = Recognizer(loaded, device=where, threads=threads)
+            trust = replace(loaded.trust, support=fit_check(recognizer, samples, seed))
+            save_trust(model, trust, target, of=loaded)
         typer.echo(f"{target}: checks of given texts fitted on {len(samples):,} lines\n{trust.support}")
         return
     fits: list[Fit] = []
@@ -84,6 +87,8 @@ def calibrate(
     if trust.strategy is not None:
         typer.echo(f"reads best with {name_of(trust.strategy)}")
     typer.echo(summary(fits))
+    if fits and fits[0].held_out:
+        typer.echo(held_out_table(fits[0]))
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "left as it was" if trust.unlike_training is not None else "not learned"
         typer.echo(f"The check for unknown writing was {known}: it takes at least {fit.TO_KNOW_WRITING} lines.")
@@ -99,6 +104,28 @@ def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) 
         return fit_support(weigh_cases(recognizer, samples, seed, bar.update))
 
 
+def held_out_table(fit: "Fit") -> str:
+    """How reliable the confidences of each collection are by a calibration fitted on the others, and of all."""
+    from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
+    from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
+    from drethtr.recognition.search.strategies import name_of
+
+    strategy, precision = fit.calibration.strategies[0], fit.calibration.precision
+    texts, readings = [sample.text for sample, _ in fit.held_out], [reading for _, reading in fit.held_out]
+    sets = measure_sets([sample.set for sample, _ in fit.held_out], texts, readings)
+    told = leave_one_set_out(strategy, fit.held_out)
+    error, inside = 100 * mean_absolute_error(told), sum(bool(one.inside) for one in told)
+    return "\n".join(
+        [
+            "",
+            f"Each set by a calibration fitted on the others, {name_of(strategy)} ({precision}):",
+            *of_sets([*sets_to_json(sets), *sets_to_json({"all": measure_trust(texts, readings)})]),
+            f"Error rate of each set, as expected from the others: mean absolute error {error:.1f} points, "
+            f"truth inside the interval of {inside} of {len(told)}.",
+        ]
+    )
+
+
 def summary(fits: "Sequence[Fit]") -> str:
     """How reliable the confidences of each decoder are, as a table."""
     from drethtr.recognition.search.strategies import name_of
@@ -108,7 +135,7 @@ def summary(fits: "Sequence[Fit]") -> str:
     rows = [
         f"{'':{width}}  {'characters':>10}  {'right %':>7}  {'ECE %':>5}  {'words':>7}  {'right %':>7}  {'ECE %':>5}"
     ]
-    for name, (_, characters, words) in zip(names, fits, strict=True):
+    for name, (_, characters, words, _) in zip(names, fits, strict=True):
         rows.append(
             f"{name:{width}}  {characters.cases:>10,}  {figure(characters.right, 1):>7}  {figure(characters.ece, 1):>5}"
             f"  {words.cases:>7,}  {figure(words.right, 1):>7}  {figure(words.ece, 1):>5}"

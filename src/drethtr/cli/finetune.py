@@ -184,7 +184,7 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
     told = [f"Confidences are calibrated on these {number:,} lines."]
     if model.trust.unlike_training is None:
         told.append(f"No line is flagged as unlike training: learning that takes {TO_KNOW_WRITING} lines{later}.")
-    if material.start.trust.error_rates and not material.plan.adapter:
+    if material.start.trust.error_rates and not (model.trust.error_rates or material.plan.adapter):
         told.append("Expected error rates must be learned again: see drethtr predict-cer --learn.")
     return told
 

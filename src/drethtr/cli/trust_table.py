@@ -1,6 +1,6 @@
 """How reliable confidences and flags are, as tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drethtr.cli.tables import figure
@@ -11,7 +11,10 @@ NOT_CALIBRATED = "The confidences of this model are not calibrated with this dec
 
 def trust_table(trust: Mapping[str, Any]) -> str:
     """All figures of `Trustworthiness.to_json`, in percent."""
-    parts = [*overview(trust), "", *reliability(trust), "", *flags(trust), "", trust["convention"]]
+    parts = [*overview(trust), "", *reliability(trust), "", *flags(trust), ""]
+    if len(trust["sets"]) > 1:
+        parts += [*of_sets(trust["sets"]), ""]
+    parts.append(trust["convention"])
     return "\n".join(parts if trust["calibrated"] else [*parts, NOT_CALIBRATED])
 
 
@@ -38,6 +41,27 @@ def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
             for group in trust[level]["bins"]
         )
         yield f"{level:13}  " + "   ".join(groups)
+
+
+def of_sets(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How reliable the confidences of each set are; `sets` as `sets_to_json` gives them."""
+    width = max(len("set"), *(len(found["name"]) for found in sets))
+    yield (
+        f"{'set':{width}}  {'lines':>6}  {'words':>7}  {'right %':>7}  {'confidence %':>12}  {'ECE %':>6}  {'AUROC':>6}"
+        f"  {'characters':>10}  {'right %':>7}  {'confidence %':>12}  {'ECE %':>6}  {'AUROC':>6}"
+    )
+    for found in sets:
+        yield f"{found['name']:{width}}  {found['lines']:>6,}  {level_row(found['words'], 7)}  " + level_row(
+            found["characters"], 10
+        )
+
+
+def level_row(found: Mapping[str, Any], width: int) -> str:
+    """The reliability of words or characters, as part of a row."""
+    return (
+        f"{found['cases']:>{width},}  {figure(found['right'], 1):>7}  {figure(found['confidence'], 1):>12}  "
+        f"{figure(found['ece'], 1):>6}  {figure(found['auroc'], 3, 1):>6}"
+    )
 
 
 def flags(trust: Mapping[str, Any]) -> Iterator[str]:

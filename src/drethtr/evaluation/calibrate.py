@@ -2,9 +2,12 @@
 
     model = calibrate(model, validation_lines)
 
-Three things are learned: the decoder that reads best; for each decoder, the probability that a character or word with
-given features is correct; and the out-of-distribution check, which compares lines with the same lines upside down and
-mirrored.
+Four things are learned: the decoder that reads best; for each decoder, the probability that a character or word with
+given features is correct; how many edits such probabilities stand for; and the out-of-distribution check, which
+compares lines with the same lines upside down and mirrored.
+
+Confidences have to hold for collections that the model never saw. So each collection of the validation lines is also
+judged by a calibration fitted on the others: `Fit.held_out`, from which error rates are learned.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -17,13 +20,15 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.choose_strategy import Best, best_strategies
-from drethtr.evaluation.confidence import Reliability, reliability, right_characters, right_words
+from drethtr.evaluation.confidence import Reliability, Truths, measure_trust, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
+from drethtr.evaluation.predict import FEWEST, Pair, learn
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.backends import CPU
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.evidence import features_of
 from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.confidence.trust import Trust
@@ -34,6 +39,7 @@ from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts
 from drethtr.recognition.search.strategy import Strategy
+from drethtr.text.normalize import for_scoring
 
 TO_CALIBRATE = 25
 """Fewest lines for calibrating confidences: about a thousand characters."""
@@ -56,12 +62,27 @@ Group = tuple[Strategy, ...]
 Turn = Callable[[Line], Line]
 
 
+class Case(NamedTuple):
+    """A reading beside the truth: features (N, F) of its characters, and which of these and of its words are right."""
+
+    sample: Sample
+    reading: Reading
+    features: Floats
+    right_characters: Truths
+    right_words: Truths
+
+
 class Fit(NamedTuple):
-    """A calibration and its reliability on the lines it was fitted on, which is slightly optimistic."""
+    """A calibration and its reliability on the lines it was fitted on, which is slightly optimistic.
+
+    held_out    the readings with each collection as sure as a calibration fitted on the others makes it; none where
+                there are too few collections
+    """
 
     calibration: Calibration
     characters: Reliability
     words: Reliability
+    held_out: tuple[Pair, ...] = ()
 
 
 def calibrate(
@@ -74,9 +95,10 @@ def calibrate(
     device: str = CPU,
     threads: int | None = None,
 ) -> Model:
-    """Return the model with its default strategy, its calibrations and its out-of-distribution check.
+    """Return the model with its default strategy, calibrations, error rates and out-of-distribution check.
 
-    Confidences in int8 are calibrated apart, for models that onnxruntime can compute.
+    Confidences in int8 are calibrated apart, for models that onnxruntime can compute. Error rates are learned from
+    float32, where there are lines of enough sets.
 
     Args:
         samples: Validation lines; those with uncertain texts are skipped. With fewer than `TO_KNOW_WRITING`, the
@@ -96,17 +118,20 @@ def calibrate(
     strategy, alone = Best(model.trust.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
     plain = replace(plain, trust=Trust(strategy=strategy))
     calibrations: list[Calibration] = []
+    rates: list[ErrorRate] = []
     for precision in precisions(plain, device):
         for some in groups or usual_strategies(plain, alone):
             alike = tuple(one.completed_by(strategy) for one in some)
             readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
-            fit = fit_calibration(alike, precision, chosen, readings)
+            fit = fit_calibration(alike, precision, list(zip(chosen, readings, strict=True)))
             calibrations.append(fit.calibration)
+            if fit.held_out and precision is Precision.FLOAT32:
+                rates += [learn(one, fit.held_out) for one in alike]
             if on_fit is not None:
                 on_fit(fit)
     done = [strategy for calibration in calibrations for strategy in calibration.strategies]
-    others = [without(known, done) for known in model.trust.calibrations if groups]
-    rates = tuple(known for known in model.trust.error_rates if groups and not any(map(known.strategy.is_like, done)))
+    kept = [without(known, done) for known in model.trust.calibrations if groups]
+    rates += [known for known in model.trust.error_rates if groups and not any(map(known.strategy.is_like, done))]
     reader = recognizer(plain)
     known_writing = model.trust.unlike_training
     if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):
@@ -115,8 +140,10 @@ def calibrate(
     if turns and not (groups and known_writing):
         looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
         known_writing = fit_unlike_training(looks, list(map(page_of, chosen)))
-    kept = tuple(known for known in others if known.strategies)
-    return replace(model, trust=Trust((*kept, *calibrations), known_writing, rates, strategy, model.trust.support))
+    kept = [known for known in kept if known.strategies]
+    return replace(
+        model, trust=Trust((*kept, *calibrations), known_writing, tuple(rates), strategy, model.trust.support)
+    )
 
 
 def precisions(model: Model, device: str) -> tuple[Precision, ...]:
@@ -148,22 +175,49 @@ def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: st
     return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 
 
-def fit_calibration(group: Group, precision: Precision, samples: Sequence[Sample], readings: Sequence[Reading]) -> Fit:
-    """Fit the confidences of characters and words to readings."""
-    found = [(sample.text, reading) for sample, reading in zip(samples, readings, strict=True) if reading.characters]
-    if not found:
-        raise DataError(f"cannot calibrate: nothing was read on {len(samples)} lines")
-    true_characters = np.concatenate([right_characters(text, reading) for text, reading in found])
-    true_words = np.concatenate([right_words(text, reading) for text, reading in found])
-    of_characters = np.concatenate([character_features(reading.characters) for _, reading in found])
-    characters = fit_logistic(of_characters, true_characters, digits=DIGITS)
-    of_words = np.concatenate([word_features(weighed(reading.characters, characters)) for _, reading in found])
-    words = fit_logistic(of_words, true_words, digits=DIGITS)
-    return Fit(
-        Calibration(group, characters, words, precision.value),
-        characters=reliability(characters(of_characters), true_characters.astype(np.float64)),
-        words=reliability(words(of_words), true_words.astype(np.float64)),
-    )
+def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair]) -> Fit:
+    """Fit the confidences of characters and words to readings.
+
+    Raises:
+        DataError: if nothing was read, or all characters or words are right or all wrong.
+    """
+    cases = [case_of(sample, reading) for sample, reading in pairs if reading.characters]
+    if not cases:
+        raise DataError(f"cannot calibrate: nothing was read on {len(pairs)} lines")
+    calibration = calibration_of(group, precision, cases)
+    measured = measure_trust([case.sample.text for case in cases], [calibration(case.reading) for case in cases])
+    return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, pairs))
+
+
+def case_of(sample: Sample, reading: Reading) -> Case:
+    """A reading beside the truth."""
+    right = right_characters(sample.text, reading), right_words(sample.text, reading)
+    return Case(sample, reading, character_features(reading.characters), *right)
+
+
+def calibration_of(group: Group, precision: Precision, cases: Sequence[Case]) -> Calibration:
+    """The likeliest calibration."""
+    features = np.concatenate([case.features for case in cases])
+    characters = fit_logistic(features, np.concatenate([case.right_characters for case in cases]), digits=DIGITS)
+    of_words = np.concatenate([word_features(weighed(case.reading.characters, characters)) for case in cases])
+    words = fit_logistic(of_words, np.concatenate([case.right_words for case in cases]), digits=DIGITS)
+    return Calibration(group, characters, words, precision.value)
+
+
+def held_out(group: Group, precision: Precision, cases: Sequence[Case], pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """The pairs of collections with text, each collection as sure as a calibration fitted on the others makes it.
+
+    None if there are too few collections.
+    """
+    names = {case.sample.set for case in cases if for_scoring(case.sample.text)}
+    if len(names) <= FEWEST:
+        return ()
+    others = {name: [case for case in cases if case.sample.set != name] for name in names}
+    try:
+        fitted = {name: calibration_of(group, precision, some) for name, some in others.items()}
+    except DataError:  # without one of them, everything is right or everything wrong
+        return ()
+    return tuple((sample, fitted[sample.set](reading)) for sample, reading in pairs if sample.set in names)
 
 
 def upright(line: Line) -> Line:

@@ -4,7 +4,7 @@ A character that was read is correct if a minimal edit script between reading an
 holds for words. Text that was not read has no confidence and is not counted here; error rates count it.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -55,6 +55,11 @@ class Reliability:
     bins: tuple[Bin, ...]
     coverage: Mapping[str, float | None]
 
+    @property
+    def confidence(self) -> float | None:
+        """The mean confidence."""
+        return sum(some.cases * some.confidence for some in self.bins) / self.cases if self.cases else None
+
 
 @dataclass(frozen=True)
 class Trustworthiness:
@@ -102,6 +107,30 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
         cer_flagged=cer_of([line for line, odd in zip(counts, flagged, strict=True) if odd]),
         cer_unflagged=cer_of([line for line, odd in zip(counts, flagged, strict=True) if not odd]),
     )
+
+
+def measure_sets(names: Sequence[str], texts: Sequence[str], readings: Sequence[Reading]) -> dict[str, Trustworthiness]:
+    """The same for each set of lines, sorted by name; `names` has that of each line."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        places[name].append(place)
+    return {
+        name: measure_trust([texts[place] for place in of_set], [readings[place] for place in of_set])
+        for name, of_set in sorted(places.items())
+    }
+
+
+def sets_to_json(sets: Mapping[str, Trustworthiness]) -> list[dict[str, Any]]:
+    """How reliable the confidences of each set are, in plain values."""
+    return [
+        {"name": name, "lines": found.lines.cases}
+        | {
+            level: {"cases": one.cases, "right": one.right, "confidence": one.confidence}
+            | {"ece": one.ece, "auroc": one.auroc}
+            for level, one in (("characters", found.characters), ("words", found.words))
+        }
+        for name, found in sets.items()
+    ]
 
 
 def cer_of(counts: Sequence[Counts]) -> float | None:

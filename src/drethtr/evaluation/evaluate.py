@@ -12,7 +12,7 @@ from math import isnan
 from typing import Any, NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.confidence import Trustworthiness, measure_trust
+from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.metrics import CONVENTION, CUSTOMS_CONVENTION, Rates, bootstrap, score
 from drethtr.evaluation.words import CUSTOMS, Words
 from drethtr.images.line import Line
@@ -46,6 +46,7 @@ class Scores:
     empty       lines without text, by set: text read there counts as edits and adds no characters
     unknown     characters of the transcriptions outside the alphabet, most frequent first; each is an error
     trust       how well confidences and flags indicate errors
+    trust_sets  the same for each set
     """
 
     sets: Mapping[str, Rates]
@@ -55,6 +56,7 @@ class Scores:
     unknown: Mapping[str, int]
     customs: Mapping[str, BySet]
     trust: Trustworthiness
+    trust_sets: Mapping[str, Trustworthiness]
 
     def to_json(self) -> dict[str, Any]:
         """The content of `drethtr evaluate --json`; rates are fractions."""
@@ -69,7 +71,7 @@ class Scores:
             "empty": dict(self.empty),
             "unknown": dict(self.unknown),
             "customs_convention": CUSTOMS_CONVENTION,
-            "trust": self.trust.to_json(),
+            "trust": {**self.trust.to_json(), "sets": sets_to_json(self.trust_sets)},
         }
 
 
@@ -96,6 +98,7 @@ def evaluate(
     readings = read_lines(recognizer, chosen, advance)
     customs = {name: by_set(chosen, readings, words_of) for name, words_of in CUSTOMS.items()}
     usual = customs.pop("wer")
+    texts = [sample.text for sample in chosen]
     return Scores(
         sets=usual.sets,
         overall=usual.overall,
@@ -103,7 +106,8 @@ def evaluate(
         empty=dict(sorted(Counter(sample.set for sample in chosen if not for_scoring(sample.text)).items())),
         unknown=dict(unknown.most_common()),
         customs=customs,
-        trust=measure_trust([sample.text for sample in chosen], readings),
+        trust=measure_trust(texts, readings),
+        trust_sets=measure_sets([sample.set for sample in chosen], texts, readings),
     )
 
 

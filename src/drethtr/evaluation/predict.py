@@ -3,9 +3,11 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, log
+from math import exp
 from statistics import fmean, stdev
 from typing import TypeAlias
+
+import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import Counts, compare
@@ -16,6 +18,12 @@ from drethtr.recognition.search.strategy import Strategy
 
 FEWEST = 3
 """Fewest sets for estimating how sets differ."""
+
+NEAR_ONE = 0.5
+"""Weighs against the sum of squares of the logarithms of doubt, which is about 5 for the validation sets."""
+
+POWERS = 0.5, 2.0
+"""The least and the most that a power may be; real sets are at 1.2."""
 
 DIGITS = 4
 
@@ -57,6 +65,11 @@ class Known:
         return (self.cer or 0.0) * self.read.characters
 
     @property
+    def rate(self) -> float:
+        """Doubt per character, with half a character added to it as to `factor`."""
+        return (self.read.doubt + 0.5) / max(self.read.characters, 1)
+
+    @property
     def factor(self) -> float:
         """Edits per expected error, with half of one added to both to keep it finite."""
         return (self.edits + 0.5) / (self.read.doubt + 0.5)
@@ -82,14 +95,19 @@ def set_of(sample: Sample) -> str:
 
 
 def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
-    """Learn the factor that converts doubt to edits, and its uncertainty.
+    """Learn the factor and the power that make an error rate of doubt, and their uncertainty.
 
-    Every set has the same weight, however many lines it has, since the next collection will be another set.
+    The power is the slope of a line through the sets, on logarithmic scales; `NEAR_ONE` holds it near 1 where they are
+    few, or much alike. Every set has the same weight, however many lines it has, since the next collection will be
+    another set.
     """
     sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
     if len(sets) < FEWEST:
         raise DataError(f"{of_sets(len(sets))}; at least {FEWEST} sets are needed to estimate how sets differ")
-    logs = [log(known(of_set).factor) for of_set in sets]
+    doubts, factors = np.log([known(of_set).rate for of_set in sets]), np.log([known(s).factor for s in sets])
+    apart = doubts - doubts.mean()
+    power = float(np.clip(1 + apart @ factors / (apart @ apart + NEAR_ONE), *POWERS))
+    logs = (factors - (power - 1) * doubts).tolist()
     residuals = [residual for of_set in sets for residual in residuals_of(of_set)]
     return ErrorRate(
         strategy,
@@ -97,6 +115,7 @@ def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
         spread=round(stdev(logs), DIGITS),
         noise=round(sum(residuals) / max(len(residuals) - len(sets), 1), DIGITS),
         sets=len(sets),
+        power=round(power, DIGITS),
     )
 
 

@@ -130,6 +130,14 @@ class NGrams:
             total += gained
         return total
 
+    def surprises(self, tokens: Sequence[int]) -> list[float]:
+        """The negative log-probability of each token of a line, given those before it."""
+        state, lost = self.start, []
+        for token in tokens:
+            gained, state = self.step(state, token)
+            lost.append(-gained)
+        return lost
+
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the model."""

@@ -167,7 +167,7 @@ class PieceReader:
             decoded = self.strategy.find(self.network, views, self.alternatives, self.model.ngrams)
         except FloatingPointError as error:
             raise overflow(self.model) from error
-        known = gather(views[0], decoded)
+        known = gather(views[0], decoded, self.model.ngrams)
         read = list(map(self.read_piece, decoded, known, pieces))
         if self.texts is None:
             return read

@@ -18,12 +18,14 @@ class Evidence:
                 negative where it prefers the other; 0 if the model has no CTC head
     agrees      whether the draft, which the image alone gave, has it too; true without a draft
     entropy     in nats, of all that the image alone might say over the character's width; 0 without CTC
+    surprise    in nats, of the n-grams at the character after those before it; 0 without n-grams
     """
 
     own: float
     margin: float = 0.0
     agrees: bool = True
     entropy: float = 0.0
+    surprise: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from drethtr.base import config
+from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.calibration import Calibration, character_features, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.logistic import Logistic
@@ -15,7 +16,13 @@ from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy
 
-BOTH = Calibration((CTC(), Greedy()), Logistic(-1.0, (0.5, 0.1, 0.2)), Logistic(0.1, (0.5, 0.3, 2.0, 0.3, -0.3)))
+OF_CHARACTERS, OF_WORDS = (
+    Logistic(-1.0, (0.5, 0.1, 0.2, -0.3, -0.2, 1.0)),
+    Logistic(0.1, (0.5, 0.3, 2.0, 0.3, -0.3, -0.9)),
+)
+BOTH = Calibration((CTC(), Greedy()), OF_CHARACTERS, OF_WORDS)
+OLDER = replace(BOTH, characters=Logistic(-1.0, (0.5, 0.1, 0.2)), words=Logistic(0.1, (0.5, 0.3, 2.0, 0.3, -0.3)))
+"""As version 0.1.0 fitted them."""
 
 
 def reading(text="an old ox", own=0.9, **evidence):
@@ -45,6 +52,39 @@ def test_words_are_less_sure_with_an_unsure_character_or_space():
         doubtful[place] = replace(doubtful[place], confidence=0.2)
         changed = BOTH.words(word_features(tuple(doubtful))) < np.array(sure.word_confidences) - 1e-9
         assert set(np.flatnonzero(changed)) == words
+
+
+def changed(read, place, **evidence):
+    """The reading with other evidence about one character."""
+    characters = list(read.characters)
+    characters[place] = replace(characters[place], evidence=replace(characters[place].evidence, **evidence))
+    return replace(read, characters=tuple(characters))
+
+
+def test_words_that_surprise_the_ngrams_are_less_sure():
+    """The space after a word counts to it; the characters of a word are as sure as before."""
+    plain = BOTH(reading("an old ox"))
+    for place, word in ((4, 1), (6, 1), (7, 2)):
+        after = BOTH(changed(reading("an old ox"), place, surprise=6.0))
+        less = np.array(after.word_confidences) < np.array(plain.word_confidences) - 1e-9
+        assert list(np.flatnonzero(less)) == [word] and after.characters == plain.characters
+
+
+def test_a_character_is_less_sure_on_a_line_that_reads_badly():
+    plain = BOTH(reading()).characters[0].confidence
+    assert BOTH(changed(reading(), 5, entropy=3.0)).characters[0].confidence < plain
+    assert BOTH(changed(reading(), 5, agrees=False)).characters[0].confidence < plain
+
+
+def test_a_calibration_of_an_earlier_version_knows_nothing_of_surprise():
+    plain, surprising = OLDER(reading()), OLDER(reading(surprise=6.0))
+    assert plain.calibrated and plain.word_confidences == surprising.word_confidences
+    assert OLDER(reading(entropy=0.5)).word_confidences < plain.word_confidences
+
+
+def test_a_calibration_of_neither_version_is_refused():
+    with pytest.raises(ConfigError, match="weighs 6 and 6 features"):
+        replace(BOTH, words=OLDER.words)
 
 
 def test_characters_without_evidence_have_their_confidence():

@@ -23,6 +23,17 @@ def test_the_rate_is_the_factor_times_the_doubt():
     assert RATE(Doubt(10, 100, 2)).cer == pytest.approx(0.15)
 
 
+def test_a_power_above_one_expects_more_where_more_is_doubtful():
+    rate = replace(RATE, factor=2.0, power=1.5)
+    assert [rate(Doubt(n, 100, 2)).cer for n in (4, 16)] == pytest.approx([2 * 0.2**3, 2 * 0.4**3])
+
+
+@pytest.mark.parametrize("power", [0.0, -1.0, 100.0, float("nan")])
+def test_no_power_is_beyond_reason(power):
+    with pytest.raises(ConfigError, match="has a power from"):
+        replace(RATE, power=power)
+
+
 def test_more_text_narrows_the_interval_down_to_how_sets_differ():
     widths = [found.high / found.low for found in (RATE(Doubt(n, 10 * n, n)) for n in (10, 100, 10_000))]
     assert widths[0] > widths[1] > widths[2] > (2.718 ** (2 * 1.96 * 0.1))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from conftest import written
 
+from drethtr.language.learn import learn
 from drethtr.network.backend import open_network
 from drethtr.recognition.confidence.evidence import gather, in_both, line_features, weigh
 from drethtr.recognition.precision import Precision
@@ -22,7 +23,8 @@ def test_margin_and_entropy_by_hand():
     shares[1, [4, 1, 6]] = 0.6, 0.3, 0.1
     shares[2, 1] = shares[3, 5] = 1
     decoded = Decoded((4, 5), (0.6, 0.9), ((0.0, 1.0), (1.0, 2.0)), Decoded((6, 5), (1, 1), ((0, 1), (1, 2))))
-    first, second = weigh(decoded, np.log(shares), 2)
+    first, second = weigh(decoded, [0.5, 2.0], np.log(shares), 2)
+    assert (first.surprise, second.surprise) == (0.5, 2.0)
     assert first.own == 0.6 and not first.agrees and second.agrees
     assert first.margin == pytest.approx(np.log(0.6 / 0.1), abs=1e-3)
     entropy = np.log(2) - sum(p * np.log(p) for p in (0.6, 0.3, 0.1))
@@ -57,6 +59,20 @@ def test_a_model_without_ctc_knows_less(headless_model):
     [known] = gather(view, Greedy().find(network, [view]))
     assert all((token.margin, token.agrees, token.entropy) == (0, True, 0) for token in known.tokens)
     assert line_features(view).shape == (1, 2 * 16)
+
+
+@pytest.mark.parametrize("head", ["tiny_model", "headless_model"])
+def test_ngrams_tell_how_surprising_each_token_is(head, request):
+    model = request.getfixturevalue(head)
+    [a, b] = model.tokenizer.encode("ab")
+    ngrams = learn([["abab"] * 20], [1.0], model.tokenizer, order=3, most=1000)
+    view = seen(model, open_network(model, "cpu", Precision.FLOAT32, 1), "abc")
+    found = located(view.memory, view.ctc, [Hypothesis((a, b, b), -1.0, (-0.1, -0.2, -0.3, -0.4))])
+    [known], [unknown] = gather(view, found, ngrams), gather(view, found)
+    first, expected, unexpected = (token.surprise for token in known.tokens)
+    assert expected < 0.5 < 2 < unexpected
+    assert first + expected + unexpected < -ngrams.log_probability((a, b, b))
+    assert [token.surprise for token in unknown.tokens] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("head", ["tiny_model", "headless_model"])

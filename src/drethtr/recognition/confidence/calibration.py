@@ -14,13 +14,19 @@ from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
 from drethtr.recognition.search.strategies import Strategy
 
-CHARACTER_FEATURES, WORD_FEATURES = 3, 5
+CHARACTER_FEATURES, WORD_FEATURES = 6, 6
+
+EARLIER = 3, 5
+"""Features of characters and words that version 0.1.0 weighed: the first of today's."""
 
 FLOAT, INT8 = "float32", "int8"
 """Precisions that are calibrated apart."""
 
 LARGEST_MARGIN = 10.0
 """A network that is e^10 times surer of one character than of another could as well say: certain."""
+
+LARGEST_SURPRISE = 8.0
+"""In nats: to the n-grams, a rarer character is as good as impossible."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,7 @@ class Calibration:
         if self.precision not in (FLOAT, INT8):
             raise ConfigError(f"unknown precision {self.precision!r} of a calibration; known: {FLOAT}, {INT8}")
         features = len(self.characters.weights), len(self.words.weights)
-        if features != (CHARACTER_FEATURES, WORD_FEATURES):
+        if features not in ((CHARACTER_FEATURES, WORD_FEATURES), EARLIER):
             raise ConfigError(f"a calibration weighs {CHARACTER_FEATURES} and {WORD_FEATURES} features, not {features}")
 
     def __call__(self, reading: Reading) -> Reading:
@@ -48,14 +54,19 @@ class Calibration:
             return replace(reading, word_confidences=())
         characters = weighed(reading.characters, self.characters)
         confidence = sum(character.confidence for character in characters) / len(characters)
-        words = tuple(self.words(word_features(characters)).tolist())
+        words = tuple(self.words(weighable(word_features(characters), self.words)).tolist())
         return replace(reading, characters=characters, confidence=confidence, word_confidences=words)
 
 
 def weighed(characters: Sequence[Character], weights: Logistic) -> tuple[Character, ...]:
     """The characters, as sure as their evidence is weighed."""
-    sure = weights(character_features(characters)).tolist()
+    sure = weights(weighable(character_features(characters), weights)).tolist()
     return tuple(replace(character, confidence=p) for character, p in zip(characters, sure, strict=True))
+
+
+def weighable(features: Floats, weights: Logistic) -> Floats:
+    """Those of the features (N, F) that have a weight: a model calibrated by version 0.1.0 lacks the last ones."""
+    return features[:, : len(weights.weights)]
 
 
 def evidence_of(character: Character) -> Evidence:
@@ -64,13 +75,22 @@ def evidence_of(character: Character) -> Evidence:
 
 
 def character_features(characters: Sequence[Character]) -> Floats:
-    """Own log-odds, margin and agreement of each character, (N, CHARACTER_FEATURES)."""
-    evidence = [evidence_of(character) for character in characters]
+    """What decides about each character of a line, (N, CHARACTER_FEATURES).
+
+    Own log-odds, margin, agreement and entropy; then, the same for all characters of a line, how badly the network
+    reads it: logarithm of the mean entropy, and share of characters that agree.
+    """
+    evidence = list(map(evidence_of, characters))
+    agrees = np.array([float(known.agrees) for known in evidence])
+    entropy = np.array([known.entropy for known in evidence])
+    of_line = np.log(entropy.mean() + 0.01), agrees.mean()
     return np.column_stack(
         [
             log_odds(np.array([known.own for known in evidence])),
             np.clip([known.margin for known in evidence], -LARGEST_MARGIN, LARGEST_MARGIN),
-            [float(known.agrees) for known in evidence],
+            agrees,
+            entropy,
+            np.tile(of_line, (len(evidence), 1)),
         ]
     )
 
@@ -79,19 +99,34 @@ def word_features(characters: tuple[Character, ...]) -> Floats:
     """What decides about each word of a line whose characters are calibrated, (words, WORD_FEATURES).
 
     Log-odds of the least sure character, log-probability that all are right and that the spaces around are, logarithm
-    of the length, and entropy.
+    of the length, entropy, and mean surprise, also at the space after the word.
     """
+    places = np.array(word_places(characters), dtype=np.int64).reshape(-1, 2)
+    if not len(places):
+        return np.empty((0, WORD_FEATURES))
+    first, last = places.T
+    before, after = np.maximum(first - 1, 0), np.minimum(last + 1, len(characters))
+    evidence = list(map(evidence_of, characters))
     sure = np.array([character.confidence for character in characters])
-    likely = np.log(np.clip(sure, 1e-4, 1))
-    entropy = np.array([evidence_of(character).entropy for character in characters])
-    rows = [
-        (
-            log_odds(sure[first:last].min()),
-            likely[first:last].sum(),
-            likely[max(first - 1, 0) : first].sum() + likely[last : last + 1].sum(),
+    likely = sums(np.log(np.clip(sure, 1e-4, 1)))
+    entropy, lost = sums(np.array([known.entropy for known in evidence])), sums(surprises(evidence))
+    return np.column_stack(
+        [
+            log_odds(np.array([sure[a:b].min() for a, b in places])),
+            likely[last] - likely[first],
+            likely[first] - likely[before] + likely[after] - likely[last],
             np.log(last - first),
-            entropy[first:last].sum(),
-        )
-        for first, last in word_places(characters)
-    ]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), WORD_FEATURES)
+            entropy[last] - entropy[first],
+            (lost[after] - lost[first]) / (after - first),
+        ]
+    )
+
+
+def surprises(evidence: Sequence[Evidence]) -> Floats:
+    """How unexpected each character is to the n-grams, (N,)."""
+    return np.minimum([known.surprise for known in evidence], LARGEST_SURPRISE)
+
+
+def sums(values: Floats) -> Floats:
+    """Sums of the first 0, 1, … N of N values, (N + 1,)."""
+    return np.concatenate([[0.0], values.cumsum()])

@@ -1,10 +1,11 @@
 """The character error rate of lines whose text nobody knows, from how sure the model was of its characters.
 
 A character read with confidence p is wrong with probability 1 - p. The sum of these doubts sees substitutions and
-insertions; a character left out leaves nothing to doubt. But where characters are doubtful others are missing, in much
-the same proportion everywhere, so that one factor, learned on sets with known texts, turns doubt into edits.
+insertions; a character left out leaves nothing to doubt. But where characters are doubtful others are missing, and
+the more so the more doubtful a text is: the error rate is a factor times a power of the doubt per character, both
+learned on sets with known texts.
 
-The interval has two parts: how much that factor differs between sets, and the chance in the edits of so little text.
+The interval has two parts: how much the factor differs between sets, and the chance in the edits of so little text.
 """
 
 from collections.abc import Iterable
@@ -21,6 +22,8 @@ NORMAL = 1.959964
 
 LARGEST = 1e6
 """What is learned of an error rate is of the order of 1, or some hundreds where texts are wrong; this is no number."""
+
+MOST_POWER = 10.0
 
 
 class Doubt(NamedTuple):
@@ -49,7 +52,8 @@ class Expected(NamedTuple):
 class ErrorRate:
     """For one strategy.
 
-    factor  edits for each expected wrong character
+    factor  error rate of a text of which every character is doubted
+    power   of the doubt per character; 1 if the error rate is in proportion to it
     spread  standard deviation of the factor's logarithm from set to set
     noise   variance of the edits of some lines of a set, for each edit expected
     sets    how many sets these were learned from
@@ -60,6 +64,7 @@ class ErrorRate:
     spread: float
     noise: float
     sets: int
+    power: float = 1.0
 
     def __post_init__(self) -> None:
         if self.sets < 2:
@@ -70,15 +75,18 @@ class ErrorRate:
                 f"an error rate has a factor above 0, spread and noise from 0 on, none above {LARGEST:g}, not {learned}"
             )
 
+        if not 0.1 <= self.power <= MOST_POWER:
+            raise ConfigError(f"an error rate has a power from 0.1 to {MOST_POWER:g}, not {self.power}")
+
     def __call__(self, read: Doubt) -> Expected:
         """The error rate to expect of some lines; 0 to 1 where nothing was read.
 
         An interval ends at 1, or at the rate itself where that is more; it begins at 0 where that means no whole edit.
         """
-        expected, cer = self.factor * read.doubt, self.factor * read.rate
+        cer = self.factor * read.rate**self.power
         if cer == 0:
             return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
-        deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / expected)
+        deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / (cer * read.characters))
         reach = student(self.sets - 1) * deviation
         low = cer * exp(-reach)
         if low * read.characters < 1:

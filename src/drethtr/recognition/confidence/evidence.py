@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.language.ngrams import NGrams
 from drethtr.recognition.network import Dimensions
 from drethtr.recognition.reading import Evidence
 from drethtr.recognition.search.ctc_search import best_path
@@ -33,29 +34,39 @@ class LineEvidence(NamedTuple):
     features: Features
 
 
-def gather(view: View, found: Sequence[Decoded]) -> list[LineEvidence]:
+def gather(view: View, found: Sequence[Decoded], ngrams: NGrams | None = None) -> list[LineEvidence]:
     """Evidence for the text found on each line of a view."""
     features = line_features(view)
+    surprises = [surprise(decoded.tokens, ngrams) for decoded in found]
     if view.ctc is None:
-        tokens = [tuple(map(Evidence, decoded.confidences)) for decoded in found]
+        tokens = [
+            tuple(Evidence(own, surprise=lost) for own, lost in zip(decoded.confidences, losses, strict=True))
+            for decoded, losses in zip(found, surprises, strict=True)
+        ]
     else:
         steps = view.ctc.steps_per_token
-        tokens = [weigh(decoded, rows, steps) for decoded, rows in zip(found, view.ctc.lines, strict=True)]
+        tokens = [weigh(*line, steps) for line in zip(found, surprises, view.ctc.lines, strict=True)]
     return list(map(LineEvidence, tokens, [decoded.ended for decoded in found], features))
 
 
-def weigh(decoded: Decoded, scores: LogProbs, steps: int) -> tuple[Evidence, ...]:
+def surprise(tokens: Sequence[int], ngrams: NGrams | None) -> Sequence[float]:
+    """How unexpected each token is to the n-grams, in nats; 0 without n-grams."""
+    return [0.0] * len(tokens) if ngrams is None else ngrams.surprises(tokens)
+
+
+def weigh(decoded: Decoded, surprises: Sequence[float], scores: LogProbs, steps: int) -> tuple[Evidence, ...]:
     """Evidence for each token of a text, from CTC log-probabilities (S, V) with so many `steps` per image token."""
     agreeing = in_both(decoded.tokens, decoded.tokens if decoded.draft is None else decoded.draft.tokens)
     entropy = np.concatenate([[0.0], entropies(scores).cumsum()])
     weighed = []
-    for token, own, agrees, span in zip(decoded.tokens, decoded.confidences, agreeing, decoded.spans, strict=True):
+    of_tokens = zip(decoded.tokens, decoded.confidences, agreeing, decoded.spans, surprises, strict=True)
+    for token, own, agrees, span, lost in of_tokens:
         first, last = (round(edge * steps) for edge in span)
         first = min(first, len(scores) - 1)
         last = max(last, first + 1)
         step = scores[first + int(scores[first:last, token].argmax())]
         margin = float(step[token] - best_other(step, token))
-        weighed.append(Evidence(own, margin, bool(agrees), float(entropy[last] - entropy[first])))
+        weighed.append(Evidence(own, margin, bool(agrees), float(entropy[last] - entropy[first]), lost))
     return tuple(weighed)
 
 
