@@ -17,13 +17,12 @@ from drethtr.documents.page import Page, TextLine, Transcription
 from drethtr.documents.read import ALTO, PAGE_XML, parse_page
 from drethtr.documents.readers.alto import NAMESPACES as ALTO_NAMESPACES
 from drethtr.documents.readers.page_xml import read_text
-from drethtr.documents.splice import Splicer
+from drethtr.documents.splice import ATTRIBUTE, Splicer
 from drethtr.documents.writers import alto, page_xml
 
 Editor: TypeAlias = Callable[[Splicer, Element, TextLine, Transcription, Identifiers], Iterator[Edit]]
 """Writes the transcription of a line into its element."""
 
-ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 OFFSET = re.compile(rb"[{;]\s*offset\s*:")
 """The part of a `custom` entry that refers to a position in the text: `unclear {offset:0; length:3;}`."""
 
