@@ -9,21 +9,23 @@ included. A line is known by its id; its `revision` changes whenever its element
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
-from typing import Self, TypeAlias
+from pathlib import Path
+from typing import Self
 from xml.etree import ElementTree as ET
 
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import Edit, Element, Markup, apply, clean
-from drethtr.documents.page import Page, Points, Review, TextLine, box_around
+from drethtr.documents.page import Page, Points, Region, Review, TextLine, box_around
 from drethtr.documents.points import flat_polygon, written
-from drethtr.documents.read import ALTO, PAGE_XML, Dialect, parse_page
+from drethtr.documents.read import ALTO, Dialect, parse_page
 from drethtr.documents.readers import alto, page_xml
-from drethtr.documents.readers.parsed import Parsed, SizeOf
+from drethtr.documents.readers.parsed import Parsed
 from drethtr.documents.splice import Splicer
 from drethtr.documents.update import EDITORS
 from drethtr.documents.writers.alto import place as box_attributes
@@ -36,8 +38,6 @@ MARK = re.compile(r"\s*\bdrethtr\s*\{[^}]*\}")
 BEHIND_LINES = ("TextEquiv", "TextStyle")
 """Elements of a PAGE region that follow its lines."""
 
-Tag: TypeAlias = Callable[[str], str]
-
 
 def revision_of(content: bytes) -> str:
     """A short name of some bytes, which other bytes do not have."""
@@ -46,33 +46,38 @@ def revision_of(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class PageFile:
-    """The bytes of a file, and what they say. Coordinates are pixels of the size in `Page.width` and `Page.height`."""
+    """The bytes of a file, and what they say.
+
+    image   the upright image of the page, if it is there: its file and size in pixels, in which all coordinates are
+    """
 
     data: bytes
     name: str
     markup: Markup
     dialect: Dialect
     parsed: Parsed
-    size_of: SizeOf
+    image: tuple[Path, int, int] | None = None
 
     @classmethod
-    def parse(cls, data: bytes, name: str, size_of: SizeOf = lambda image: None) -> Self:
+    def parse(cls, data: bytes, name: str, image: tuple[Path, int, int] | None = None) -> Self:
         """Read a file.
 
         Args:
             data: Its bytes.
             name: Its name in error messages.
-            size_of: Looks up the size of the image, if the file lacks it.
+            image: The upright image of the page, with its width and height in pixels.
 
         Raises:
-            DataError: if it is not PAGE or ALTO, or damaged.
+            DataError: if it is not PAGE or ALTO, damaged, or of an image of another shape.
         """
-        return cls(data, name, *parse_page(data, name, size_of), size_of)
+        file = cls(data, name, *parse_page(data, name, lambda _: image and image[1:]), image)
+        assert file.page is not None  # fits the image
+        return file
 
-    @property
+    @cached_property
     def page(self) -> Page:
-        """The page that the file describes."""
-        return self.parsed.page
+        """The page that the file describes, in pixels of its image."""
+        return self.parsed.page.on_image(*self.image) if self.image else self.parsed.page
 
     @property
     def revision(self) -> str:
@@ -189,10 +194,7 @@ class PageFile:
         """A line with its coordinates in units of the file instead of pixels."""
         if not all(self.parsed.size):
             return line
-        alone = replace(self.page, regions=(replace(self.page.regions[0], lines=(line,)),)) if self.page.regions else None
-        if alone is None:
-            return line
-        [scaled] = alone.resized(*self.parsed.size).lines
+        [scaled] = replace(self.page, regions=(Region("", (line,)),)).resized(*self.parsed.size).lines
         return scaled
 
     def edited(self, edits: Iterator[Edit] | Sequence[Edit]) -> Self:
@@ -202,7 +204,7 @@ class PageFile:
             return self
         if SIGNATURE.encode() not in self.markup.utf8:
             edits.append(Splicer.of(self.markup).comment(SIGNATURE))
-        return self.parse(self.markup.encode(apply(self.markup.utf8, edits)), self.name, self.size_of)
+        return self.parse(self.markup.encode(apply(self.markup.utf8, edits)), self.name, self.image)
 
     @property
     def is_alto(self) -> bool:
@@ -336,7 +338,9 @@ class PageFile:
     def parent_of(self, line_id: str) -> Element:
         """The element around a line."""
         wanted = self.element(line_id)
-        return next(element for element in self.markup.root.walk() if any(child is wanted for child in element.children))
+        return next(
+            element for element in self.markup.root.walk() if any(child is wanted for child in element.children)
+        )
 
     def order_beside(self, line_id: str) -> list[str]:
         """The lines of the region of a line, in reading order."""
