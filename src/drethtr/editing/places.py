@@ -27,7 +27,8 @@ def split_place(line: TextLine, point: tuple[float, float]) -> tuple[Side, Side]
     """Both parts of a line that is cut across its baseline next to a point; None if one of them would be empty."""
     assert line.baseline is not None
     _, place, direction = cut_at(line.baseline, point)
-    before, after = [], []
+    before: list[tuple[int, int]] = []
+    after: list[tuple[int, int]] = []
     for corner in line.baseline:
         (before if (np.asarray(corner) - place) @ direction < 0 else after).append(corner)
     middle = (round(float(place[0])), round(float(place[1])))
@@ -94,7 +95,7 @@ def hull(points: Sequence[tuple[int, int]]) -> Points:
         return edge[:-1]
 
     known = sorted(set(points))
-    return tuple([*half(known), *half(known[::-1])])
+    return (*half(known), *half(known[::-1]))
 
 
 def split_offset(line: TextLine, point: tuple[float, float]) -> int:
@@ -121,7 +122,7 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
 
 
 def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
-    """The line behind which a new one belongs: the last that begins above it and overlaps it, else the nearest above."""
+    """The line behind which a new one belongs: the nearest above it that overlaps it, else the nearest above."""
     left, right = min(x for x, _ in baseline), max(x for x, _ in baseline)
     row = sum(y for _, y in baseline) / len(baseline)
     above = None

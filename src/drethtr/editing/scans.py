@@ -54,8 +54,8 @@ class Kept:
         with own:
             with self.lock:
                 if key in self.results:
-                    known = self.results[key]
-                    return known
+                    done: Result = self.results[key]
+                    return done  # by another thread meanwhile
             try:
                 made = make()
             finally:
@@ -91,6 +91,15 @@ class Scans:
             DataError: if the scan is damaged.
         """
         return self.greys.get((source, mark_of(source)), source.grey)
+
+    def mark(self, leaf: Leaf) -> str:
+        """A short name of the scan of a page, which changes when its file does.
+
+        Raises:
+            DataError: if it is missing.
+        """
+        source = source_of(leaf)
+        return revision_of(repr((source, mark_of(source))).encode())
 
     def page(self, leaf: Leaf, width: int | None) -> bytes:
         """A page as JPEG, at most so wide.

@@ -43,12 +43,14 @@ class Missing(DrethtrError):
 class Stale(DrethtrError):
     """A line or page is no longer as it was when somebody began to change it.
 
-    now  the line or page as it is now; None if it is gone
+    kind  "line" or "page"
+    now   the line or page as it is now; None if it is gone
     """
 
-    def __init__(self, reason: str, now: dict[str, Any] | None) -> None:
+    def __init__(self, reason: str, now: dict[str, Any] | None, kind: str = "line") -> None:
         super().__init__(reason)
         self.now = now
+        self.kind = kind
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,52 @@
+"""`drethtr edit`: a folder of scans in the browser, to be read, corrected and learned from."""
+
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_urlsafe
+from threading import Timer
+from typing import Annotated
+
+import typer
+
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.serve import AllowedHosts, address, listener, serving
+
+
+def edit(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Scans, in subfolders too.")],
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8010,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Who may connect: 127.0.0.1, this machine; 0.0.0.0, who has the token."),
+    ] = "127.0.0.1",
+    allow_host: AllowedHosts = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+    threads: Threads = None,
+    lines: Annotated[
+        str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
+    ] = "auto",
+) -> None:
+    """Correct readings in your browser: scans and text side by side, saved as PAGE XML (or ALTO) beside the scans."""
+    from drethtr.editing.workspace import Workspace
+    from drethtr.pages.segmentation import segmentation_named
+    from drethtr.server.app import make_app
+    from drethtr.server.editor import Editor
+    from drethtr.server.guard import Rules, is_loopback
+
+    segmentation = segmentation_named(lines)
+    with listener(host, port) as door, Workspace.open(folder) as workspace:
+        token = None if is_loopback(host) else token_urlsafe(24)
+        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+        rules = Rules.of(host, frozenset(allow_host or ()), token)
+        app = make_app(recognizer, segmentation.finder, editor=Editor(workspace), rules=rules)
+        where = address(door) + ("" if token is None else f"/?token={token}")
+        typer.echo(f"{folder} is open at {where} (Ctrl-C ends it)", err=True)
+        if not no_browser:
+            Timer(0.5, webbrowser.open, [where]).start()
+        with suppress(KeyboardInterrupt):
+            serving(app).run([door])
