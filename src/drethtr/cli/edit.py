@@ -12,6 +12,9 @@ import typer
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 
+PATIENCE = 3
+"""Seconds; a browser that waits for events would never leave by itself."""
+
 
 def edit(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Scans, in subfolders too.")],
@@ -32,21 +35,24 @@ def edit(
     ] = "auto",
 ) -> None:
     """Correct readings in your browser: scans and text side by side, saved as PAGE XML (or ALTO) beside the scans."""
-    from drethtr.editing.workspace import Workspace
+    from drethtr.editing import Session, Workspace
+    from drethtr.editing.learner import adopted_in
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.server.app import make_app
-    from drethtr.server.editor import Editor
     from drethtr.server.guard import Rules, is_loopback
 
     segmentation = segmentation_named(lines)
     with listener(host, port) as door, Workspace.open(folder) as workspace:
         token = None if is_loopback(host) else token_urlsafe(24)
-        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
-        rules = Rules.of(host, frozenset(allow_host or ()), token)
-        app = make_app(recognizer, segmentation.finder, editor=Editor(workspace), rules=rules)
-        where = address(door) + ("" if token is None else f"/?token={token}")
-        typer.echo(f"{folder} is open at {where} (Ctrl-C ends it)", err=True)
-        if not no_browser:
-            Timer(0.5, webbrowser.open, [where]).start()
-        with suppress(KeyboardInterrupt):
-            serving(app).run([door])
+        chosen = model or adopted_in(workspace.folder)
+        recognizer = load_recognizer(chosen, decoder, device, precision, threads=threads)
+        with Session(workspace, recognizer, segmentation.finder, chosen) as session:
+            rules = Rules.of(host, frozenset(allow_host or ()), token)
+            app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
+            where = address(door) + ("" if token is None else f"/?token={token}")
+            typer.echo(f"{folder} is open at {where} (Ctrl-C ends it)", err=True)
+            session.reader.read_pages()
+            if not no_browser:
+                Timer(0.5, webbrowser.open, [where]).start()
+            with suppress(KeyboardInterrupt):
+                serving(app, PATIENCE).run([door])

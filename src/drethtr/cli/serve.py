@@ -57,13 +57,17 @@ def serve(
             serving(app).run([door])
 
 
-def serving(app: "Starlette") -> "Server":
-    """What serves an application, to connections that send their requests in time."""
+def serving(app: "Starlette", patience: int | None = None) -> "Server":
+    """What serves an application, to connections that send their requests in time.
+
+    Args:
+        patience: Seconds until it ends although requests are not answered; by default it waits for them.
+    """
     from uvicorn import Config, Server
 
     from drethtr.server.connections import Punctual
 
-    return Server(Config(app, http=Punctual, ws="none"))
+    return Server(Config(app, http=Punctual, ws="none", log_level="warning", timeout_graceful_shutdown=patience))
 
 
 def address(door: socket) -> str:

@@ -69,7 +69,9 @@ class Summary:
             "expected_cer": None if expected is None else round(expected.cer, 4),
             "expected_low": None if expected is None else round(expected.low, 4),
             "expected_high": None if expected is None else round(expected.high, 4),
-            "gain": None if expected is None else round(expected.cer * self.characters, 1),
+            "gain": round(self.doubt if expected is None else expected.cer * self.characters, 1)
+            if self.measured
+            else None,
             "doubtful": round(self.doubtful / self.words, 4) if self.words else None,
             "words": self.words,
             "lines": len(self.texts),

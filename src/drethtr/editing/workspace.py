@@ -7,7 +7,7 @@ written only if it still is what the change was made from; then it is on the dis
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from getpass import getuser
 from pathlib import Path
 from threading import RLock
@@ -33,7 +33,7 @@ FILES_KEPT = 16
 """Parsed files that are kept, as long as their bytes stay the same."""
 
 Event = tuple[str, dict[str, Any]]
-Listener = Callable[[Event], None]
+Listener = Callable[[Event], object]
 
 
 class Missing(DrethtrError):
@@ -316,6 +316,20 @@ class Workspace:
                 self.tell("line", page=page, line=one)
         return changed
 
+    def create(self, leaf: Leaf, content: bytes, notes: Sequence[Change], *, model: str) -> None:
+        """Write the first file of a page, unless there is one by now.
+
+        Raises:
+            DataError: if it cannot be written.
+        """
+        with self.lock:
+            if leaf.truth.exists():
+                return
+            self.write(leaf, None, content)
+            with suppress(Exception):
+                self.journal.add([replace(note, model=model) for note in notes])
+        self.tell("page", page=leaf.id, why="read")
+
     def check(self, leaf: Leaf, truth: Truth, line: str, revision: str) -> None:
         """Check that a line is still of a revision.
 
@@ -358,8 +372,7 @@ class Workspace:
             known = next((change.new for change in last if change.new is not None), None)
             if known is not None and note.line in before and (now := before[note.line].text) != known:
                 rows.append(Change(note.page, note.line, "outside", known, now, str(truth.status(before[note.line]))))
-            author = {"who": None, "model": model} if model is not None else {"who": who or user(), "model": None}
-            rows.append(Change(**{**vars(note), **author}))
+            rows.append(replace(note, who=None if model is not None else who or user(), model=model))
         if rows:
             with suppress(Exception):
                 self.journal.add(rows)

@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import DrethtrError
+from drethtr.editing.session import Session
 from drethtr.layout.finder import Finder
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
@@ -25,7 +26,7 @@ def make_app(
     recognizer: Recognizer,
     finder: Callable[[Original], Finder],
     *,
-    editor: Editor | None = None,
+    session: Session | None = None,
     rules: Rules = HERE,
 ) -> Starlette:
     """The application.
@@ -33,18 +34,19 @@ def make_app(
     Args:
         recognizer: Reads.
         finder: Chooses what finds the lines of a page.
-        editor: Shows a folder to work in.
+        session: A folder to work in.
         rules: Who may ask.
     """
-    service = Service(recognizer, finder)
+    service = Service(recognizer, finder, None if session is None else session.reader.turns)
     routes: list[BaseRoute] = [
         Route("/line", service.line, methods=["POST"]),
         Route("/page", service.page, methods=["POST"]),
     ]
-    if editor is None:
+    if session is None:
         routes.insert(0, Route("/", service.about))
     else:
-        routes = [*editor.routes(), *routes]
+        session.reader.told.append(service.use)
+        routes = [*Editor(session).routes(), *routes]
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
     nowhere = dict.fromkeys((404, 405), misdirected)
     return Starlette(

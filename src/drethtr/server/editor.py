@@ -1,23 +1,35 @@
 """The addresses of a folder that is worked in: pages, lines, pictures, jobs, events."""
 
 import asyncio
-from collections.abc import Mapping
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from drethtr import editing
 from drethtr.base.errors import ConfigError
-from drethtr.documents.page import Points, Review
-from drethtr.editing.changes import LineEdit
+from drethtr.documents.page import Points, Review, TextLine
+from drethtr.editing import changes
+from drethtr.editing.changes import Changed, LineEdit
+from drethtr.editing.characters import special_characters
+from drethtr.editing.export import export
+from drethtr.editing.jobs import Job
+from drethtr.editing.learner import LEARN
+from drethtr.editing.leaves import Leaf
 from drethtr.editing.scans import THUMBNAIL
-from drethtr.editing.workspace import Workspace
-from drethtr.server.uploads import json_of
+from drethtr.editing.search import search
+from drethtr.editing.session import Session
+from drethtr.editing.status import Status
+from drethtr.editing.workspace import Event, Missing, Truth, Workspace
+from drethtr.server.uploads import json_of, parameters_of
 
 STATIC = Path(editing.__file__).parent / "static"
 """The page that browsers show."""
@@ -27,6 +39,13 @@ LONGEST_NAME = 80
 MOST_POINTS = 1000
 FARTHEST = 1_000_000
 WIDEST = 10_000
+MOST_HITS = 1000
+
+BEAT = 15.0
+"""Seconds between signs of life to those who wait for events."""
+
+MOST_EVENTS = 1000
+"""Events that wait for a slow client."""
 
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
@@ -34,24 +53,46 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 class Editor:
     """The handlers for one folder."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.workspace = session.workspace
+        self.reader = session.reader
 
     def routes(self) -> list[BaseRoute]:
         """All addresses."""
-        page, line = "/api/pages/{page}", "/api/pages/{page}/lines/{line}"
+        page, line, job = "/api/pages/{page}", "/api/pages/{page}/lines/{line}", "/api/jobs/{job}"
         return [
             Route("/", self.index),
             Route("/p/{page}", self.index),
             Mount("/static", StaticFiles(directory=STATIC, check_dir=False)),
+            Route("/api/status", self.status),
             Route("/api/pages", self.pages),
             Route(page, self.page),
             Route(f"{page}/thumbnail.jpg", self.thumbnail),
             Route(f"{page}/image.jpg", self.image),
+            Route(f"{page}/export", self.export_page),
+            Route(f"{page}/read", self.read_page, methods=["POST"]),
+            Route(f"{page}/lines", self.add_line, methods=["POST"]),
             Route(line, self.line),
             Route(line, self.put_line, methods=["PUT"]),
+            Route(line, self.delete_line, methods=["DELETE"]),
             Route(f"{line}/strip.jpg", self.strip),
             Route(f"{line}/history", self.history),
+            Route(f"{line}/alternatives", self.alternatives),
+            Route(f"{line}/read", self.read_line, methods=["POST"]),
+            Route(f"{line}/split", self.split_line, methods=["POST"]),
+            Route(f"{line}/merge", self.merge_lines, methods=["POST"]),
+            Route(f"{line}/move", self.move_line, methods=["POST"]),
+            Route("/api/read", self.read_pages, methods=["POST"]),
+            Route("/api/learn", self.learn, methods=["POST"]),
+            Route("/api/jobs", self.jobs),
+            Route(job, self.job),
+            Route(job, self.end_job, methods=["DELETE"]),
+            Route(f"{job}/adopt", self.adopt, methods=["POST"]),
+            Route("/api/events", self.events),
+            Route("/api/search", self.search),
+            Route("/api/characters", self.characters),
+            Route("/api/export", self.export),
         ]
 
     async def index(self, request: Request) -> Response:
@@ -62,9 +103,16 @@ class Editor:
         """`GET /api/pages`: the overview."""
         return JSONResponse(await asyncio.to_thread(self.workspace.pages))
 
+    async def status(self, request: Request) -> Response:
+        """`GET /api/status`: the folder as a whole."""
+        return JSONResponse(await asyncio.to_thread(self.session.status))
+
     async def page(self, request: Request) -> Response:
-        """`GET /api/pages/{page}`: a page with its lines."""
-        return JSONResponse(await asyncio.to_thread(self.workspace.page, page_of(request)))
+        """`GET /api/pages/{page}`: a page with its lines; a page that waits to be read is the next to be read."""
+        content = await asyncio.to_thread(self.workspace.page, page_of(request))
+        if content["status"] == Status.UNREAD:
+            self.reader.put_first(content["id"])
+        return JSONResponse(content)
 
     async def thumbnail(self, request: Request) -> Response:
         """`GET /api/pages/{page}/thumbnail.jpg`."""
@@ -116,6 +164,217 @@ class Editor:
     async def history(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}/history`: the changes of a line, newest first."""
         return JSONResponse(await asyncio.to_thread(self.workspace.history, page_of(request), line_of(request)))
+
+    async def alternatives(self, request: Request) -> Response:
+        """`GET /api/pages/{page}/lines/{line}/alternatives`: other texts that a line may have, best first."""
+        found = await asyncio.to_thread(self.reader.other_texts, page_of(request), line_of(request))
+        return JSONResponse({"alternatives": found})
+
+    async def read_line(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines/{line}/read`: the machine's text in the place of a person's."""
+        revision = revision_of(request)
+        return of_line(await asyncio.to_thread(self.reader.read_again, page_of(request), line_of(request), revision))
+
+    # Lines as such.
+
+    async def add_line(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines`: a new line, which is read at once."""
+        body = await json_of(request)
+        refuse_unknown(body, "baseline", "polygon", "after", "who")
+        baseline, polygon = points_of(body, "baseline", 2), points_of(body, "polygon", 3)
+        if baseline is None and polygon is None:
+            raise ConfigError("a new line needs a baseline, as [[12, 40], [380, 42]]")
+        after = text_of(body, "after", LONGEST_NAME)
+
+        def work(leaf: Leaf, truth: Truth) -> Changed:
+            drawn = TextLine("", polygon, baseline)
+            if polygon is None:
+                drawn = replace(drawn, polygon=self.workspace.outline_of(leaf)(drawn, truth.file))
+            return changes.add_line(truth.file, drawn, after, leaf.id, placed=after is not None)
+
+        return await self.changed(request, work, {}, body)
+
+    async def delete_line(self, request: Request) -> Response:
+        """`DELETE /api/pages/{page}/lines/{line}`."""
+        line, revision = line_of(request), revision_of(request)
+        return await self.changed(
+            request, lambda leaf, truth: changes.delete_line(truth.file, line, leaf.id), {line: revision}, {}
+        )
+
+    async def split_line(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines/{line}/split`: cut a line in two at a point of the scan."""
+        line, revision, body = line_of(request), revision_of(request), await json_of(request)
+        refuse_unknown(body, "x", "y", "offset", "who")
+        if not is_point([body.get("x"), body.get("y")]):
+            raise ConfigError('a line is split at a point, as {"x": 812, "y": 640}')
+        point, offset = (round(body["x"]), round(body["y"])), body.get("offset")
+        if offset is not None and not (isinstance(offset, int) and 0 <= offset <= LONGEST_TEXT):
+            raise ConfigError("offset must be a number of characters of the text")
+
+        def work(leaf: Leaf, truth: Truth) -> Changed:
+            return changes.split_line(truth.file, line, point, offset, leaf.id, made_here=truth.made_here)
+
+        return await self.changed(request, work, {line: revision}, body)
+
+    async def merge_lines(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines/{line}/merge`: join two pieces of a line."""
+        line, revision, body = line_of(request), revision_of(request), await json_of(request)
+        refuse_unknown(body, "with", "revision", "who")
+        other, its_revision = text_of(body, "with", LONGEST_TEXT), text_of(body, "revision", LONGEST_NAME)
+        if other is None or its_revision is None:
+            raise ConfigError('name the other line and its revision, as {"with": "r1l3", "revision": "…"}')
+
+        def work(leaf: Leaf, truth: Truth) -> Changed:
+            outline = self.workspace.outline_of(leaf)
+            return changes.merge_lines(truth.file, line, other, leaf.id, made_here=truth.made_here, outline=outline)
+
+        return await self.changed(request, work, {line: revision, other: its_revision}, body)
+
+    async def move_line(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines/{line}/move`: put a line behind another one, or first."""
+        line, revision, body = line_of(request), revision_of(request), await json_of(request)
+        refuse_unknown(body, "after", "who")
+        after = text_of(body, "after", LONGEST_TEXT)
+        return await self.changed(
+            request, lambda leaf, truth: changes.move_line(truth.file, line, after, leaf.id), {line: revision}, body
+        )
+
+    async def changed(
+        self,
+        request: Request,
+        work: Callable[[Leaf, Truth], Changed],
+        revisions: Mapping[str, str],
+        body: Mapping[str, Any],
+    ) -> Response:
+        """The page after a change of its lines; those without text are read at once."""
+        page, who = page_of(request), text_of(body, "who", LONGEST_NAME) or ""
+        done = await asyncio.to_thread(self.workspace.change, page, work, revisions, who)
+        self.reader.read_soon(page, done.lines)
+        content = await asyncio.to_thread(self.workspace.page, page)
+        return JSONResponse({**content, "changed": list(done.lines)})
+
+    # Jobs.
+
+    async def read_page(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/read`: read again the lines of a page that no person has touched."""
+        leaf = self.workspace.leaf(page_of(request))
+        job = await asyncio.to_thread(self.reader.read_pages, [leaf.id], again=True)
+        return JSONResponse(job.to_json(), 202)
+
+    async def read_pages(self, request: Request) -> Response:
+        """`POST /api/read`: read pages; all on which nothing has been read, unless some are named."""
+        body = await json_of(request)
+        refuse_unknown(body, "pages")
+        pages = body.get("pages")
+        if pages is not None:
+            if not isinstance(pages, list):
+                raise ConfigError('pages must be a list of ids, as {"pages": ["5f0c"]}')
+            pages = [self.workspace.leaf(str(page)).id for page in pages]
+        job = await asyncio.to_thread(self.reader.read_pages, pages, again=pages is not None)
+        return JSONResponse(job.to_json(), 202)
+
+    async def learn(self, request: Request) -> Response:
+        """`POST /api/learn`: learn from confirmed lines."""
+        body = await json_of(request)
+        refuse_unknown(body, "adapter")
+        if not isinstance(body.get("adapter", False), bool):
+            raise ConfigError("adapter must be true or false")
+        if (job := self.session.jobs.running(LEARN)) is not None:
+            return JSONResponse({"error": "this folder is already being learned from", "job": job.to_json()}, 409)
+        job = await asyncio.to_thread(self.session.learner.learn, adapter=body.get("adapter", False))
+        return JSONResponse(job.to_json(), 202)
+
+    async def jobs(self, request: Request) -> Response:
+        """`GET /api/jobs`: all jobs, newest first."""
+        return JSONResponse([job.to_json() for job in self.session.jobs.newest_first()])
+
+    async def job(self, request: Request) -> Response:
+        """`GET /api/jobs/{job}`: a job."""
+        return JSONResponse(self.job_of(request).to_json())
+
+    async def end_job(self, request: Request) -> Response:
+        """`DELETE /api/jobs/{job}`: cancel a job; one that has learned is discarded."""
+        job = self.job_of(request)
+        job.cancelled.set()
+        await asyncio.to_thread(self.session.learner.discard, job)
+        return JSONResponse(job.to_json())
+
+    async def adopt(self, request: Request) -> Response:
+        """`POST /api/jobs/{job}/adopt`: read with what was learned from now on."""
+        job = self.job_of(request)
+        await asyncio.to_thread(self.session.learner.adopt, job)
+        return JSONResponse(job.to_json())
+
+    def job_of(self, request: Request) -> Job:
+        """The job in an address.
+
+        Raises:
+            Missing: if there is none.
+        """
+        job = self.session.jobs.all.get(str(request.path_params["job"]))
+        if job is None:
+            raise Missing("there is no such job; the server may have been started again meanwhile")
+        return job
+
+    async def events(self, request: Request) -> Response:
+        """`GET /api/events`: what happens in the folder, as server-sent events."""
+        return StreamingResponse(
+            events_of(self.workspace, request), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        )
+
+    # The folder as a whole.
+
+    async def search(self, request: Request) -> Response:
+        """`GET /api/search?q=haus&limit=100`: lines with these words."""
+        asked = parameters_of(request, "q", "limit")
+        limit = asked.get("limit", "100")
+        if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:6]) <= MOST_HITS):
+            raise ConfigError(f"limit must be a number from 1 to {MOST_HITS:,}, not {limit[:60]!r}")
+        query = asked.get("q", "")[:LONGEST_TEXT]
+        return JSONResponse(await asyncio.to_thread(search, self.workspace, query, int(limit)))
+
+    async def characters(self, request: Request) -> Response:
+        """`GET /api/characters`: characters that keyboards lack."""
+        model = self.reader.recognizer.model
+        return JSONResponse(await asyncio.to_thread(special_characters, self.workspace, model))
+
+    async def export_page(self, request: Request) -> Response:
+        """`GET /api/pages/{page}/export?format=page`: a page in a format."""
+        return await self.exported([page_of(request)], parameters_of(request, "format").get("format", "page"))
+
+    async def export(self, request: Request) -> Response:
+        """`GET /api/export?format=page&pages=ID,ID`: pages in a format; all, unless some are named."""
+        asked = parameters_of(request, "format", "pages")
+        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.leaves)
+        return await self.exported(pages, asked.get("format", "page"))
+
+    async def exported(self, pages: Sequence[str], format: str) -> Response:
+        """Pages as a file to be saved."""
+        file = await asyncio.to_thread(export, self.workspace, pages, format, self.reader.model)
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
+        return Response(file.content, media_type=file.media, headers=headers)
+
+
+async def events_of(workspace: Workspace, request: Request) -> AsyncIterator[str]:
+    """Events as lines of text, until the client leaves; those that it is too slow for are dropped."""
+    loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event](MOST_EVENTS)
+
+    def put(event: Event) -> None:
+        if not queue.full():
+            queue.put_nowait(event)
+
+    forget = workspace.listen(lambda event: loop.call_soon_threadsafe(put, event))
+    try:
+        yield ": hello\n\n"
+        while not await request.is_disconnected():
+            try:
+                name, data = await asyncio.wait_for(queue.get(), BEAT)
+            except TimeoutError:
+                yield ": still here\n\n"
+            else:
+                yield f"event: {name}\ndata: {json.dumps(data)}\n\n"
+    finally:
+        forget()
 
 
 def page_of(request: Request) -> str:

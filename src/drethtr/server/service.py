@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -35,11 +36,17 @@ MOST_PAGES = 20
 class Service:
     """The handlers for one recognizer; `finder` chooses what finds the lines of a page."""
 
-    def __init__(self, recognizer: Recognizer, finder: Callable[[Original], Finder]) -> None:
+    def __init__(
+        self, recognizer: Recognizer, finder: Callable[[Original], Finder], executor: Executor | None = None
+    ) -> None:
         self.recognizer = recognizer
         self.finder = finder
-        self.desk = Desk(recognizer)
+        self.desk = Desk(recognizer, executor)
         self.answering = 0
+
+    def use(self, recognizer: Recognizer) -> None:
+        """Read with another recognizer from now on."""
+        self.recognizer = self.desk.recognizer = recognizer
 
     @property
     def provenance(self) -> Provenance:
