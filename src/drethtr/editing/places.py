@@ -122,18 +122,23 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
 
 
 def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
-    """The line behind which a new one belongs: the nearest above it that overlaps it, else the nearest above."""
+    """The line behind which a new one belongs: one to its left in the same row, else the nearest above that overlaps
+    it, else the nearest above.
+    """
     left, right = min(x for x, _ in baseline), max(x for x, _ in baseline)
-    row = sum(y for _, y in baseline) / len(baseline)
-    above = None
-    nearest = 0.0
+    row = middle_of(baseline)
+    found: list[tuple[int, float, str]] = []
     for line in lines:
-        box = line.box
-        if box is None:
+        if (box := line.box) is None:
             continue
-        middle = sum(y for _, y in line.baseline) / len(line.baseline) if line.baseline else (box.top + box.bottom) / 2
-        overlaps = box.left < right and box.right > left
-        score = middle + (1e9 if overlaps else 0)
-        if middle <= row and (above is None or score >= nearest):
-            above, nearest = line.id, score
-    return above
+        own = middle_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2
+        if box.right <= (left + right) / 2 and abs(own - row) < box.height / 2:
+            found.append((2, float(box.right), line.id))
+        elif own <= row:
+            found.append((int(box.left < right and box.right > left), own, line.id))
+    return max(found)[2] if found else None
+
+
+def middle_of(baseline: Points) -> float:
+    """The mean height of a baseline."""
+    return sum(y for _, y in baseline) / len(baseline)

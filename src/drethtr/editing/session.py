@@ -11,6 +11,7 @@ from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import FEWEST, Learner
 from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status
+from drethtr.editing.watcher import Watcher
 from drethtr.editing.workspace import Workspace
 from drethtr.layout.finder import Finder
 from drethtr.pages.source import Original
@@ -38,13 +39,16 @@ class Session:
         self.jobs = Jobs(self.tell_job)
         self.reader = Reader(workspace, self.jobs, recognizer, finder)
         self.learner = Learner(workspace, self.jobs, self.reader, model)
+        self.watcher = Watcher(workspace, self.reader)
 
     def __enter__(self) -> Self:
+        self.watcher.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.watcher.close()
         self.reader.close()
 
     def tell_job(self, job: Job) -> None:

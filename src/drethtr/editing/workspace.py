@@ -75,6 +75,7 @@ class Workspace:
         self.files = Kept(FILES_KEPT)
         self.lock = RLock()
         self.listeners: list[Listener] = []
+        self.marks: dict[str, str] = {}
         self.error_rate: ErrorRate | None = None
         self.leaves: Mapping[str, Leaf] = {leaf.id: leaf for leaf in leaves_of(folder)}
         self.summaries: dict[str, tuple[str, Summary | DataError]] = {
@@ -123,6 +124,16 @@ class Workspace:
         """Tell all listeners of an event."""
         for listener in tuple(self.listeners):
             listener((name, data))
+
+    def notice_changes(self) -> None:
+        """Tell of files that other programs have written since the last time."""
+        for leaf in tuple(self.leaves.values()):
+            mark = mark_of(leaf.truth)
+            with self.lock:
+                known = self.marks.get(leaf.id)
+                self.marks[leaf.id] = mark
+            if known is not None and known != mark:
+                self.tell("page", page=leaf.id, why="outside")
 
     # Pages.
 
@@ -357,6 +368,7 @@ class Workspace:
                 file.flush()
                 os.fsync(file.fileno())
             sync_folder(leaf.truth.parent)
+            self.marks[leaf.id] = mark_of(leaf.truth)
         except OSError as error:
             raise DataError(f"cannot write {leaf.truth}: {error.strerror}; nothing was changed") from error
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ class Editor:
 
     def routes(self) -> list[BaseRoute]:
         """All addresses."""
-        page, line, job = "/api/pages/{page}", "/api/pages/{page}/lines/{line}", "/api/jobs/{job}"
+        page, line, job = "/api/pages/{page}", "/api/pages/{page}/lines/{line:path}", "/api/jobs/{job}"
         return [
             Route("/", self.index),
             Route("/p/{page}", self.index),
@@ -73,9 +74,6 @@ class Editor:
             Route(f"{page}/export", self.export_page),
             Route(f"{page}/read", self.read_page, methods=["POST"]),
             Route(f"{page}/lines", self.add_line, methods=["POST"]),
-            Route(line, self.line),
-            Route(line, self.put_line, methods=["PUT"]),
-            Route(line, self.delete_line, methods=["DELETE"]),
             Route(f"{line}/strip.jpg", self.strip),
             Route(f"{line}/history", self.history),
             Route(f"{line}/alternatives", self.alternatives),
@@ -83,6 +81,9 @@ class Editor:
             Route(f"{line}/split", self.split_line, methods=["POST"]),
             Route(f"{line}/merge", self.merge_lines, methods=["POST"]),
             Route(f"{line}/move", self.move_line, methods=["POST"]),
+            Route(line, self.line),  # behind the others, as an id may hold slashes
+            Route(line, self.put_line, methods=["PUT"]),
+            Route(line, self.delete_line, methods=["DELETE"]),
             Route("/api/read", self.read_pages, methods=["POST"]),
             Route("/api/learn", self.learn, methods=["POST"]),
             Route("/api/jobs", self.jobs),
@@ -363,7 +364,11 @@ async def events_of(workspace: Workspace, request: Request) -> AsyncIterator[str
         if not queue.full():
             queue.put_nowait(event)
 
-    forget = workspace.listen(lambda event: loop.call_soon_threadsafe(put, event))
+    def pass_on(event: Event) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(put, event)
+
+    forget = workspace.listen(pass_on)
     try:
         yield ": hello\n\n"
         while not await request.is_disconnected():
