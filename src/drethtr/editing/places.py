@@ -122,8 +122,9 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
 
 
 def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
-    """The line behind which a new one belongs: one to its left in the same row, else the nearest above that overlaps
-    it, else the nearest above.
+    """The line behind which a new one belongs.
+
+    That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above.
     """
     left, right = min(x for x, _ in baseline), max(x for x, _ in baseline)
     row = middle_of(baseline)

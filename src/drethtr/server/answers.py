@@ -11,6 +11,9 @@ from drethtr.editing.workspace import Missing, Stale
 STATUS = ((Missing, 404), (DataError, 422), (ConfigError, 400), (DrethtrError, 500))
 """Status of expected errors, the first that fits: faults of the image, of the request, of this server."""
 
+MOST_TOLD = 10
+"""Most addresses that are told to who has asked for a wrong one."""
+
 
 def told(request: Request, error: Exception) -> Response:
     """The answer for an expected error, in the words of the command line; a client that has left gets none."""
@@ -26,9 +29,10 @@ def told(request: Request, error: Exception) -> Response:
 def misdirected(request: Request, error: Exception) -> Response:
     """The answer for an unknown address or method: the known ones."""
     assert isinstance(error, HTTPException)
-    routes = (route for route in request.app.routes if isinstance(route, Route))
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
     known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
-    words = f"there is no {request.method} {request.url.path}; known: {known}"
+    told = f"known: {known}" if len(routes) < MOST_TOLD else "/openapi.json describes what there is"
+    words = f"there is no {request.method} {request.url.path}; {told}"
     return JSONResponse({"error": words}, error.status_code, error.headers)
 
 

@@ -16,6 +16,8 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import failed, misdirected, told
 from drethtr.server.editor import Editor
 from drethtr.server.guard import Guard, Rules
+from drethtr.server.metrics import Counting, Metrics
+from drethtr.server.openapi import describing
 from drethtr.server.service import Service
 
 HERE = Rules()
@@ -38,19 +40,23 @@ def make_app(
         rules: Who may ask.
     """
     service = Service(recognizer, finder, None if session is None else session.reader.turns)
+    metrics = Metrics(lambda: len(service.desk.waiting), lambda: service.recognizer.model.identity)
     routes: list[BaseRoute] = [
-        Route("/line", service.line, methods=["POST"]),
-        Route("/page", service.page, methods=["POST"]),
+        Route("/line", service.read_line_image, methods=["POST"]),
+        Route("/page", service.read_page_image, methods=["POST"]),
+        Route("/health", service.health),
+        Route("/metrics", metrics.show),
     ]
     if session is None:
         routes.insert(0, Route("/", service.about))
     else:
         session.reader.told.append(service.use)
-        routes = [*Editor(session).routes(), *routes]
+        routes = [*Editor(session).routes(), Route("/about", service.about), *routes]
+    routes.append(Route("/openapi.json", describing(routes)))
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
     nowhere = dict.fromkeys((404, 405), misdirected)
     return Starlette(
         routes=routes,
         exception_handlers={**expected, **nowhere, Exception: failed},
-        middleware=[Middleware(Guard, rules=rules)],
+        middleware=[Middleware(Counting, metrics=metrics), Middleware(Guard, rules=rules)],
     )

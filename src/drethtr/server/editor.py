@@ -63,8 +63,8 @@ class Editor:
         """All addresses."""
         page, line, job = "/api/pages/{page}", "/api/pages/{page}/lines/{line:path}", "/api/jobs/{job}"
         return [
-            Route("/", self.index),
-            Route("/p/{page}", self.index),
+            Route("/", self.index, include_in_schema=False),
+            Route("/p/{page}", self.index, include_in_schema=False),
             Mount("/static", StaticFiles(directory=STATIC, check_dir=False)),
             Route("/api/status", self.status),
             Route("/api/pages", self.pages),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from secrets import compare_digest
+from socket import gethostname
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -54,8 +55,11 @@ class Rules:
 
     @classmethod
     def of(cls, host: str, hosts: frozenset[str] = frozenset(), token: str | None = None) -> "Rules":
-        """The rules for a server that listens at an address."""
-        return cls(hosts | {host.lower()}, not is_loopback(host), token)
+        """The rules for a server that listens at an address; others in the network may know it by its name, too."""
+        if is_loopback(host):
+            return cls(frozenset(map(str.lower, hosts)) | {host.lower()}, token=token)
+        own = gethostname().lower()
+        return cls(frozenset(map(str.lower, hosts)) | {host.lower(), own, f"{own}.local"}, addresses=True, token=token)
 
     def answers_as(self, host: str) -> bool:
         """Whether the server answers under a name."""

@@ -1,12 +1,15 @@
 """The addresses that read: lines and pages, of whoever sends them."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,23 +17,32 @@ from starlette.responses import JSONResponse, Response
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.documents.beside import numbered
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
+from drethtr.documents.identifiers import Identifiers
 from drethtr.images.line import Line, is_line_shaped, page_for_line
-from drethtr.images.page import is_pdf, open_pages
+from drethtr.images.page import PageSource, is_pdf, open_pages
 from drethtr.layout.finder import Finder
 from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.desk import Desk
-from drethtr.server.uploads import body_of, parameters_of
+from drethtr.server.uploads import Upload, parameters_of, uploads_of
 
 MOST_REQUESTS = 64
 """How many requests with an image may be in progress; `GET /` is always answered."""
 
 MOST_PAGES = 20
 """Pages of one request; `drethtr transcribe` reads longer books."""
+
+
+class Written(NamedTuple):
+    """An answer: bytes and what they are."""
+
+    content: bytes
+    media: str
 
 
 class Service:
@@ -68,51 +80,82 @@ class Service:
         finally:
             self.answering -= 1
 
+    async def health(self, request: Request) -> Response:
+        """`GET /health`: whether the server answers."""
+        return JSONResponse({"status": "ok"})
+
     async def about(self, request: Request) -> Response:
-        """`GET /`: the model, and how many lines are waiting."""
+        """`GET /`: the model, and how many lines are waiting. With a folder, it is `GET /about`."""
         way = way_of(self.recognizer)
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
 
-    async def line(self, request: Request) -> Response:
-        """`POST /line`: the reading of a line image, as `drethtr transcribe --format json` writes it."""
+    async def read_line_image(self, request: Request) -> Response:
+        """`POST /line`: the reading of a line image, as `drethtr transcribe --format json` writes it.
+
+        Of a form with several files, it is a list, in their order.
+        """
         parameters_of(request)
         with self.admitted():
-            reading = await self.desk.read(await self.line_of(request))
-        return JSONResponse({**reading.to_json(), "made_by": self.provenance.to_json()})
+            lines = await self.lines_of(request)
+            readings = await asyncio.gather(*map(self.desk.read, lines))
+        made_by = self.provenance.to_json()
+        answers = [{**reading.to_json(), "made_by": made_by} for reading in readings]
+        return JSONResponse(answers if len(answers) > 1 else answers[0])
 
-    async def line_of(self, request: Request) -> Line:
-        """The line in a request; its encoded bytes are not kept while it waits."""
-        content = await body_of(request)
-        if content.startswith(b"%PDF"):
-            raise DataError("a PDF is not an image of a line; POST it to /page")
-        line = await asyncio.to_thread(self.recognizer.open_line, content)
-        height, width = line.shape
-        if not is_line_shaped(width, height):
-            raise page_for_line("the image", "POST it to /page")
-        return line
+    async def lines_of(self, request: Request) -> list[Line]:
+        """The lines in a request; their encoded bytes are not kept while they wait."""
+        return [await asyncio.to_thread(self.open_line, upload) for upload in await uploads_of(request)]
 
-    async def page(self, request: Request) -> Response:
-        """`POST /page?format=alto&name=letter.jpg`: the document of an image or PDF; json by default."""
-        asked = parameters_of(request, "format", "name")
-        format = named("format", asked.get("format", "json"), FORMATS)
-        name = Path(asked.get("name", "")).name or "page"
-        with self.admitted(), TemporaryDirectory() as folder:  # the upload waits in a file instead of memory
-            path = await asyncio.to_thread(put, await body_of(request), Path(folder), name)
-            read = partial(self.document_of, path, format)
-            document = await self.desk.alone(read, given_up=request.is_disconnected)
-        return Response(document, media_type=format.media)
-
-    def document_of(self, path: Path, format: Format) -> bytes:
-        """Read a file and write it in a format.
+    def open_line(self, upload: Upload) -> Line:
+        """The line in a file.
 
         Raises:
-            DataError: if it cannot be read, or has too many pages.
+            DataError: if it is none, or cannot be read.
+        """
+        if upload.content.startswith(b"%PDF"):
+            raise DataError("a PDF is not an image of a line; POST it to /page", upload.name or None)
+        line = self.recognizer.open_line(upload.content)
+        height, width = line.shape
+        if not is_line_shaped(width, height):
+            raise page_for_line(upload.name or "the image", "POST it to /page")
+        return line
+
+    async def read_page_image(self, request: Request) -> Response:
+        """`POST /page?format=alto&name=letter.jpg`: the document of an image or PDF, or of a form of several; as json.
+
+        Several pages are one document where the format holds several, a list in json, else a zip.
+        """
+        asked = parameters_of(request, "format", "name")
+        format = named("format", asked.get("format", "json"), FORMATS)
+        with self.admitted(), TemporaryDirectory() as folder:  # the uploads wait in files instead of memory
+            paths = await self.put_all(request, Path(folder), asked.get("name", ""))
+            read = partial(self.document_of, paths, format)
+            document = await self.desk.alone(read, given_up=request.is_disconnected)
+        return Response(status_code=400) if document is None else Response(document.content, media_type=document.media)
+
+    async def put_all(self, request: Request, folder: Path, name: str) -> list[Path]:
+        """Write what a request uploads to files; each has a folder of its own, as names may be equal."""
+        paths = []
+        for number, upload in enumerate(await uploads_of(request, name)):
+            own = folder / str(number)
+            own.mkdir()
+            paths.append(await asyncio.to_thread(put, upload.content, own, Path(upload.name).name or "page"))
+        return paths
+
+    def document_of(self, paths: Sequence[Path], format: Format) -> Written:
+        """Read files and write them in a format.
+
+        Raises:
+            DataError: if one cannot be read, or all have too many pages.
         """
         try:
-            originals = tuple(map(Original, open_pages(path, MOST_PAGES)))
-            refuse_several(len(originals), path.name, format)
+            originals = [Original(source) for path in paths for source in open_pages(path, MOST_PAGES)]
+            if len(originals) > MOST_PAGES:
+                raise DataError(f"the files have more than {MOST_PAGES:,} pages; send them in several requests")
             sheets = tuple(self.sheet_of(original) for original in originals)
-            return format.write(Document(sheets, self.provenance, path if is_pdf(path) else None))
+            pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
+            document = Document(sheets, self.provenance, pdf)
+            return written(document, format, [original.source for original in originals])
         except DataError as error:
             if error.source is None:
                 raise
@@ -122,6 +165,21 @@ class Service:
         """A page, read now, with its scan."""
         page = transcribe(original, self.recognizer, self.finder(original))
         return Sheet(page, original.scan(), original.source.number)
+
+
+def written(document: Document, format: Format, sources: Sequence[PageSource]) -> Written:
+    """A document in a format: as it is, or of several pages as a list or an archive if the format holds one page."""
+    if format.together or len(sources) == 1:
+        return Written(format.write(document), format.media)
+    contents = [format.write(part) for part in document.apart()]
+    if format is FORMATS["json"]:
+        return Written(b"[" + b",".join(contents) + b"]", format.media)
+    archive, names = BytesIO(), Identifiers()
+    with ZipFile(archive, "w", ZIP_DEFLATED) as file:
+        for source, content in zip(sources, contents, strict=True):
+            stem = source.path.stem if source.pages == 1 else numbered(source.path.stem, source.number)
+            file.writestr(f"{names.claim(stem)}{format.ending}", content)
+    return Written(archive.getvalue(), "application/zip")
 
 
 def put(content: bytes, folder: Path, name: str) -> Path:
@@ -136,10 +194,3 @@ def put(content: bytes, folder: Path, name: str) -> Path:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{name!r} cannot be the name of a file: {error}") from error
     return path
-
-
-def refuse_several(number: int, name: str, format: Format) -> None:
-    """Refuse several pages in a format that holds one page in each file."""
-    if number > 1 and not format.together:
-        together = ", ".join(key for key, other in FORMATS.items() if other.together)
-        raise DataError(f"{name}: holds {number} pages; only {together} can hold several")

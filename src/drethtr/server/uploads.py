@@ -3,8 +3,12 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any
+from io import BytesIO
+from typing import Any, NamedTuple
 
+from python_multipart import parse_form
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import File
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -13,6 +17,9 @@ from drethtr.base.errors import ConfigError
 
 MOST_BYTES = 64 << 20
 """The largest image or PDF."""
+
+MOST_FILES = 64
+"""Files of one form."""
 
 MOST_JSON = 1 << 20
 """The largest JSON."""
@@ -34,18 +41,57 @@ def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
     return request.query_params
 
 
-async def body_of(request: Request) -> bytes:
-    """The bytes of the image that a request uploads.
+class Upload(NamedTuple):
+    """A file that a client has sent; a name has no folders."""
+
+    name: str
+    content: bytes
+
+
+async def uploads_of(request: Request, name: str = "") -> list[Upload]:
+    """The files that a request uploads: its bytes, or those of a form, as `curl --form file=@page.jpg` sends it.
+
+    Args:
+        name: The name of a file that is sent alone.
 
     Raises:
-        HTTPException: if there are none or too many, if they come too slowly, or as a form.
+        HTTPException: if there are none or too many, if they are too large or come too slowly, or the form is damaged.
     """
-    if request.headers.get("content-type", "").startswith("multipart/"):
-        raise HTTPException(415, "send the bytes of the image itself, as curl --data-binary @line.png does, not a form")
     content = await received(request, "image", MOST_BYTES)
-    if not content:
-        raise HTTPException(400, "the request has no image; send its bytes, as curl --data-binary @line.png does")
-    return content
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        found = await asyncio.to_thread(files_of_form, request.headers["content-type"], content)
+    else:
+        found = [Upload(name, content)]
+    if not found or not all(upload.content for upload in found):
+        raise HTTPException(
+            400,
+            "the request has no image; send its bytes, as curl --data-binary @line.png does, or files, as curl "
+            "--form file=@line.png does",
+        )
+    return found
+
+
+def files_of_form(content_type: str, content: bytes) -> list[Upload]:
+    """The files of a form, in order; other fields are left out.
+
+    Raises:
+        HTTPException: if there are too many, or the form is damaged.
+    """
+    found: list[Upload] = []
+
+    def add(file: File) -> None:
+        if len(found) >= MOST_FILES:
+            raise HTTPException(413, f"a form may have at most {MOST_FILES} files")
+        file.file_object.seek(0)
+        name = (file.file_name or b"").decode("utf-8", "replace").replace("\\", "/")
+        found.append(Upload(name.rpartition("/")[2], file.file_object.read()))
+
+    length = {"Content-Type": content_type.encode("latin-1"), "Content-Length": str(len(content)).encode()}
+    try:
+        parse_form(length, BytesIO(content), lambda field: None, add)
+    except (FormParserError, ValueError) as error:
+        raise HTTPException(400, f"the form is damaged: {error}") from error
+    return found
 
 
 async def json_of(request: Request) -> dict[str, Any]:
@@ -103,9 +149,5 @@ def announced(request: Request) -> int:
 def refuse_bytes(size: int, what: str, most: int) -> None:
     """Refuse more bytes than may be sent."""
     if size > most:
-        raise HTTPException(
-            413,
-            f"an {what} may have at most {most >> 20} MiB"
-            if what == "image"
-            else f"a {what} may have at most {most >> 20} MiB",
-        )
+        article = "an" if what == "image" else "a"
+        raise HTTPException(413, f"{article} {what} may have at most {most >> 20} MiB")
