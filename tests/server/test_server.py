@@ -409,8 +409,3 @@ def test_a_client_who_leaves_in_the_middle_is_no_fault(recognizer, capfd):
             client.sendall(b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf")
         assert ask("/line", line("abc"))[0] == 200
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_a_form_is_explained(ask):
-    status, _, content = ask("/line", b"--x--", **{"Content-Type": "multipart/form-data; boundary=x"})
-    assert status == 415 and "curl --data-binary" in json.loads(content)["error"]
