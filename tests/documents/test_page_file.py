@@ -76,7 +76,7 @@ def test_a_place_is_changed_without_the_text(file):
 @pytest.mark.parametrize(("after", "place"), [(None, 0), ("l0", 1), ("l3", 4)])
 def test_a_new_line_stands_where_it_was_put(file, after, place):
     changed = file.with_new_line(NEW, after)
-    assert ids(changed) == ["l0", "l1", "l2", "l3"][:place] + ["new"] + ["l0", "l1", "l2", "l3"][place:]
+    assert ids(changed) == [*["l0", "l1", "l2", "l3"][:place], "new", *["l0", "l1", "l2", "l3"][place:]]
     found = changed.line("new")
     assert (found.text, found.baseline, found.polygon) == (NEW.text, NEW.baseline, NEW.polygon)
 

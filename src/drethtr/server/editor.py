@@ -116,7 +116,7 @@ class Editor:
         return JSONResponse(content)
 
     async def thumbnail(self, request: Request) -> Response:
-        """`GET /api/pages/{page}/thumbnail.jpg`."""
+        """`GET /api/pages/{page}/thumbnail.jpg`: the scan, small."""
         return await self.picture(request, THUMBNAIL)
 
     async def image(self, request: Request) -> Response:
@@ -196,7 +196,7 @@ class Editor:
         return await self.changed(request, work, {}, body)
 
     async def delete_line(self, request: Request) -> Response:
-        """`DELETE /api/pages/{page}/lines/{line}`."""
+        """`DELETE /api/pages/{page}/lines/{line}`: remove a line."""
         line, revision = line_of(request), revision_of(request)
         return await self.changed(
             request, lambda leaf, truth: changes.delete_line(truth.file, line, leaf.id), {line: revision}, {}
