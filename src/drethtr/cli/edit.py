@@ -1,9 +1,13 @@
 """`drethtr edit`: a folder of scans in the browser, to be read, corrected and learned from."""
 
 import webbrowser
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.resources import as_file, files
 from pathlib import Path
 from secrets import token_urlsafe
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Annotated
 
@@ -17,7 +21,10 @@ PATIENCE = 3
 
 
 def edit(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Scans, in subfolders too.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Scans, in subfolders too; without it, a letter to try it with."),
+    ] = None,
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8010,
     host: Annotated[
         str,
@@ -42,7 +49,7 @@ def edit(
     from drethtr.server.guard import Rules, is_loopback
 
     segmentation = segmentation_named(lines)
-    with listener(host, port) as door, Workspace.open(folder) as workspace:
+    with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
         token = None if is_loopback(host) else token_urlsafe(24)
         chosen = model or adopted_in(workspace.folder)
         recognizer = load_recognizer(chosen, decoder, device, precision, threads=threads)
@@ -50,9 +57,21 @@ def edit(
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
             where = address(door) + ("" if token is None else f"/?token={token}")
-            typer.echo(f"{folder} is open at {where} (Ctrl-C ends it)", err=True)
+            typer.echo(f"{folder or 'A letter to try it with'} is open at {where} (Ctrl-C ends it)", err=True)
             session.reader.read_pages()
             if not no_browser:
                 Timer(0.5, webbrowser.open, [where]).start()
             with suppress(KeyboardInterrupt):
                 serving(app, PATIENCE).run([door])
+
+
+@contextmanager
+def chosen_folder(folder: Path | None) -> Iterator[Path]:
+    """The folder to work in; without one, a letter in a folder that is removed at the end."""
+    if folder is not None:
+        yield folder
+        return
+    letter = files("drethtr.editing") / "demo" / "letter.jpg"
+    with TemporaryDirectory(prefix="drethtr-") as made, as_file(letter) as source:
+        copyfile(source, Path(made) / source.name)
+        yield Path(made)
