@@ -9,8 +9,8 @@ from drethtr.documents.page import Page, PageWord, Region, TextLine, Transcripti
 LINES = 4
 
 
-def scan(lines=LINES):
-    return write(blank(700, 60 + 70 * lines), TEXTS[:lines])
+def scan(lines=LINES, ink=40):
+    return write(blank(700, 60 + 70 * lines), TEXTS[:lines], ink=ink)
 
 
 def line_of(number, made, confidence):
@@ -30,9 +30,9 @@ def page_of(name, made, confidence=0.9):
     return Page(name, *made.image.size, (Region("r1", lines),))
 
 
-def put_page(folder, stem, format="page", confidence=0.9, lines=LINES):
+def put_page(folder, stem, format="page", confidence=0.9, lines=LINES, ink=40):
     """A scan with a file of lines that were read, or of a person if there is no confidence."""
-    made = scan(lines)
+    made = scan(lines, ink)
     folder.mkdir(parents=True, exist_ok=True)
     made.image.save(folder / f"{stem}.png")
     page = page_of(f"{stem}.png", made, confidence)

@@ -63,9 +63,17 @@ class Confirmed(NamedTuple):
 
 
 class Learner:
-    """Learning for one folder; one run at a time."""
+    """Learning for one folder; one run at a time.
 
-    def __init__(self, workspace: Workspace, jobs: Jobs, reader: Reader, model: Path | None = None) -> None:
+    Args:
+        model: The model that reads; by default the shipped one.
+        samples: Lines that a training sees, repeats included; by default as many as fine-tuning finds right.
+    """
+
+    def __init__(
+        self, workspace: Workspace, jobs: Jobs, reader: Reader, model: Path | None = None, samples: int | None = None
+    ) -> None:
+        self.samples = samples
         self.workspace = workspace
         self.jobs = jobs
         self.reader = reader
@@ -185,9 +193,11 @@ class Learner:
         store_parquet([sample for _, _, sample in lines.train], data)
         start = self.base if adapter or self.model.name == ADAPTER else self.model  # an adapter is no start
         arguments = ["finetune", str(data), "--output", str(target), "--model", str(start)]
-        expected = 280 * sqrt(len(lines.train))  # as in fine-tuning's own plan
+        arguments += ["--adapter"] if adapter else []
+        arguments += [] if self.samples is None else ["--samples", str(self.samples)]
+        expected = self.samples or 280 * sqrt(len(lines.train))  # as in fine-tuning's own plan
         self.jobs.update(job, message=f"learning from {len(lines.train)} lines")
-        for _ in self.running(job, [*arguments, *(["--adapter"] if adapter else [])]):
+        for _ in self.running(job, arguments):
             share = min(lines_seen(target.with_suffix(".run")) / expected, 1)
             self.jobs.update(job, done=round(0.9 * STEPS * share))
 
