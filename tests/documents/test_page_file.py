@@ -148,6 +148,20 @@ def test_entries_of_other_programs_in_custom_survive(tmp_path):
     assert b'custom="readingOrder {index:1;} structure {type:heading;} drethtr {review:confirmed;}"' in twice.data
 
 
+def test_the_text_of_a_region_follows_its_lines_unless_it_was_another(tmp_path):
+    data = put_page(tmp_path, "a").read_bytes()
+    lines = PageFile.parse(data, "a").page.lines
+    whole = "\n".join(line.text for line in lines).encode()
+    text = b"</TextLine><TextEquiv><Unicode>%s</Unicode></TextEquiv></TextRegion>"
+    for before, after in ((whole, b"a &amp; b\nyour letter of the fourth"), (b"a summary", b"a summary")):
+        start, _, end = data.rpartition(b"</TextLine>")
+        file = PageFile.parse(start + text % before + end.replace(b"</TextRegion>", b"", 1), "a")
+        changed = file.with_line(reviewed(file.line("l0"), "a & b", Review.CORRECTED))
+        assert b"<Unicode>%s" % after in changed.data
+        if before == whole:
+            assert b"<Unicode>" + whole[len(lines[0].text) + 1 :] + b"</Unicode>" in file.without_line("l0").data
+
+
 def test_the_file_is_signed_once(file):
     once = file.with_line(reviewed(file.line("l1"), "x", Review.CORRECTED))
     twice = once.with_line(reviewed(once.line("l2"), "y", Review.CORRECTED))

@@ -9,12 +9,15 @@ from secrets import token_urlsafe
 from shutil import copyfile
 from tempfile import TemporaryDirectory
 from threading import Timer
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
+
+if TYPE_CHECKING:
+    from drethtr.editing import Workspace
 
 PATIENCE = 3
 """Seconds; a browser that waits for events would never leave by itself."""
@@ -50,6 +53,7 @@ def edit(
 
     segmentation = segmentation_named(lines)
     with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
+        count_pages(workspace)
         token = None if is_loopback(host) else token_urlsafe(24)
         chosen = model or adopted_in(workspace.folder)
         recognizer = load_recognizer(chosen, decoder, device, precision, threads=threads)
@@ -63,6 +67,14 @@ def edit(
                 Timer(0.5, webbrowser.open, [where]).start()
             with suppress(KeyboardInterrupt):
                 serving(app, PATIENCE).run([door])
+
+
+def count_pages(workspace: "Workspace") -> None:
+    """Read the files of all pages that are new since the last time; of a large folder this takes a while."""
+    from tqdm import tqdm
+
+    for _ in tqdm(workspace.summarized(), total=len(workspace.leaves), unit="page", leave=False, disable=None):
+        pass
 
 
 @contextmanager

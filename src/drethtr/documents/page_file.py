@@ -16,6 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
 
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
@@ -120,12 +121,12 @@ class PageFile:
             file = file.edited(file.place_edits(file.in_units(line)))
         text, old = line.transcription, before.transcription
         if text is None:
-            return file.edited(file.text_removal(line.id)) if old is not None else file
+            return file.edited(file.text_removal(line.id)).following(self) if old is not None else file
         if old is None or (old.text, old.words, old.confidence) != (text.text, text.words, text.confidence):
             file = file.edited(file.text_edits(file.in_units(line)))
         if (old.review if old else None) is not text.review:
             file = file.edited(file.review_edits(line.id, text.review))
-        return file
+        return file.following(self)
 
     def with_new_line(self, line: TextLine, after: str | None) -> Self:
         """The file with another line behind the line `after`, in its region; without `after`, before all others.
@@ -144,7 +145,7 @@ class PageFile:
         element = self.new_element(self.in_units(line))
         file = self.edited([self.insertion(element, order, place)])
         file = file.with_line(replace(line, polygon=file.line(line.id).polygon, baseline=file.line(line.id).baseline))
-        return file.numbered(order) if self.is_numbered(neighbor) else file
+        return (file.numbered(order) if self.is_numbered(neighbor) else file).following(self)
 
     def without_line(self, line_id: str) -> Self:
         """The file without a line, and without what refers to it.
@@ -160,7 +161,7 @@ class PageFile:
             for element in order.walk()
             if element.attributes.get("REF") == line_id
         )
-        return self.edited(map(splicer.remove, (self.element(line_id), *references)))
+        return self.edited(list(map(splicer.remove, (self.element(line_id), *references)))).following(self)
 
     def with_line_moved(self, line_id: str, after: str | None) -> Self:
         """The file with a line behind the line `after`, in its region; without `after`, before all others.
@@ -182,7 +183,7 @@ class PageFile:
         content = self.markup.utf8[element.start : element.end]
         edits = [splicer.remove(element), self.insertion(content, order, place)]
         file = self.edited(edits)
-        return file.numbered(order) if numbered else file
+        return (file.numbered(order) if numbered else file).following(self)
 
     def text(self) -> str:
         """The file as UTF-8 text, for comparisons."""
@@ -196,6 +197,25 @@ class PageFile:
             return line
         [scaled] = replace(self.page, regions=(Region("", (line,)),)).resized(*self.parsed.size).lines
         return scaled
+
+    def following(self, before: Self) -> Self:
+        """The file with the texts that PAGE regions have beside their lines, where those followed the lines before."""
+        edits = []
+        texts = {region.id: joined(region) for region in before.page.regions}
+        for region in self.page.regions if not self.is_alto else ():
+            old, new = texts.get(region.id), joined(region)
+            if old is not None and old != new and (unicode := self.region_text(region.id)) is not None:
+                rows = [row.strip() for row in unicode.text.strip().splitlines()]
+                if "\n".join(rows) == old:
+                    edits.append(Edit(unicode.inside, unicode.inside_end, escape(new).encode()))
+        return self.edited(edits)
+
+    def region_text(self, region_id: str) -> Element | None:
+        """The element with the text of a whole PAGE region, if it has one and only one."""
+        regions = (element for element in self.markup.root.walk() if element.attributes.get("id") == region_id)
+        texts = [equivalent for region in regions for equivalent in region.all("TextEquiv")]
+        unicode = texts[0].first("Unicode") if len(texts) == 1 else None
+        return unicode if unicode is not None and unicode.inside < unicode.end else None
 
     def edited(self, edits: Iterator[Edit] | Sequence[Edit]) -> Self:
         """The file after some edits, signed."""
@@ -408,3 +428,8 @@ def last_before(parent: Element, child: Element) -> Element | None:
     """The child of an element before another one."""
     place = next(place for place, other in enumerate(parent.children) if other is child)
     return parent.children[place - 1] if place else None
+
+
+def joined(region: Region) -> str:
+    """The texts of the lines of a region, one per row."""
+    return "\n".join(line.text for line in region.lines)

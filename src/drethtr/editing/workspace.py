@@ -74,6 +74,7 @@ class Workspace:
         self.scans = Scans()
         self.files = Kept(FILES_KEPT)
         self.lock = RLock()
+        self.counting = RLock()
         self.listeners: list[Listener] = []
         self.marks: dict[str, str] = {}
         self.error_rate: ErrorRate | None = None
@@ -176,18 +177,18 @@ class Workspace:
             rows.append(row)
         return rows
 
-    def summarized(self, progress: Callable[[], object] = lambda: None) -> Iterator[tuple[Leaf, Summary | DataError]]:
+    def summarized(self) -> Iterator[tuple[Leaf, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""
         new = []
         for leaf in tuple(self.leaves.values()):
             mark = mark_of(leaf.truth)
-            known = self.summaries.get(leaf.id)
-            if known is None or known[0] != mark:
-                known = mark, self.summarize(leaf)
-                self.summaries[leaf.id] = known
-                if isinstance(known[1], Summary):
-                    new.append((leaf.id, mark, known[1].to_json()))
-            progress()
+            with self.counting:  # one thread counts a page, others wait for it
+                known = self.summaries.get(leaf.id)
+                if known is None or known[0] != mark:
+                    known = mark, self.summarize(leaf)
+                    self.summaries[leaf.id] = known
+                    if isinstance(known[1], Summary):
+                        new.append((leaf.id, mark, known[1].to_json()))
             yield leaf, known[1]
         if new:
             self.journal.keep_summaries(new)
