@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
-from typing import Any, NamedTuple
+from time import perf_counter, process_time
+from typing import NamedTuple
 
 from PIL import Image
 from starlette.testclient import TestClient
@@ -29,10 +29,11 @@ TIMES = 5
 
 
 class Figure(NamedTuple):
-    """Seconds of a request, or of opening the folder."""
+    """Seconds of a request, or of opening the folder; `busy` are those of the processor."""
 
     name: str
     seconds: float
+    busy: float
 
 
 def measure(pages: int, lines: int, recognizer: Recognizer) -> list[Figure]:
@@ -41,19 +42,16 @@ def measure(pages: int, lines: int, recognizer: Recognizer) -> list[Figure]:
         folder = Path(made)
         make_folder(folder, pages, lines)
         with Workspace.open(folder) as workspace:
-            first = seconds(workspace.pages)
-        opened, workspace = timed(lambda: Workspace.open(folder))
+            first = timed("the very first overview", workspace.pages)
+        opened = timed("opening the folder again", lambda: Workspace.open(folder).close())
+        workspace = Workspace.open(folder)
         finder = finder_named("projection")
         with (
             workspace,
             Session(workspace, recognizer, lambda original: finder) as session,
             TestClient(make_app(recognizer, lambda original: finder, session=session), "http://localhost") as client,
         ):
-            return [
-                Figure("the very first overview", first),
-                Figure("opening the folder again", opened),
-                *requests(client),
-            ]
+            return [first, opened, *requests(client)]
 
 
 def requests(client: TestClient) -> list[Figure]:
@@ -78,7 +76,7 @@ def requests(client: TestClient) -> list[Figure]:
         "search": get("/api/search?q=letter"),
         "export of all as text": get("/api/export?format=txt"),
     }
-    return [Figure(name, median(seconds(ask) for _ in range(TIMES))) for name, ask in wanted.items()]
+    return [middle([timed(name, ask) for _ in range(TIMES)]) for name, ask in wanted.items()]
 
 
 def make_folder(folder: Path, pages: int, lines: int) -> None:
@@ -105,18 +103,19 @@ def make_folder(folder: Path, pages: int, lines: int) -> None:
         (folder / name).with_suffix(".page.xml").write_bytes(FORMATS["page"].write(document))
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """The seconds that work takes, and its result."""
-    began = perf_counter()
-    result = work()
-    return perf_counter() - began, result
-
-
-def seconds(work: Callable[[], object]) -> float:
+def timed(name: str, work: Callable[[], object]) -> Figure:
     """The seconds that work takes."""
-    return timed(work)[0]
+    began, busy = perf_counter(), process_time()
+    work()
+    return Figure(name, perf_counter() - began, process_time() - busy)
+
+
+def middle(figures: list[Figure]) -> Figure:
+    """The median of several times."""
+    return Figure(figures[0].name, median(one.seconds for one in figures), median(one.busy for one in figures))
 
 
 def table(figures: list[Figure]) -> str:
     """The figures in Markdown."""
-    return markdown_table(("request", "seconds"), [(one.name, f"{one.seconds:.3f}") for one in figures])
+    rows = [(one.name, f"{one.seconds:.3f}", f"{one.busy:.3f}") for one in figures]
+    return markdown_table(("request", "seconds", "of the processor"), rows)

@@ -267,7 +267,7 @@ def editor(
     figures = measure(pages, lines, Recognizer.load(device="cpu"))
     typer.echo(table(figures))
     if json_file is not None:
-        write_json(json_file, {figure.name: figure.seconds for figure in figures})
+        write_json(json_file, {"figures": [figure._asdict() for figure in figures]})
 
 
 @app.command()
