@@ -125,6 +125,18 @@ def test_new_scans_are_taken_in(opened):
     assert [row["name"] for row in opened.workspace.pages()] == ["a.png", "c.png"] and "pages" in told
 
 
+@pytest.mark.parametrize("name", ["book.tif", "book.pdf"])
+def test_each_page_of_a_book_is_read_into_its_file(opened, name):
+    image = scan(2).image.convert("RGB")
+    image.save(opened.workspace.folder / name, save_all=True, append_images=[scan(3).image.convert("RGB")])
+    opened.watcher.search()
+    ended(opened, opened.jobs.newest_first()[0])
+    assert [len(texts(opened, f"{name} page {number}")) for number in (1, 2)] == [2, 3]
+    opened.watcher.search()
+    assert page_named(opened, f"{name} page 2")["status"] == "read"
+    assert opened.workspace.strip(page_named(opened, f"{name} page 1")["id"], "r1l2").startswith(b"\xff\xd8")
+
+
 def test_learning_says_what_it_lacks(opened):
     assert "confirm 25 more" in opened.learner.why_not
 

@@ -62,7 +62,12 @@ def test_only_under_its_own_names(listens, host, answered):
 def test_changes_come_from_own_pages_or_from_programs(headers, taken):
     for method in ("POST", "PUT", "DELETE"):
         assert (client().request(method, "/x", headers=headers).status_code == 200) is taken
-    assert client().get("/x", headers=headers).status_code == 200
+    reads = taken or "Sec-Fetch-Site" not in headers  # its answers cannot be read by the page, and change nothing
+    assert (client().get("/x", headers=headers).status_code == 200) is reads
+    assert client().get("/x", headers={**headers, "Sec-Fetch-Mode": "navigate"}).status_code == 200
+    assert (
+        client().post("/x", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}).status_code == 403
+    )
 
 
 def test_browsers_are_told_what_they_may_do():

@@ -35,6 +35,9 @@ READ = "read"
 MOST_ALTERNATIVES = 9
 """Other texts of a line that are offered."""
 
+LOOKED_AT = 20
+"""Pages that somebody has looked at last, and that are read first."""
+
 FROM_MACHINE = frozenset({Status.UNREAD, Status.READ})
 
 
@@ -93,7 +96,7 @@ class Reader:
 
     def put_first(self, page: str) -> None:
         """Read a page before the others of the running job, as somebody is looking at it."""
-        self.first.append(page)
+        self.first = [*self.first[-LOOKED_AT:], page]
 
     def work(self, job: Job, pages: list[str], *, again: bool) -> None:
         """Read pages one after the other, until all are read or the job is cancelled."""

@@ -31,7 +31,9 @@ QUALITY = 85
 """Of the JPEGs that are made; a scan that is a JPEG already is shown as it is."""
 
 PAGES_KEPT = 3
-PICTURES_KEPT = 400
+LARGE_KEPT = 8
+SMALL_KEPT = 1000
+"""Pages in gray, pictures of pages, thumbnails and lines that are kept."""
 
 
 class Kept:
@@ -73,7 +75,8 @@ class Scans:
 
     def __init__(self) -> None:
         self.greys = Kept(PAGES_KEPT)
-        self.pictures = Kept(PICTURES_KEPT)
+        self.large = Kept(LARGE_KEPT)
+        self.small = Kept(SMALL_KEPT)
         self.sizes = Kept(100_000)
 
     def size(self, source: PageSource) -> tuple[int, int]:
@@ -108,7 +111,8 @@ class Scans:
             DataError: if the scan is missing or damaged.
         """
         source = source_of(leaf)
-        return self.pictures.get((source, mark_of(source), width), lambda: picture(source, width))
+        kept = self.small if width is not None and width <= THUMBNAIL else self.large
+        return kept.get((source, mark_of(source), width), lambda: picture(source, width))
 
     def strip(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> bytes:
         """A straightened line as JPEG; `lines` are all lines of its page.
@@ -117,7 +121,7 @@ class Scans:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
         key = (leaf.id, mark_of(source_of(leaf)), "strip", place_mark(line))
-        return self.pictures.get(key, lambda: strip_picture(self.straightened(leaf, line, lines).line))
+        return self.small.get(key, lambda: strip_picture(self.straightened(leaf, line, lines).line))
 
     def straightened(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> Strip:
         """A line cut out of its page and straightened.

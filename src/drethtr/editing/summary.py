@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from drethtr.documents.page import Page
@@ -49,7 +50,7 @@ class Summary:
                 empty += not line.text
         return cls(tuple(texts), words, doubtful, doubt, characters, measured, empty)
 
-    @property
+    @cached_property
     def counts(self) -> Counter[str]:
         """The number of lines in each state."""
         return Counter(status for _, _, status in self.texts)

@@ -1,7 +1,7 @@
 """Who may ask this server, and what browsers may do with its answers.
 
 A server on one's own machine can be reached by every web page that is open there. Therefore it answers only under its
-own names, as a foreign name may lead to it; it takes changes only from its own pages, or from programs, which send no
+own names, as a foreign name may lead to it; it takes requests only from its own pages, or from programs, which send no
 origin; and where others in the network can reach it, it asks for a token.
 """
 
@@ -97,8 +97,9 @@ class Guard:
                 f"this server does not answer as {name_of(host)[:60]!r}; use its address, or start it with --allow-host"
             )
             return JSONResponse({"error": words}, 400)
-        if scope["method"] not in READS and not is_own(headers, host):
-            words = "changes are taken from this server's own pages and from programs, not from other web pages"
+        visit = scope["method"] in READS and headers.get("sec-fetch-mode") == "navigate"  # a link that leads here
+        if not (visit or is_own(headers, host, scope["method"] in READS)):
+            words = "requests are taken from this server's own pages and from programs, not from other web pages"
             return JSONResponse({"error": words}, 403)
         return None if self.rules.token is None or scope["path"] in OPEN else self.demand(scope, headers)
 
@@ -118,13 +119,13 @@ class Guard:
         return JSONResponse({"error": words}, 401, {"WWW-Authenticate": "Bearer"})
 
 
-def is_own(headers: Headers, host: str) -> bool:
+def is_own(headers: Headers, host: str, reads: bool) -> bool:
     """Whether a request comes from a page of this server, or from a program, which has no origin."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
     origin = headers.get("origin")
-    return origin is None or origin.partition("://")[2].lower() == host.lower()
+    return reads or origin is None or origin.partition("://")[2].lower() == host.lower()
 
 
 def name_of(host: str) -> str:
