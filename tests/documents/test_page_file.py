@@ -6,8 +6,11 @@ import pytest
 from edited_folders import put_page
 
 from drethtr.base.errors import DataError
+from drethtr.documents.document import Provenance
 from drethtr.documents.page import Review, TextLine, Transcription
 from drethtr.documents.page_file import SIGNATURE, PageFile
+from drethtr.documents.read import parse_page
+from drethtr.documents.update import update
 
 FORMATS = ("page", "alto")
 
@@ -160,6 +163,13 @@ def test_the_text_of_a_region_follows_its_lines_unless_it_was_another(tmp_path):
         assert b"<Unicode>%s" % after in changed.data
         if before == whole:
             assert b"<Unicode>" + whole[len(lines[0].text) + 1 :] + b"</Unicode>" in file.without_line("l0").data
+
+
+def test_an_update_replaces_no_text_of_a_person(file):
+    mine = file.with_line(reviewed(file.line("l1"), "mine", Review.CORRECTED))
+    other = mine.page.with_lines(lambda line: replace(line, transcription=Transcription("theirs", 0.5)))
+    texts = parse_page(update(mine.data, other, Provenance.now("m"), replace=True), "a", lambda _: None)[2].page.text
+    assert texts == "theirs\nmine\ntheirs\ntheirs\n"
 
 
 def test_the_file_is_signed_once(file):
