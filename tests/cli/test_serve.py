@@ -29,9 +29,3 @@ def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, 
     assert f"--port {port}: Address already in use" in outcome.err and "0 takes a free one" in outcome.err
     outcome = drethtr("serve", "--host", "192.0.2.1", "--port", 0, "--model", tmp_path / "gone")
     assert outcome.code == 2 and "--host 192.0.2.1" in outcome.err and "address of this machine" in outcome.err
-
-
-def test_a_missing_package_is_named(drethtr, monkeypatch):
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    outcome = drethtr("serve")
-    assert outcome.code == 2 and "uvicorn is not installed; run: pip install 'drethtr[serve]'" in outcome.err

@@ -12,6 +12,7 @@ from time import sleep
 from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
+from zipfile import ZipFile
 
 import pytest
 import uvicorn
@@ -25,14 +26,16 @@ from drethtr.base.errors import CheckpointError
 from drethtr.documents.formats import FORMATS
 from drethtr.layout.projection import Projection
 from drethtr.pages.transcribe import transcribe_page
-from drethtr.server import app
+from drethtr.server import app, service, uploads
 from drethtr.server.desk import Desk
 
 
 @contextmanager
 def serving(recognizer, index=None):
     """What asks a server of this recognizer: status, media type and content of an answer."""
-    config = uvicorn.Config(app.make_app(recognizer, lambda original: Projection(), index), port=0, log_level="error")
+    config = uvicorn.Config(
+        app.make_app(recognizer, lambda original: Projection(), index=index), port=0, log_level="error"
+    )
     server = uvicorn.Server(config)
     thread = Thread(target=server.run)
     thread.start()
@@ -188,16 +191,16 @@ def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, m
 
 @pytest.mark.parametrize("address", ["/line", "/page?format=txt"])
 def test_what_was_brought_is_gone_when_it_is_read(address, recognizer, monkeypatch):
-    gone, found, bring, read = Event(), [], app.body_of, recognizer.read_lines
+    gone, found, bring, read = Event(), [], uploads.received, recognizer.read_lines
 
     class Body(bytes):
         def __del__(self):
             gone.set()
 
-    async def body_of(request):
-        return Body(await bring(request))
+    async def received(*asked):
+        return Body(await bring(*asked))
 
-    monkeypatch.setattr(app, "body_of", body_of)
+    monkeypatch.setattr(uploads, "received", received)
     monkeypatch.setattr(recognizer, "read_lines", lambda lines: found.append(gone.wait(5)) or read(lines))
     with serving(recognizer) as ask:
         assert ask(address, encoded(PAGE.crop((0, 0, PAGE.width, 299))))[0] == 200
@@ -217,15 +220,15 @@ def test_a_fault_of_the_server_is_told_without_what_is_inside(recognizer, monkey
 
 
 def test_who_sends_too_slowly_leaves_room_for_others(recognizer, monkeypatch):
-    monkeypatch.setattr(app, "MOST_SECONDS", 0.2)
-    monkeypatch.setattr(app, "MOST_REQUESTS", 1)
+    monkeypatch.setattr(uploads, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(service, "MOST_REQUESTS", 1)
     with serving(recognizer) as ask:
         with socket.create_connection(("127.0.0.1", ask.port), timeout=60) as client, client.makefile("rb") as answer:
-            client.sendall(b"POST /line HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nhalf")
+            client.sendall(b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf")
             head, _, content = answer.read().partition(b"\r\n\r\n")  # until the server hangs up
         assert head.startswith(b"HTTP/1.1 408 ")
         assert json.loads(content)["error"].startswith("the image did not arrive within 0.2 seconds")
-        monkeypatch.setattr(app, "MOST_SECONDS", 60)
+        monkeypatch.setattr(uploads, "MOST_SECONDS", 60)
         assert ask("/line", line("abc"))[0] == 200
 
 
@@ -242,17 +245,54 @@ def test_a_page_in_every_format(ask, recognizer, format, tmp_path):
         assert json.loads(content)["image"] == "letter.png"
 
 
-def test_a_book_goes_where_there_is_room_for_pages(ask, monkeypatch):
+def test_a_book_is_one_document_a_list_or_an_archive(ask, monkeypatch):
     assert ask("/page?format=txt", BOOK)[2].count(b"\n") >= 6
-    assert ask("/page?format=alto&name=book.tif", BOOK) == (
-        422,
-        "application/json",
-        b'{"error":"book.tif: holds 2 pages; only txt, hocr, csv, pdf can hold several"}',
-    )
-    monkeypatch.setattr(app, "MOST_PAGES", 1)
+    status, media, content = ask("/page?format=json&name=book.tif", BOOK)
+    assert (status, media) == (200, "application/json") and [page["image"] for page in json.loads(content)] == [
+        "book.tif"
+    ] * 2
+    status, media, content = ask("/page?format=alto&name=book.tif", BOOK)
+    assert (status, media) == (200, "application/zip")
+    assert ZipFile(BytesIO(content)).namelist() == ["book_0001.alto.xml", "book_0002.alto.xml"]
+    monkeypatch.setattr(service, "MOST_PAGES", 1)
     assert json.loads(ask("/page?format=txt&name=a.tif", BOOK)[2]) == {
         "error": "a.tif: has more than 1 pages; split it"
     }
+
+
+def form(*files):
+    """The body and the headers of a form with files."""
+    parts = (
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n' % (name.encode(), content)
+        for name, content in files
+    )
+    return b"".join([*parts, b"--x--\r\n"]), {"Content-Type": "multipart/form-data; boundary=x"}
+
+
+def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
+    content, headers = form(("a.png", line("abc")), ("b.png", line("cd")))
+    found = json.loads(ask("/line", content, **headers)[2])
+    assert [one["text"] for one in found] == [one.text for one in recognizer.read([line("abc"), line("cd")])]
+    content, headers = form(("../one.png", encoded(PAGE)), ("one.png", encoded(PAGE)))
+    names = ZipFile(BytesIO(ask("/page?format=page", content, **headers)[2])).namelist()
+    assert names == ["one.page.xml", "one_2.page.xml"]
+    content, headers = form(("one.png", encoded(PAGE)))
+    assert json.loads(ask("/page", content, **headers)[2])["image"] == "one.png"
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (form()[0], "the request has no image"),
+        (form(("a.png", b""))[0], "the request has no image"),
+        (b"nonsense", "the form is damaged"),
+        (form(*[("a.png", b"x")] * 65)[0], "at most 64 files"),
+        (form(("a.png", b"no image"))[0], "not an image in a supported format"),
+    ],
+)
+def test_a_form_that_cannot_be_read_is_explained(ask, content, error):
+    status, _, answer = ask("/line", content, **form()[1])
+    assert status in (400, 413, 422) and error in json.loads(answer)["error"]
 
 
 def test_pages_of_those_who_have_hung_up_are_not_read(recognizer):
@@ -307,12 +347,22 @@ def test_who_answers(ask):
         ),
         ("/line?format=alto", b"x", 400, "/line has no parameter 'format'; it has none"),
         ("/line", b"%PDF-1.7", 422, "a PDF is not an image of a line; POST it to /page"),
-        ("/nowhere", b"x", 404, "there is no POST /nowhere; known: GET /, POST /line, POST /page"),
-        ("/line", None, 405, "there is no GET /line; known: GET /, POST /line, POST /page"),
+        (
+            "/nowhere",
+            b"x",
+            404,
+            "there is no POST /nowhere; known: GET /, POST /line, POST /page, GET /health, GET /metrics, GET /openapi",
+        ),
+        (
+            "/line",
+            None,
+            405,
+            "there is no GET /line; known: GET /, POST /line, POST /page, GET /health, GET /metrics, GET /openapi.json",
+        ),
     ],
 )
 def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content, status, error):
-    monkeypatch.setattr(app, "MOST_BYTES", 2000)
+    monkeypatch.setattr(uploads, "MOST_BYTES", 2000)
     answer = ask(address, content)
     assert answer[0] == status and error in json.loads(answer[2])["error"]
 
@@ -329,7 +379,7 @@ def test_a_length_that_is_no_number_is_a_bad_request(recognizer, length):
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/line", "query_string": b"", "headers": []}
-    scope["headers"] = [(b"content-length", length.encode("latin-1"))]
+    scope["headers"] = [(b"host", b"localhost"), (b"content-length", length.encode("latin-1"))]
     asyncio.run(app.make_app(recognizer, lambda original: Projection())(scope, receive, send))
     assert sent[0]["status"] == 400 and "the number of bytes" in json.loads(sent[1]["body"])["error"]
 
@@ -342,7 +392,7 @@ def test_a_page_is_not_read_as_a_line(ask):
 def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer, monkeypatch):
     begun, go_on, read = Event(), Event(), recognizer.read_lines
     monkeypatch.setattr(recognizer, "read_lines", lambda lines: begun.set() or (go_on.wait() and read(lines)))
-    monkeypatch.setattr(app, "MOST_REQUESTS", 1)
+    monkeypatch.setattr(service, "MOST_REQUESTS", 1)
     with serving(recognizer) as ask, ThreadPoolExecutor(1) as people:
         first = people.submit(ask, "/line", line("abc"))
         begun.wait()
@@ -359,14 +409,9 @@ def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer
 def test_a_client_who_leaves_in_the_middle_is_no_fault(recognizer, capfd):
     with serving(recognizer) as ask:
         with socket.create_connection(("127.0.0.1", ask.port)) as client:
-            client.sendall(b"POST /line HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nhalf")
+            client.sendall(b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf")
         assert ask("/line", line("abc"))[0] == 200
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_a_form_is_explained(ask):
-    status, _, content = ask("/line", b"--x--", **{"Content-Type": "multipart/form-data; boundary=x"})
-    assert status == 415 and "curl --data-binary" in json.loads(content)["error"]
 
 
 def test_a_search_gives_hits_or_says_what_is_wrong_with_it(tiny_path, tmp_path):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.choices import DeviceName, ForceResults
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, refuse_results, write_json
 
@@ -43,6 +43,12 @@ def import_lines(
     language: Annotated[
         str | None, typer.Option("--lang", metavar="LANGUAGE", help="Language of the lines, such as de.")
     ] = None,
+    unconfirmed: Annotated[
+        bool,
+        typer.Option(
+            "--unconfirmed", help="Of a folder edited with drethtr edit: also lines that nobody has confirmed."
+        ),
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write what was found and left out here.")
     ] = None,
@@ -51,9 +57,12 @@ def import_lines(
     ] = False,
 ) -> None:
     """Import line images and texts of a known layout into Parquet files; images keep their bytes where possible."""
+    from dataclasses import replace
+
     from drethtr.lines.importers import importer_for
     from drethtr.lines.importers.hugging_face import HuggingFace
     from drethtr.lines.importers.importer import Tally
+    from drethtr.lines.importers.pages import Pages
     from drethtr.lines.importers.splits import by_lists, read_lists
 
     refuse_name(output)
@@ -61,6 +70,10 @@ def import_lines(
     refuse_places(output, *outputs)  # the name that was given first
     refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
     importer = importer_for(source, layout)
+    if unconfirmed:
+        if not isinstance(importer, Pages):
+            raise ConfigError("--unconfirmed is for folders of PAGE or ALTO files; leave it out")
+        importer = replace(importer, unconfirmed=True)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")
     typer.echo(f"Layout {importer.name}. {importer.layout}.")

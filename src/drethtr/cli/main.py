@@ -15,6 +15,7 @@ from drethtr.cli.calibrate import calibrate
 from drethtr.cli.check import check
 from drethtr.cli.compare import compare
 from drethtr.cli.data import app as data
+from drethtr.cli.edit import edit
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
 from drethtr.cli.finetune import finetune
@@ -32,6 +33,7 @@ from drethtr.cli.transcribe import transcribe
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 for command in (
     transcribe,
+    edit,
     batch,
     index,
     search,

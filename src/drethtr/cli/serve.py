@@ -3,12 +3,21 @@
 from contextlib import suppress
 from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server, socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.errors import ConfigError
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from uvicorn import Server
+
+AllowedHosts = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A name under which the server may be asked, besides its own; repeatable."),
+]
 
 BACKLOG = 2048
 """How many connections may wait to be accepted, as in uvicorn."""
@@ -19,6 +28,7 @@ def serve(
         str, typer.Option(metavar="ADDRESS", help="Who may connect: 127.0.0.1, this machine; 0.0.0.0, everybody.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
+    allow_host: AllowedHosts = None,
     model: ModelFile = None,
     decoder: DecoderName = None,
     precision: PrecisionName = "float32",
@@ -39,24 +49,39 @@ def serve(
 
     It has no passwords and no encryption; beyond your own machine, run it behind a server that has them.
     """
-    try:
-        import uvicorn
+    from drethtr.pages.segmentation import segmentation_named
+    from drethtr.search.index import open_index
+    from drethtr.server.app import make_app
+    from drethtr.server.guard import Rules
 
-        from drethtr.pages.segmentation import segmentation_named
-        from drethtr.search.index import open_index
-        from drethtr.server.app import make_app
-    except ImportError as error:
-        raise MissingExtraError(str(error.name), "serve") from error
     segmentation = segmentation_named(lines)
     if index is not None:
         open_index(index).close()  # tells at once if it cannot be searched
     with listener(host, port) as door:
         recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads)
-        server = uvicorn.Server(uvicorn.Config(make_app(recognizer, segmentation.finder, index)))
-        shown, number = door.getsockname()[:2]
-        typer.echo(f"running on http://{f'[{shown}]' if ':' in shown else shown}:{number} (Ctrl-C ends it)", err=True)
+        app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
+        typer.echo(f"running on {address(door)} (Ctrl-C ends it)", err=True)
         with suppress(KeyboardInterrupt):  # once all are answered
-            server.run([door])
+            serving(app).run([door])
+
+
+def serving(app: "Starlette", patience: int | None = None) -> "Server":
+    """What serves an application, to connections that send their requests in time.
+
+    Args:
+        patience: Seconds until it ends although requests are not answered; by default it waits for them.
+    """
+    from uvicorn import Config, Server
+
+    from drethtr.server.connections import Punctual
+
+    return Server(Config(app, http=Punctual, ws="none", log_level="warning", timeout_graceful_shutdown=patience))
+
+
+def address(door: socket) -> str:
+    """The address of an open socket for a browser."""
+    shown, number = door.getsockname()[:2]
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{number}"
 
 
 def listener(host: str, port: int) -> socket:

@@ -6,6 +6,7 @@ Coordinates are integer pixels of the upright page image, x from the left, y fro
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
@@ -88,6 +89,13 @@ class PageFlag:
         return f"{self.kind}: {self.reason}" if self.reason else self.kind
 
 
+class Review(StrEnum):
+    """What a person has done with the text of a line: changed it, or said that it is right."""
+
+    CORRECTED = "corrected"
+    CONFIRMED = "confirmed"
+
+
 @dataclass(frozen=True)
 class Transcription:
     """The text of a line; `words` covers all of it, or is empty if they are unknown.
@@ -96,6 +104,7 @@ class Transcription:
 
     flags       warnings about the line as a whole
     calibrated  whether confidences are calibrated probabilities; None if unknown
+    review      what a person has done with the text; None if nothing is known
     """
 
     text: str
@@ -103,6 +112,7 @@ class Transcription:
     words: tuple[PageWord, ...] = ()
     flags: tuple[PageFlag, ...] = ()
     calibrated: bool | None = None
+    review: Review | None = None
 
     def __post_init__(self) -> None:
         if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):

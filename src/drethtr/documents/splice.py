@@ -4,8 +4,16 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
 
 from drethtr.documents.markup import Edit, Element, Markup, clean
+
+ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+
+
+def escaped(value: str) -> bytes:
+    """A value in quotation marks of either kind."""
+    return escape(clean(value), {'"': "&quot;", "'": "&apos;"}).encode()
 
 
 class Splicer(NamedTuple):
@@ -38,6 +46,23 @@ class Splicer(NamedTuple):
             return Edit(parent.inside - len("/>"), parent.inside, f">{content}</{tag}>".encode())
         place = after.end if after else parent.inside
         return Edit(place, place, content.encode())
+
+    def insert_bytes(self, parent: Element, after: Element | None, content: bytes) -> Edit:
+        """Insert an element of this file once more, after a child of `parent`, or before its other children."""
+        place = after.end if after else parent.inside
+        return Edit(place, place, self.lead(parent.children[0]).encode() + content)
+
+    def set_attribute(self, element: Element, name: str, value: str | None) -> Edit:
+        """Set an attribute, add it, or remove it by None; other attributes keep their bytes."""
+        utf8 = self.markup.utf8
+        for found in ATTRIBUTE.finditer(utf8, element.start, element.inside):
+            if found[1].decode() != name:
+                continue
+            if value is None:
+                return Edit(*found.span(), b"")
+            return Edit(*max(found.span(2), found.span(3)), escaped(value))
+        end = element.inside - (2 if utf8[: element.inside].endswith(b"/>") else 1)
+        return Edit(end, end, b"" if value is None else b' %s="%s"' % (name.encode(), escaped(value)))
 
     def comment(self, text: str) -> Edit:
         """Insert a comment at the end of the root."""

@@ -17,13 +17,12 @@ from drethtr.documents.page import Page, TextLine, Transcription
 from drethtr.documents.read import ALTO, PAGE_XML, parse_page
 from drethtr.documents.readers.alto import NAMESPACES as ALTO_NAMESPACES
 from drethtr.documents.readers.page_xml import read_text
-from drethtr.documents.splice import Splicer
+from drethtr.documents.splice import ATTRIBUTE, Splicer
 from drethtr.documents.writers import alto, page_xml
 
 Editor: TypeAlias = Callable[[Splicer, Element, TextLine, Transcription, Identifiers], Iterator[Edit]]
 """Writes the transcription of a line into its element."""
 
-ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 OFFSET = re.compile(rb"[{;]\s*offset\s*:")
 """The part of a `custom` entry that refers to a position in the text: `unclear {offset:0; length:3;}`."""
 
@@ -34,7 +33,7 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
     Args:
         data: A PAGE or ALTO file.
         page: The page as read from it, with text; its image may have another size than the file says.
-        replace: Whether to replace existing texts, together with their words.
+        replace: Whether to replace existing texts, together with their words; never those of a person, see `Review`.
         name: The name of the file in error messages.
 
     Raises:
@@ -49,12 +48,18 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
     edits = [
         edit
         for line in (page.resized(*parsed.size) if all(parsed.size) else page).lines
-        if line.transcription is not None and (replace or before[line.id].transcription is None)
+        if line.transcription is not None and may_write(before[line.id], replace=replace)
         for edit in EDITORS[dialect.root](splicer, parsed.lines[line.id], line, line.transcription, ids)
     ]
     if edits:
         edits.append(splicer.comment(f"text added by {provenance} on {provenance.timestamp}"))
     return markup.encode(apply(markup.utf8, edits))
+
+
+def may_write(line: TextLine, *, replace: bool) -> bool:
+    """Whether a line has no text, or one that may be replaced."""
+    text = line.transcription
+    return text is None or (replace and text.review is None)
 
 
 def edit_page_xml(

@@ -5,7 +5,7 @@ The answer for a line does not depend on the lines beside it, so reading togethe
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
@@ -21,13 +21,16 @@ MOST_LINES = 64
 
 
 class Desk:
-    """One recognizer for many clients; it does one thing at a time, as that takes all processors."""
+    """One recognizer for many clients; it does one thing at a time, as that takes all processors.
 
-    def __init__(self, recognizer: Recognizer) -> None:
+    `executor` has one thread, which others may use as well.
+    """
+
+    def __init__(self, recognizer: Recognizer, executor: Executor | None = None) -> None:
         self.recognizer = recognizer
         self.waiting: list[tuple[asyncio.Future[Reading], Line]] = []
         self.busy = asyncio.Lock()
-        self.thread = ThreadPoolExecutor(1)  # torch keeps worker threads for every thread that computes
+        self.thread = executor or ThreadPoolExecutor(1)  # torch keeps worker threads for every thread that computes
 
     async def read(self, line: Line) -> Reading:
         """The reading of a line that was opened with the recognizer.

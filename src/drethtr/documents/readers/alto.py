@@ -11,7 +11,7 @@ from operator import itemgetter
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Box, Page, PageWord, Points, Region, TextLine, Transcription
+from drethtr.documents.page import Box, Page, PageWord, Points, Region, Review, TextLine, Transcription
 from drethtr.documents.points import SEPARATORS, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
 
@@ -19,6 +19,9 @@ NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for versi
 
 DOUBTFUL = "doubtful"
 """Label of the tag for doubtful words."""
+
+CONFIRMED = "confirmed"
+"""Label of the tag for lines that a person has confirmed; `CS="true"` marks all that a person has corrected."""
 
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
@@ -38,7 +41,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     source = root.first("Description", "sourceImageInformation", "fileName")
     image = file_name(source.text) if source else ""
     canvas = canvas_of(root, pages[0], image, name, size_of)
-    doubtful = doubtful_tags(root)
+    doubtful, confirmed = tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED)
 
     rank = explicit_order(root)
     blocks = [block for _, block in sorted(blocks_below(pages[0], rank, len(rank)), key=itemgetter(0))]
@@ -48,7 +51,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     for block, block_id, elements in zip(blocks, ids_of(blocks, "ID", "region"), of_blocks, strict=True):
         of_block = []
         for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
-            line = read_line(element, line_id, canvas, doubtful, name)
+            line = reviewed(read_line(element, line_id, canvas, doubtful, name), review_of(element, confirmed))
             lines[line.id] = element
             of_block.append(line)
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
@@ -75,14 +78,11 @@ def canvas_of(root: Element, page: Element, image: str, name: str, size_of: Size
     return Canvas(*size, PIXELS[unit] if missing or unit == "pixel" else size[0] / width)
 
 
-def doubtful_tags(root: Element) -> frozenset[str]:
-    """The ids of tags that mark doubtful words."""
+def tags_of(root: Element, label: str) -> frozenset[str]:
+    """The ids of tags with a label."""
     tags = root.first("Tags")
-    return (
-        frozenset(tag.attributes.get("ID", "") for tag in tags.children if tag.attributes.get("LABEL") == DOUBTFUL)
-        if tags
-        else frozenset()
-    )
+    found = (tag for tag in tags.children if tag.attributes.get("LABEL") == label) if tags else ()
+    return frozenset(tag.attributes.get("ID", "") for tag in found)
 
 
 def explicit_order(root: Element) -> Mapping[str, int]:
@@ -123,6 +123,20 @@ def read_line(element: Element, id: str, canvas: Canvas, doubtful: frozenset[str
         baseline_of(element, canvas, where),
         read_transcription(element, canvas, doubtful, where),
     )
+
+
+def review_of(line: Element, confirmed: frozenset[str]) -> Review | None:
+    """What a person has done with a line."""
+    if not confirmed.isdisjoint(line.attributes.get("TAGREFS", "").split()):
+        return Review.CONFIRMED
+    return Review.CORRECTED if line.attributes.get("CS", "").strip() in ("true", "1") else None
+
+
+def reviewed(line: TextLine, review: Review | None) -> TextLine:
+    """The line with what a person has done with it; then it has a text, even if that is empty."""
+    if review is None:
+        return line
+    return replace(line, transcription=replace(line.transcription or Transcription(""), review=review))
 
 
 def outline_of(element: Element, canvas: Canvas, where: str) -> Points | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import refuse_large
-from drethtr.documents.page import Page, PageFlag, PageWord, Points, Region, TextLine, Transcription
+from drethtr.documents.page import Page, PageFlag, PageWord, Points, Region, Review, TextLine, Transcription
 from drethtr.documents.points import LARGEST, Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import file_name
 from drethtr.documents.writers.json import FORMAT
@@ -58,7 +58,8 @@ def read_line(content: Any, canvas: Canvas) -> TextLine:
         flags = tuple(PageFlag.parse(str(flag)) for flag in content.get("flags", ()))  # missing in earlier versions
         confidence, calibrated = read_confidence(content["confidence"]), content.get("calibrated")  # likewise
         known = None if calibrated is None else bool(calibrated)
-        transcription = Transcription(str(content["text"]), confidence, words, flags, known)
+        review = Review(content["review"]) if content.get("review") is not None else None  # likewise
+        transcription = Transcription(str(content["text"]), confidence, words, flags, known, review)
     polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
     return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription)
 

@@ -10,7 +10,7 @@ from itertools import islice
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Page, PageWord, Region, TextLine, Transcription
+from drethtr.documents.page import Page, PageWord, Region, Review, TextLine, Transcription
 from drethtr.documents.points import Canvas, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
 
@@ -20,6 +20,7 @@ NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{versi
 CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^{}]*?index\s*:\s*(\d{1,9})")
 MOST_DIGITS = 9
 CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
+CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^}]*?review\s*:\s*(corrected|confirmed)\b")
 
 
 def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
@@ -110,7 +111,7 @@ def points_of(element: Element, name: str) -> str:
 
 
 def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcription | None:
-    """The text of a line, else that of its words; an empty text without confidence is None."""
+    """The text of a line, else that of its words; an empty text without confidence and review is None."""
     words = []
     for element in by_custom_index(line.all("Word")):
         text, confidence = read_text(element, where)
@@ -120,7 +121,15 @@ def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcripti
             words.append(PageWord(text, confidence, polygon, doubtful))
     text, confidence = read_text(line, where)
     text = text or " ".join(word.text for word in words)
-    return Transcription(text, confidence, tuple(words)) if text or confidence is not None else None
+    review = review_of(line)
+    known = text or confidence is not None or review is not None
+    return Transcription(text, confidence, tuple(words), review=review) if known else None
+
+
+def review_of(line: Element) -> Review | None:
+    """What a person has done with a line, in an entry of its `custom`: `drethtr {review:confirmed;}`."""
+    found = CUSTOM_REVIEW.search(line.attributes.get("custom", ""))
+    return Review(found[1]) if found else None
 
 
 def read_text(element: Element, where: str) -> tuple[str, float | None]:

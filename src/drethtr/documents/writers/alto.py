@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Box, Page, PageWord, Points, Region, TextLine, Transcription
+from drethtr.documents.page import Box, Page, PageWord, Points, Region, Review, TextLine, Transcription
 from drethtr.documents.points import is_box, written
-from drethtr.documents.readers.alto import DOUBTFUL, NAMESPACES
+from drethtr.documents.readers.alto import CONFIRMED, DOUBTFUL, NAMESPACES
 
 NAMESPACE = NAMESPACES[-1]
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
@@ -19,16 +19,18 @@ SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 class Style(NamedTuple):
     """How elements are written into a file.
 
-    prefix    of the namespace, with its colon
-    shapes    whether a String may have a polygon, as since ALTO 3.1
-    doubtful  id of the tag for doubtful words, if the file has one
-    flags     ids of the tags for flags of lines, by the text of the flag
+    prefix     of the namespace, with its colon
+    shapes     whether a String may have a polygon, as since ALTO 3.1
+    doubtful   id of the tag for doubtful words, if the file has one
+    flags      ids of the tags for flags of lines, by the text of the flag
+    confirmed  id of the tag for confirmed lines, if the file has one
     """
 
     prefix: str = ""
     shapes: bool = True
     doubtful: str = ""
     flags: Mapping[str, str] = MappingProxyType({})
+    confirmed: str = ""
 
 
 def write_alto(document: Document) -> bytes:
@@ -57,10 +59,11 @@ def write_alto(document: Document) -> bytes:
 
 
 def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
-    """Add a tag for doubtful words, and one for each flag, if there are any."""
+    """Add a tag for doubtful words, one for each flag, and one for confirmed lines, if there are any."""
+    confirmed = any(review_of(line) is Review.CONFIRMED for line in page.lines)
     doubtful = any(word.doubtful for line in page.lines for word in line.words)
     flags = {str(flag): flag for line in page.lines for flag in line.flags}
-    if not doubtful and not flags:
+    if not (doubtful or flags or confirmed):
         return Style()
     tags = ET.SubElement(root, "Tags")
 
@@ -72,7 +75,13 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
     return Style(
         doubtful=tag(DOUBTFUL, "words whose reading is uncertain") if doubtful else "",
         flags={text: tag(flag.kind, flag.reason) for text, flag in flags.items()},
+        confirmed=tag(CONFIRMED, "lines that a person has confirmed") if confirmed else "",
     )
+
+
+def review_of(line: TextLine) -> Review | None:
+    """What a person has done with a line."""
+    return line.transcription.review if line.transcription else None
 
 
 def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: Identifiers) -> None:
@@ -96,8 +105,12 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
     add_shape(block, region.polygon, style.prefix)
     for line in region.lines:
         attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}
-        if line.flags:
-            attributes["TAGREFS"] = " ".join(style.flags[str(flag)] for flag in line.flags)
+        tags = [style.flags[str(flag)] for flag in line.flags]
+        if (review := review_of(line)) is not None:
+            attributes["CS"] = "true"
+            tags += [style.confirmed] if review is Review.CONFIRMED else []
+        if tags:
+            attributes["TAGREFS"] = " ".join(tags)
         if line.baseline:
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)

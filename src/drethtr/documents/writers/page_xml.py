@@ -65,7 +65,7 @@ def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Ide
 
 def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -> None:
     """Add a line with its position and text."""
-    custom = " ".join([f"readingOrder {{index:{index};}}", *unclear(line)])
+    custom = " ".join([f"readingOrder {{index:{index};}}", *unclear(line), *reviewed(line)])
     element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
     if line.flags:
         element.set("comments", clean("; ".join(map(str, line.flags))))
@@ -87,6 +87,12 @@ def unclear(line: TextLine) -> list[str]:
         if word.doubtful:
             found.append(f"unclear {{offset:{start}; length:{len(word.text)};}}")
     return found
+
+
+def reviewed(line: TextLine) -> list[str]:
+    """What a person has done with the line."""
+    review = line.transcription and line.transcription.review
+    return [f"drethtr {{review:{review};}}"] if review else []
 
 
 def transcription_elements(

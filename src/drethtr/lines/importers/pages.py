@@ -16,13 +16,20 @@ from drethtr.documents.read import made_here
 from drethtr.lines.importers.importer import Entry, Found, Importer, within
 from drethtr.lines.importers.splits import split_of_path
 from drethtr.lines.sample import LeftOut
-from drethtr.lines.sources.pages import document_name, is_page, lines_of, page_name
+from drethtr.lines.sources.pages import document_name, is_page, is_reviewed, lines_of, page_name
 from drethtr.text.normalize import nfc
 
 
 @dataclass(frozen=True)
 class Pages(Importer):
-    """Every line of every PAGE or ALTO file, at any depth; folders named train, val or test are splits."""
+    """Every line of every PAGE or ALTO file, at any depth; folders named train, val or test are splits.
+
+    If people have worked in the folder with `drethtr edit`, only lines that they have confirmed are taken.
+
+    unconfirmed  whether to take the others, too
+    """
+
+    unconfirmed: bool = False
 
     name = "pages"
     layout = "PAGE or ALTO: .xml files with the images of their pages, at any depth"
@@ -37,6 +44,7 @@ class Pages(Importer):
         files = descriptions(source) if source.is_dir() else [source]
         if not files:
             raise DataError(f"{source}: contains no {DESCRIPTION} file")
+        confirmed = not self.unconfirmed and any(map(is_reviewed, files))
         described: dict[str, Path] = {}
         for path in files:
             split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
@@ -44,7 +52,7 @@ class Pages(Importer):
             if page in described and is_page(path):
                 yield LeftOut(str(path), f"its page is already described by {described[page].relative_to(source)}")
                 continue
-            for found in lines_of(path):
+            for found in lines_of(path, confirmed=confirmed):
                 if isinstance(found, LeftOut):
                     yield found
                 else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, image_of, page_stem
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Review, TextLine
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line
 from drethtr.images.straighten import straighten
@@ -57,6 +57,15 @@ def is_page(path: Path) -> bool:
     return True
 
 
+def is_reviewed(path: Path) -> bool:
+    """Whether a person has corrected or confirmed a line of a file with `drethtr edit`."""
+    try:
+        page = read_page(path)
+    except DataError:
+        return False
+    return any(line.transcription is not None and line.transcription.review is not None for line in page.lines)
+
+
 def document_name(path: Path) -> str:
     """The name of the folder of a path, or, for the XML folder of an export, of the folder above it."""
     folder = path.resolve() if path.is_dir() else path.resolve().parent
@@ -70,11 +79,12 @@ def page_name(path: Path, source: Path) -> str:
     return "/".join([*folders, page_stem(path)])
 
 
-def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
+def lines_of(path: Path, *, empty: bool = True, confirmed: bool = False) -> Iterator[Sample | LeftOut]:
     """The lines of a PAGE or ALTO file, cut from its image, in reading order, with texts as written.
 
     Args:
         empty: Whether to include lines without a text.
+        confirmed: Whether to leave out lines that no person has confirmed.
     """
     try:
         page = read_page(path)
@@ -97,6 +107,9 @@ def lines_of(path: Path, *, empty: bool = True) -> Iterator[Sample | LeftOut]:
     for line in page.lines:
         if empty or line.text.strip():
             place, key = places.get(line.id), key_of(path, line)
+            if confirmed and not (line.transcription and line.transcription.review is Review.CONFIRMED):
+                yield LeftOut(key, "not confirmed by a person")
+                continue
             yield LeftOut(key, "no position on the page") if place is None else cut(grey, line, place, key)
 
 

@@ -253,6 +253,24 @@ def pages(
 
 
 @app.command()
+def editor(
+    pages: Annotated[int, typer.Option(metavar="N", min=1, help="Pages of the folder.")] = 500,
+    lines: Annotated[int, typer.Option(metavar="N", min=1, help="Lines of each page.")] = 40,
+    json_file: JSONFile = None,
+    force: ForceResults = False,
+) -> None:
+    """How long requests to drethtr edit take in a large folder, which is made for that."""
+    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.research.benchmarks.editor import measure, table
+
+    refuse_results(json_file, force=force)
+    figures = measure(pages, lines, Recognizer.load(device="cpu"))
+    typer.echo(table(figures))
+    if json_file is not None:
+        write_json(json_file, {"figures": [figure._asdict() for figure in figures]})
+
+
+@app.command()
 def drift(
     data: Data,
     model: ModelFile = None,

@@ -1,0 +1,89 @@
+"""`drethtr edit`: a folder of scans in the browser, to be read, corrected and learned from."""
+
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.resources import as_file, files
+from pathlib import Path
+from secrets import token_urlsafe
+from shutil import copyfile
+from tempfile import TemporaryDirectory
+from threading import Timer
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.serve import AllowedHosts, address, listener, serving
+
+if TYPE_CHECKING:
+    from drethtr.editing import Workspace
+
+PATIENCE = 3
+"""Seconds; a browser that waits for events would never leave by itself."""
+
+
+def edit(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="Scans, in subfolders too; without it, a letter to try it with."),
+    ] = None,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8010,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Who may connect: 127.0.0.1, this machine; 0.0.0.0, who has the token."),
+    ] = "127.0.0.1",
+    allow_host: AllowedHosts = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    precision: PrecisionName = "float32",
+    device: DeviceName = "auto",
+    threads: Threads = None,
+    lines: Annotated[
+        str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
+    ] = "auto",
+) -> None:
+    """Correct readings in your browser: scans and text side by side, saved as PAGE XML (or ALTO) beside the scans."""
+    from drethtr.editing import Session, Workspace
+    from drethtr.editing.learner import adopted_in
+    from drethtr.pages.segmentation import segmentation_named
+    from drethtr.server.app import make_app
+    from drethtr.server.guard import Rules, is_loopback
+
+    segmentation = segmentation_named(lines)
+    with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
+        count_pages(workspace)
+        token = None if is_loopback(host) else token_urlsafe(24)
+        chosen = model or adopted_in(workspace.folder)
+        recognizer = load_recognizer(chosen, decoder, device, precision, threads=threads)
+        with Session(workspace, recognizer, segmentation.finder, chosen) as session:
+            rules = Rules.of(host, frozenset(allow_host or ()), token)
+            app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
+            where = address(door) + ("" if token is None else f"/?token={token}")
+            typer.echo(f"{folder or 'A letter to try it with'} is open at {where} (Ctrl-C ends it)", err=True)
+            session.reader.read_pages()
+            if not no_browser:
+                Timer(0.5, webbrowser.open, [where]).start()
+            with suppress(KeyboardInterrupt):
+                serving(app, PATIENCE).run([door])
+
+
+def count_pages(workspace: "Workspace") -> None:
+    """Read the files of all pages that are new since the last time; of a large folder this takes a while."""
+    from tqdm import tqdm
+
+    for _ in tqdm(workspace.summarized(), total=len(workspace.leaves), unit="page", leave=False, disable=None):
+        pass
+
+
+@contextmanager
+def chosen_folder(folder: Path | None) -> Iterator[Path]:
+    """The folder to work in; without one, a letter in a folder that is removed at the end."""
+    if folder is not None:
+        yield folder
+        return
+    letter = files("drethtr.editing") / "demo" / "letter.jpg"
+    with TemporaryDirectory(prefix="drethtr-") as made, as_file(letter) as source:
+        copyfile(source, Path(made) / source.name)
+        yield Path(made)

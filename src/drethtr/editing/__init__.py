@@ -1,0 +1,13 @@
+"""A folder of scans that is worked in: read, corrected, confirmed and learned from.
+
+with Workspace.open("scans") as workspace, Session(workspace, Recognizer.load(), finder) as session:
+    session.reader.read_pages()
+    [first, *_] = workspace.pages()
+
+It knows nothing of HTTP; `server/` shows it to a browser.
+"""
+
+from drethtr.editing.session import Session
+from drethtr.editing.workspace import Workspace
+
+__all__ = ["Session", "Workspace"]

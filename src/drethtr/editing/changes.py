@@ -1,0 +1,175 @@
+"""What a person can do with lines: each function makes of a file a changed one, and a record of the change."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from drethtr.base.errors import DataError
+from drethtr.documents.markup import clean
+from drethtr.documents.page import Points, Review, TextLine, Transcription
+from drethtr.documents.page_file import PageFile
+from drethtr.editing.carry import carried
+from drethtr.editing.journal import Change
+from drethtr.editing.places import hull, in_writing_order, neighbor_before, split_offset, split_place
+from drethtr.editing.status import Status, status_of
+
+Outline = Callable[[TextLine, PageFile], Points | None]
+"""Finds the polygon around the ink of a line that has a baseline."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A changed file, the lines that are new or different, and what to note."""
+
+    file: PageFile
+    lines: tuple[str, ...]
+    notes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class LineEdit:
+    """What is to be different about a line; None leaves it as it is."""
+
+    text: str | None = None
+    status: Review | None = None
+    baseline: Points | None = None
+    polygon: Points | None = None
+
+
+def state_of(file: PageFile, line: TextLine, made_here: bool) -> Status:
+    """The state of a line of a file."""
+    return status_of(line, made_here=made_here)
+
+
+def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_here: bool, outline: Outline) -> Changed:
+    """Change the text, the review or the place of a line.
+
+    Raises:
+        DataError: if there is no such line.
+    """
+    old = new = file.line(line_id)
+    notes = []
+    text, status = None if edit.text is None else tidy(edit.text), status_of(old, made_here=made_here)
+    if (text is not None and text != old.text) or edit.status is not None:
+        review = edit.status or Review.CORRECTED
+        new = replace(new, transcription=reviewed(old.transcription, old.text if text is None else text, review))
+        kind = "status" if text in (None, old.text) else "text"
+        if new.transcription != old.transcription:
+            notes.append(Change(page, line_id, kind, old.text, new.text, str(review)))
+    if edit.baseline is not None or edit.polygon is not None:
+        moved = replace(new, baseline=edit.baseline or new.baseline, polygon=edit.polygon)
+        if edit.polygon is None:
+            moved = replace(moved, polygon=outline(moved, file) or new.polygon)
+        if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
+            new = moved if status.touched or new is not old else replace(moved, transcription=None)
+            notes.append(Change(page, line_id, "place", None, None, None))
+    return Changed(file.with_line(new), (line_id,), tuple(notes))
+
+
+def reviewed(old: Transcription | None, text: str, review: Review) -> Transcription:
+    """The text of a person; what she left as it was keeps words and confidences."""
+    if old is not None and old.text == text:
+        return replace(old, review=review)
+    return Transcription(text, None, carried(old.words if old else (), text), review=review)
+
+
+def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool) -> Changed:
+    """Add a line behind another one, or first; where it belongs by its place, unless `placed`.
+
+    Raises:
+        DataError: if there is no line `after`.
+    """
+    if not placed:
+        after = neighbor_before(file.page.lines, line.baseline or line.polygon or ())
+    new = replace(line, id=file.free_id("line"))
+    return Changed(file.with_new_line(new, after), (new.id,), (Change(page, new.id, "add", None, None, None),))
+
+
+def delete_line(file: PageFile, line_id: str, page: str) -> Changed:
+    """Remove a line.
+
+    Raises:
+        DataError: if there is no such line.
+    """
+    old = file.line(line_id)
+    return Changed(file.without_line(line_id), (), (Change(page, line_id, "delete", old.text, None, None),))
+
+
+def split_line(
+    file: PageFile, line_id: str, point: tuple[int, int], offset: int | None, page: str, *, made_here: bool
+) -> Changed:
+    """Cut a line in two across its baseline; its text is cut at `offset`, or where its words tell.
+
+    Raises:
+        DataError: if there is no such line, it has no baseline, or one part would be empty.
+    """
+    old = file.line(line_id)
+    if old.baseline is None:
+        raise DataError(f"line {line_id!r} has no baseline to split; draw one first")
+    parts = split_place(old, point)
+    if parts is None:
+        raise DataError("a line is split between its ends; choose a point inside it")
+    first, second = (TextLine(line_id, polygon, baseline) for baseline, polygon in parts)
+    second = replace(second, id=file.free_id(line_id))
+    status = status_of(old, made_here=made_here)
+    if status.touched:
+        cut = split_offset(old, point) if offset is None else offset
+        texts = tidy(old.text[:cut]), tidy(old.text[cut:])
+        before, after = (Transcription(text, review=Review.CORRECTED) for text in texts)
+        words = len(before.text.split())
+        if old.words:
+            before, after = (
+                replace(part, words=carried(old.words[slice_], part.text))
+                for part, slice_ in ((before, slice(words)), (after, slice(words, None)))
+            )
+        first, second = replace(first, transcription=before), replace(second, transcription=after)
+    changed = file.with_line(first).with_new_line(second, line_id)
+    notes = (
+        Change(page, line_id, "split", old.text, first.text, str(status)),
+        Change(page, second.id, "split", old.text, second.text, str(status)),
+    )
+    return Changed(changed, (line_id, second.id), notes)
+
+
+def merge_lines(
+    file: PageFile, line_id: str, other_id: str, page: str, *, made_here: bool, outline: Outline
+) -> Changed:
+    """Join two pieces of a line; the one that comes first in reading order stays.
+
+    Raises:
+        DataError: if there is no such line, or both are the same.
+    """
+    if line_id == other_id:
+        raise DataError("a line cannot be joined with itself; choose another one")
+    order = [line.id for line in file.page.lines]
+    file.line(line_id), file.line(other_id)
+    kept, gone = sorted((line_id, other_id), key=order.index)
+    first, second = in_writing_order(file.line(kept), file.line(gone))
+    baseline = (*(first.baseline or ()), *(second.baseline or ())) or None
+    joined = TextLine(kept, hull([*(first.polygon or ()), *(second.polygon or ())]) or None, baseline)
+    if baseline is not None and (found := outline(joined, file)) is not None:
+        joined = replace(joined, polygon=found)
+    states = [status_of(line, made_here=made_here) for line in (first, second)]
+    text = tidy(f"{first.text} {second.text}")
+    if any(state.touched for state in states):
+        words = (*first.words, *second.words)
+        joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
+    notes = (
+        Change(page, kept, "merge", file.line(kept).text, joined.text or None, None),
+        Change(page, gone, "merge", file.line(gone).text, None, None),
+    )
+    return Changed(file.with_line(joined).without_line(gone), (kept,), notes)
+
+
+def move_line(file: PageFile, line_id: str, after: str | None, page: str) -> Changed:
+    """Move a line behind another one, or to the beginning of the page.
+
+    Raises:
+        DataError: if there is no such line, or its file fixes the order.
+    """
+    changed = file.with_line_moved(line_id, after)
+    return Changed(changed, (line_id,), (Change(page, line_id, "move", None, None, None),))
+
+
+def tidy(text: str) -> str:
+    """A text on one line, without spaces at its ends."""
+    return clean(text).strip()

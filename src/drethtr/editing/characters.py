@@ -1,0 +1,29 @@
+"""Characters that keyboards lack: those of the texts of a folder, and others that the model can read."""
+
+from collections import Counter
+from string import printable
+
+from drethtr.base.errors import DataError
+from drethtr.editing.workspace import Workspace
+from drethtr.recognition.model_file import Model
+from drethtr.text.tokenizer import Characters
+
+SHOWN = 60
+"""Characters of each kind."""
+
+
+def special_characters(workspace: Workspace, model: Model) -> dict[str, list[str]]:
+    """Characters of the folder, the most frequent first, and of the model's alphabet."""
+    counts: Counter[str] = Counter()
+    for _, summary in workspace.summarized():
+        if not isinstance(summary, DataError):
+            for _, text, _ in summary.texts:
+                counts.update(text)
+    used = [character for character, _ in counts.most_common() if is_special(character)]
+    known = model.tokenizer.characters if isinstance(model.tokenizer, Characters) else ""
+    return {"used": used[:SHOWN], "model": [one for one in known if is_special(one) and one not in counts][:SHOWN]}
+
+
+def is_special(character: str) -> bool:
+    """Whether an English keyboard lacks a character."""
+    return character not in printable and not character.isspace()

@@ -1,0 +1,116 @@
+"""Work that takes long: what is done of it, how long it will take, how it ended, and how it is cancelled."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import count
+from threading import Event, Lock
+from time import monotonic
+from typing import Any
+
+KEPT = 50
+"""Ended jobs that are remembered."""
+
+
+class Cancelled(Exception):
+    """A person has cancelled the work."""
+
+
+class State(StrEnum):
+    """How far a job is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self in (State.DONE, State.FAILED, State.CANCELLED)
+
+
+@dataclass
+class Job:
+    """A job. Only the thread that does the work changes it, by `Jobs.update`."""
+
+    id: str
+    kind: str
+    state: State = State.WAITING
+    done: int = 0
+    total: int = 0
+    message: str = ""
+    error: str | None = None
+    result: dict[str, Any] | None = None
+    started: float | None = None
+    cancelled: Event = field(default_factory=Event)
+
+    def check(self) -> None:
+        """End the work here if it is cancelled.
+
+        Raises:
+            Cancelled: if so.
+        """
+        if self.cancelled.is_set():
+            raise Cancelled
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest will take at the present pace; None if that is unknown."""
+        if self.state is not State.RUNNING or self.started is None or not self.done:
+            return None
+        return round((monotonic() - self.started) / self.done * max(self.total - self.done, 0), 1)
+
+    def to_json(self) -> dict[str, Any]:
+        """The job as plain values."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "state": self.state,
+            "done": self.done,
+            "total": self.total,
+            "seconds_left": self.seconds_left,
+            "message": self.message,
+            "error": self.error,
+            "result": self.result,
+        }
+
+
+class Jobs:
+    """All jobs of a folder, since it was opened; `tell` is called after each change of one."""
+
+    def __init__(self, tell: Callable[[Job], None]) -> None:
+        self.tell = tell
+        self.all: dict[str, Job] = {}
+        self.numbers = count(1)
+        self.lock = Lock()
+
+    def new(self, kind: str, total: int = 0) -> Job:
+        """A job that waits for its turn."""
+        with self.lock:
+            job = Job(str(next(self.numbers)), kind, total=total)
+            self.all[job.id] = job
+            ended = [id for id, one in self.all.items() if one.state.ended]
+            for id in ended[: max(0, len(ended) - KEPT)]:
+                del self.all[id]
+        self.tell(job)
+        return job
+
+    def update(self, job: Job, **values: Any) -> None:
+        """Change some values of a job."""
+        for name, value in values.items():
+            setattr(job, name, value)
+        if job.state is State.RUNNING and job.started is None:
+            job.started = monotonic()
+        self.tell(job)
+
+    def running(self, kind: str) -> Job | None:
+        """A job of this kind that has not ended."""
+        with self.lock:
+            return next((job for job in self.all.values() if job.kind == kind and not job.state.ended), None)
+
+    def newest_first(self) -> list[Job]:
+        """All jobs."""
+        with self.lock:
+            return list(self.all.values())[::-1]

@@ -1,0 +1,299 @@
+"""Learns from confirmed lines: fine-tunes the model in another process, and measures it on lines kept out of that.
+
+A fifth of the confirmed lines is held out, always the same ones. The gain on them is shown before the new model is
+adopted; then it is a file in the folder, which every command takes as `--model`.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from importlib.util import find_spec
+from math import sqrt
+from pathlib import Path
+from shutil import copyfile, rmtree
+from threading import Thread
+from time import sleep
+from typing import Any, NamedTuple
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.editing.jobs import Cancelled, Job, Jobs, State
+from drethtr.editing.journal import FOLDER, Change
+from drethtr.editing.reader import Reader
+from drethtr.editing.status import Status
+from drethtr.editing.workspace import Workspace
+from drethtr.lines.sample import Sample
+from drethtr.lines.write_parquet import png_of, store_parquet
+from drethtr.recognition.model_file import SHIPPED
+from drethtr.recognition.recognizer import Recognizer
+
+LEARN = "learn"
+"""The kind of job, and of the notes on lines that were learned from."""
+
+FEWEST = 25
+"""Confirmed lines that it takes."""
+
+FEWEST_TO_TRAIN = 20
+"""Of these, lines to train on; fewer are refused by `drethtr finetune`."""
+
+HELD_OUT = 0.2
+"""Share of lines to measure on."""
+
+MODEL = "drethtr.safetensors"
+ADAPTER = "drethtr.adapter.safetensors"
+"""The adopted model or adapter in the folder."""
+
+NEEDED = ("torch", "accelerate", "pyarrow")
+
+SECONDS = 1.0
+"""How often progress is looked at."""
+
+STEPS = 100
+"""Of a job; the last tenth is measuring."""
+
+
+class Confirmed(NamedTuple):
+    """Confirmed lines with their pages and ids, to learn from and to measure on."""
+
+    train: list[tuple[str, str, Sample]]
+    held_out: list[tuple[str, str, Sample]]
+
+
+class Learner:
+    """Learning for one folder; one run at a time.
+
+    Args:
+        model: The model that reads; by default the shipped one.
+        samples: Lines that a training sees, repeats included; by default as many as fine-tuning finds right.
+    """
+
+    def __init__(
+        self, workspace: Workspace, jobs: Jobs, reader: Reader, model: Path | None = None, samples: int | None = None
+    ) -> None:
+        self.samples = samples
+        self.workspace = workspace
+        self.jobs = jobs
+        self.reader = reader
+        self.model = model or SHIPPED
+        self.base = SHIPPED if self.adopted else self.model
+        self.models: dict[str, Path] = {}
+
+    @property
+    def adopted(self) -> str | None:
+        """The name of the model of this folder, if that is in use."""
+        return self.model.name if self.model.parent.resolve() == self.workspace.folder else None
+
+    @property
+    def why_not(self) -> str | None:
+        """Why nothing can be learned now; None if it can."""
+        if any(find_spec(package) is None for package in NEEDED):
+            return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
+        if (number := self.confirmed) < FEWEST:
+            return f"{number} of the {FEWEST} confirmed lines that it takes are there; confirm {FEWEST - number} more"
+        return None
+
+    @property
+    def confirmed(self) -> int:
+        """The number of confirmed lines with text."""
+        summaries = (summary for _, summary in self.workspace.summarized() if not isinstance(summary, DataError))
+        texts = (text for summary in summaries for text in summary.texts)
+        return sum(status == Status.CONFIRMED and bool(text) for _, text, status in texts)
+
+    def learn(self, *, adapter: bool = False) -> Job:
+        """Begin to learn a model, or an adapter, which is small but learns no new characters.
+
+        Raises:
+            DataError: if there is too little to learn from, a package is missing, or it is being done already.
+        """
+        if (reason := self.why_not) is not None:
+            raise DataError(reason)
+        if self.jobs.running(LEARN) is not None:
+            raise DataError("this folder is already being learned from; wait, or cancel that first")
+        job = self.jobs.new(LEARN, STEPS)
+        Thread(target=self.work, args=(job, adapter), name="learn", daemon=True).start()
+        return job
+
+    def work(self, job: Job, adapter: bool) -> None:
+        """Learn, in the thread of the job."""
+        place = self.workspace.folder / FOLDER / LEARN / job.id
+        try:
+            rmtree(place, ignore_errors=True)
+            place.mkdir(parents=True)
+            self.jobs.update(job, state=State.RUNNING, message="gathering confirmed lines")
+            lines = self.gather(job)
+            adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
+            target = place / (ADAPTER if adapter else MODEL)
+            self.train(job, lines, target, adapter=adapter)
+            result = self.measure(job, lines, target)
+            self.models[job.id] = target
+            notes = [
+                Change(page, line, LEARN, None, None, None, model=self.reader.model) for page, line, _ in lines.train
+            ]
+            with suppress(Exception):
+                self.workspace.journal.add(notes)
+            self.jobs.update(job, state=State.DONE, done=STEPS, result=result, message="learned")
+        except Cancelled:
+            rmtree(place, ignore_errors=True)
+            self.jobs.update(job, state=State.CANCELLED, message="nothing was changed")
+        except Exception as error:
+            rmtree(place, ignore_errors=True)
+            self.jobs.update(job, state=State.FAILED, error=str(error))
+            if not isinstance(error, DrethtrError | OSError):
+                raise
+
+    def gather(self, job: Job) -> Confirmed:
+        """The confirmed lines, cut out of their scans."""
+        found: list[tuple[str, str, Sample]] = []
+        for leaf, summary in self.workspace.summarized():
+            job.check()
+            if isinstance(summary, DataError) or not summary.counts[Status.CONFIRMED]:
+                continue
+            truth = self.workspace.existing(leaf)
+            for line in truth.file.page.lines:
+                if truth.status(line) is Status.CONFIRMED and line.text:
+                    with suppress(DataError):
+                        strip = self.workspace.scans.straightened(leaf, line, truth.file.page.lines)
+                        key = f"{leaf.name} line {line.id}"
+                        name = self.workspace.folder.name
+                        sample = Sample(strip.line, line.text, name, page=leaf.name, key=key)
+                        found.append(
+                            (leaf.id, line.id, Sample(png_of(sample), line.text, name, page=leaf.name, key=key))
+                        )
+        return self.divided(found)
+
+    def divided(self, found: Sequence[tuple[str, str, Sample]]) -> Confirmed:
+        """Lines to train on and to measure on; the latter were never trained on.
+
+        Raises:
+            DataError: if there are too few of either.
+        """
+        learned = {
+            (page, line)
+            for page, line, _ in found
+            if any(change.action == LEARN for change in self.workspace.journal.of_line(page, line))
+        }
+        fresh = sorted((one for one in found if one[:2] not in learned), key=lambda one: chance(*one[:2]))
+        room = min(max(len(found) - FEWEST_TO_TRAIN, 0), round(HELD_OUT * len(found)))
+        held_out = fresh[:room]
+        kept = {one[:2] for one in held_out}
+        train = [one for one in found if one[:2] not in kept]
+        if len(train) < FEWEST_TO_TRAIN or not held_out:
+            raise DataError(
+                f"of the confirmed lines {len(train)} can be learned from and {len(held_out)} measured on; "
+                "confirm some more"
+            )
+        return Confirmed(train, held_out)
+
+    def train(self, job: Job, lines: Confirmed, target: Path, *, adapter: bool) -> None:
+        """Fine-tune in another process."""
+        data = target.with_name("train.parquet")
+        store_parquet([sample for _, _, sample in lines.train], data)
+        start = self.base if adapter or self.model.name == ADAPTER else self.model  # an adapter is no start
+        arguments = ["finetune", str(data), "--output", str(target), "--model", str(start)]
+        arguments += ["--adapter"] if adapter else []
+        arguments += [] if self.samples is None else ["--samples", str(self.samples)]
+        expected = self.samples or 280 * sqrt(len(lines.train))  # as in fine-tuning's own plan
+        self.jobs.update(job, message=f"learning from {len(lines.train)} lines")
+        for _ in self.running(job, arguments):
+            share = min(lines_seen(target.with_suffix(".run")) / expected, 1)
+            self.jobs.update(job, done=round(0.9 * STEPS * share))
+
+    def measure(self, job: Job, lines: Confirmed, target: Path) -> dict[str, Any]:
+        """Read the held-out lines with both models."""
+        data, report = target.with_name("held_out.parquet"), target.with_name("gain.json")
+        store_parquet([sample for _, _, sample in lines.held_out], data)
+        self.jobs.update(job, done=round(0.9 * STEPS), message=f"measuring on {len(lines.held_out)} other lines")
+        for _ in self.running(job, ["compare", str(self.model), str(target), str(data), "--json", str(report)]):
+            pass
+        found = json.loads(report.read_text(encoding="utf-8"))
+        cer, wer = found["cer"], found["wer"]
+        return {
+            "held_out": len(lines.held_out),
+            "learned_from": len(lines.train),
+            "cer_before": round(cer["a"], 4),
+            "cer_after": round(cer["b"], 4),
+            "difference": round(cer["difference"], 4),
+            "low": cer["low"],
+            "high": cer["high"],
+            "wer_before": round(wer["a"], 4),
+            "wer_after": round(wer["b"], 4),
+            "better": cer["difference"] < 0,
+            "adopted": False,
+            "file": None,
+        }
+
+    def running(self, job: Job, arguments: Sequence[str]) -> Iterator[None]:
+        """Run a command of drethtr, and return now and then until it ends; it is ended when the job is cancelled.
+
+        Raises:
+            Cancelled: if the job is.
+            DataError: with the last words of the command, if it fails.
+        """
+        log = self.workspace.folder / FOLDER / LEARN / job.id / "log.txt"
+        command = [sys.executable, "-m", "drethtr.cli", *arguments]
+        with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+            try:
+                while process.poll() is None:
+                    job.check()
+                    yield
+                    sleep(SECONDS)
+            except BaseException:
+                process.terminate()
+                raise
+        if process.returncode:
+            said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["it said nothing"]
+            raise DataError(f"drethtr {arguments[0]} failed: {said[-1].removeprefix('drethtr: ')}")
+
+    def adopt(self, job: Job) -> Job:
+        """Read with what a job has learned from now on, and read again all lines that no person has touched.
+
+        Returns:
+            The job that reads them.
+
+        Raises:
+            DataError: if the job has learned nothing, or the file cannot be written.
+        """
+        target = self.models.get(job.id)
+        if target is None or job.result is None:
+            raise DataError("this job has nothing to adopt")
+        file = self.workspace.folder / target.name
+        recognizer = Recognizer.load(target, decoder=None, precision=self.reader.recognizer.precision, device="auto")
+        try:
+            with atomic_write(file) as unfinished:
+                copyfile(target, unfinished)
+        except OSError as error:
+            raise DataError(f"cannot write {file}: {error.strerror}") from error
+        other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
+        other.unlink(missing_ok=True)  # of an earlier time
+        self.model = file
+        self.reader.use(recognizer)
+        self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})
+        self.discard(job)
+        return self.reader.read_pages(list(self.workspace.leaves), again=True)
+
+    def discard(self, job: Job) -> None:
+        """Remove what a job has learned; an adopted copy stays."""
+        if self.models.pop(job.id, None) is not None:
+            rmtree(self.workspace.folder / FOLDER / LEARN / job.id, ignore_errors=True)
+
+
+def adopted_in(folder: Path) -> Path | None:
+    """The model that was adopted in a folder; None if there is none."""
+    return next((folder / name for name in (ADAPTER, MODEL) if (folder / name).is_file()), None)
+
+
+def chance(page: str, line: str) -> bytes:
+    """What decides whether a line is held out: the same for a line each time, and by no rule."""
+    return blake2b(f"{page} {line}".encode(), digest_size=8).digest()
+
+
+def lines_seen(run: Path) -> int:
+    """How many lines a training has seen, by its metrics; 0 before it begins."""
+    for metrics in run.glob("*_lines/metrics.jsonl"):
+        with suppress(OSError, ValueError, KeyError, IndexError):
+            rows = metrics.read_bytes()
+            return int(json.loads(rows[: rows.rfind(b"\n")].splitlines()[-1])["samples"])
+    return 0

@@ -1,0 +1,145 @@
+"""Baselines and polygons of lines that are split, joined or added."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from drethtr.documents.page import Points, TextLine
+from drethtr.layout.finder import Floats
+
+Side = tuple[Points | None, Points | None]
+"""Baseline and polygon of a part of a line."""
+
+
+def cut_at(baseline: Points, point: tuple[float, float]) -> tuple[float, Floats, Floats]:
+    """The place on a baseline nearest to a point: its distance from the start, its position and the direction there."""
+    path = np.asarray(baseline, dtype=np.float64)
+    steps = np.diff(path, axis=0)
+    lengths = np.maximum(np.hypot(*steps.T), 1e-9)
+    ahead = np.clip(((np.asarray(point) - path[:-1]) * steps).sum(1) / lengths**2, 0, 1)
+    places = path[:-1] + ahead[:, None] * steps
+    nearest = int(np.square(places - point).sum(1).argmin())
+    along = float(lengths[:nearest].sum() + ahead[nearest] * lengths[nearest])
+    return along, places[nearest], steps[nearest] / lengths[nearest]
+
+
+def split_place(line: TextLine, point: tuple[float, float]) -> tuple[Side, Side] | None:
+    """Both parts of a line that is cut across its baseline next to a point; None if one of them would be empty."""
+    assert line.baseline is not None
+    _, place, direction = cut_at(line.baseline, point)
+    before: list[tuple[int, int]] = []
+    after: list[tuple[int, int]] = []
+    for corner in line.baseline:
+        (before if (np.asarray(corner) - place) @ direction < 0 else after).append(corner)
+    middle = (round(float(place[0])), round(float(place[1])))
+    first, second = distinct([*before, middle]), distinct([middle, *after])
+    if len(first) < 2 or len(second) < 2:
+        return None
+    polygons = [line.polygon and clipped(line.polygon, place, way) for way in (direction, -direction)]
+    return (first, polygons[0]), (second, polygons[1])
+
+
+def clipped(polygon: Points, place: Floats, direction: Floats) -> Points | None:
+    """The part of a polygon behind a line through `place`, across `direction`; None if it has no area.
+
+    Source: Sutherland and Hodgman, 1974.
+    """
+    corners = np.asarray(polygon, dtype=np.float64)
+    depth = (corners - place) @ direction
+    kept: list[tuple[int, int]] = []
+    for number in range(len(corners)):
+        last, here = number - 1, number
+        if (depth[last] < 0) != (depth[here] < 0):
+            share = depth[last] / (depth[last] - depth[here])
+            x, y = corners[last] + share * (corners[here] - corners[last])
+            kept.append((round(float(x)), round(float(y))))
+        if depth[here] < 0:
+            kept.append(polygon[here])
+    found = distinct(kept)
+    return found if len(found) > 2 else None
+
+
+def distinct(points: Sequence[tuple[int, int]]) -> Points:
+    """Points without repetitions in a row."""
+    return tuple(point for number, point in enumerate(points) if not number or point != points[number - 1])
+
+
+def in_writing_order(first: TextLine, second: TextLine) -> tuple[TextLine, TextLine]:
+    """Two pieces of one line as they follow each other along the baseline of the first."""
+    if not (first.baseline and second.baseline):
+        return first, second
+    start, end, other = (np.asarray(point, dtype=np.float64) for point in (*ends(first.baseline), second.baseline[0]))
+    return (first, second) if (other - start) @ (end - start) >= 0 else (second, first)
+
+
+def ends(points: Points) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The first and the last of some points."""
+    return points[0], points[-1]
+
+
+def hull(points: Sequence[tuple[int, int]]) -> Points:
+    """The convex polygon around points.
+
+    Source: Andrew, 1979.
+    """
+
+    def half(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        edge: list[tuple[int, int]] = []
+        for x, y in points:
+            while len(edge) > 1:
+                (a, b), (c, d) = edge[-2:]
+                if (c - a) * (y - b) - (d - b) * (x - a) > 0:
+                    break
+                edge.pop()
+            edge.append((x, y))
+        return edge[:-1]
+
+    known = sorted(set(points))
+    return (*half(known), *half(known[::-1]))
+
+
+def split_offset(line: TextLine, point: tuple[float, float]) -> int:
+    """Where in its text a line is cut next to a point: between words by their places, else by their lengths."""
+    assert line.baseline is not None
+    along, _, _ = cut_at(line.baseline, point)
+    starts, position = [], 0
+    for token in line.text.split():
+        position = line.text.index(token, position)
+        starts.append(position)
+        position += len(token)
+    boxes = [word.box for word in line.words]
+    known = [box for box in boxes if box is not None]
+    if len(known) == len(boxes) == len(starts) and known:
+        centers = [((box.left + box.right) / 2, (box.top + box.bottom) / 2) for box in known]
+        behind = (
+            start for start, center in zip(starts, centers, strict=True) if cut_at(line.baseline, center)[0] >= along
+        )
+        return next(behind, len(line.text))
+    path = np.asarray(line.baseline, dtype=np.float64)
+    share = along / max(float(np.hypot(*np.diff(path, axis=0).T).sum()), 1e-9)
+    wanted = share * len(line.text)
+    return min([*starts, len(line.text)], key=lambda start: abs(start - wanted))
+
+
+def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
+    """The line behind which a new one belongs.
+
+    That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above.
+    """
+    left, right = min(x for x, _ in baseline), max(x for x, _ in baseline)
+    row = middle_of(baseline)
+    found: list[tuple[int, float, str]] = []
+    for line in lines:
+        if (box := line.box) is None:
+            continue
+        own = middle_of(line.baseline) if line.baseline else (box.top + box.bottom) / 2
+        if box.right <= (left + right) / 2 and abs(own - row) < box.height / 2:
+            found.append((2, float(box.right), line.id))
+        elif own <= row:
+            found.append((int(box.left < right and box.right > left), own, line.id))
+    return max(found)[2] if found else None
+
+
+def middle_of(baseline: Points) -> float:
+    """The mean height of a baseline."""
+    return sum(y for _, y in baseline) / len(baseline)

@@ -1,0 +1,223 @@
+"""Pictures of pages and lines for a screen. The last ones are kept in memory, as they are asked for again and again."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from io import BytesIO
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+from PIL import Image
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import Points, TextLine
+from drethtr.documents.page_file import revision_of
+from drethtr.editing.leaves import Leaf
+from drethtr.images.line import Line
+from drethtr.images.page import PageSource
+from drethtr.images.straighten import Strip, straighten
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.given import GivenLine, complete
+
+Result = TypeVar("Result")
+
+THUMBNAIL = 240
+"""Width in pixels."""
+
+HIGHEST_STRIP = 160
+"""Largest height of the picture of a line, in pixels."""
+
+QUALITY = 85
+"""Of the JPEGs that are made; a scan that is a JPEG already is shown as it is."""
+
+PAGES_KEPT = 3
+LARGE_KEPT = 8
+SMALL_KEPT = 1000
+"""Pages in gray, pictures of pages, thumbnails and lines that are kept."""
+
+
+class Kept:
+    """The last results of slow work, at most so many; what several threads want at a time is made once."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.results: OrderedDict[Hashable, Any] = OrderedDict()
+        self.lock = Lock()
+        self.making: dict[Hashable, Lock] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """The result of this key, made now if it is not kept."""
+        with self.lock:
+            if key in self.results:
+                self.results.move_to_end(key)
+                known: Result = self.results[key]
+                return known
+            own = self.making.setdefault(key, Lock())
+        with own:
+            with self.lock:
+                if key in self.results:
+                    done: Result = self.results[key]
+                    return done  # by another thread meanwhile
+            try:
+                made = make()
+            finally:
+                with self.lock:
+                    self.making.pop(key, None)
+            with self.lock:
+                self.results[key] = made
+                while len(self.results) > self.most:
+                    self.results.popitem(last=False)
+            return made
+
+
+class Scans:
+    """The scans of a folder, as pages, thumbnails and straightened lines."""
+
+    def __init__(self) -> None:
+        self.greys = Kept(PAGES_KEPT)
+        self.large = Kept(LARGE_KEPT)
+        self.small = Kept(SMALL_KEPT)
+        self.sizes = Kept(100_000)
+
+    def size(self, source: PageSource) -> tuple[int, int]:
+        """Width and height of an upright page.
+
+        Raises:
+            DataError: if the scan is damaged.
+        """
+        return self.sizes.get((source, mark_of(source)), source.size)
+
+    def grey(self, source: PageSource) -> Line:
+        """A page in gray.
+
+        Raises:
+            DataError: if the scan is damaged.
+        """
+        return self.greys.get((source, mark_of(source)), source.grey)
+
+    def mark(self, leaf: Leaf) -> str:
+        """A short name of the scan of a page, which changes when its file does.
+
+        Raises:
+            DataError: if it is missing.
+        """
+        source = source_of(leaf)
+        return revision_of(repr((source, mark_of(source))).encode())
+
+    def page(self, leaf: Leaf, width: int | None) -> bytes:
+        """A page as JPEG, at most so wide.
+
+        Raises:
+            DataError: if the scan is missing or damaged.
+        """
+        source = source_of(leaf)
+        kept = self.small if width is not None and width <= THUMBNAIL else self.large
+        return kept.get((source, mark_of(source), width), lambda: picture(source, width))
+
+    def strip(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> bytes:
+        """A straightened line as JPEG; `lines` are all lines of its page.
+
+        Raises:
+            DataError: if the scan is missing or damaged, or the line has no place on it.
+        """
+        key = (leaf.id, mark_of(source_of(leaf)), "strip", place_mark(line))
+        return self.small.get(key, lambda: strip_picture(self.straightened(leaf, line, lines).line))
+
+    def straightened(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> Strip:
+        """A line cut out of its page and straightened.
+
+        Raises:
+            DataError: if the scan is missing or damaged, or the line has no place on it.
+        """
+        grey = self.grey(source_of(leaf))
+        place = self.completed(grey, line, lines)
+        return straighten(grey, place.baseline, place.polygon)
+
+    def completed(self, grey: Line, line: TextLine, lines: Sequence[TextLine]) -> FoundLine:
+        """A line with the baseline or polygon that it lacks, in the company of the other lines of its page.
+
+        Raises:
+            DataError: if it has neither.
+        """
+        if not (line.baseline or line.polygon):
+            raise DataError(f"line {line.id!r} has no place on the page")
+        if line.polygon is not None:
+            return complete(grey, [GivenLine.of(line)])[0]
+        others = [other for other in lines if other.id != line.id and (other.baseline or other.polygon)]
+        return complete(grey, [GivenLine.of(line), *map(GivenLine.of, others)])[0]
+
+    def outline(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> Points | None:
+        """The polygon around the ink of a line of which the baseline is known; None without a scan."""
+        if leaf.source is None:
+            return None
+        grey = self.grey(leaf.source)
+        height, width = grey.shape
+        found = self.completed(grey, TextLine(line.id, baseline=line.baseline), lines)
+        whole = np.rint(found.polygon).astype(int).clip(0, (width, height))
+        return tuple((int(x), int(y)) for x, y in whole)
+
+
+def source_of(leaf: Leaf) -> PageSource:
+    """The scan of a page.
+
+    Raises:
+        DataError: if it is missing.
+    """
+    if leaf.source is None:
+        raise DataError(leaf.error or "its scan is missing", leaf.name)
+    return leaf.source
+
+
+def mark_of(source: PageSource) -> tuple[int, int]:
+    """Size and time of a scan's file, which change when it is replaced.
+
+    Raises:
+        DataError: if it is gone.
+    """
+    try:
+        known = source.path.stat()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", source.name) from error
+    return known.st_size, known.st_mtime_ns
+
+
+def place_mark(line: TextLine) -> str:
+    """A short name of the place of a line, which changes when the place does."""
+    return revision_of(repr((line.baseline, line.polygon)).encode())
+
+
+def picture(source: PageSource, width: int | None) -> bytes:
+    """A page as JPEG; a file that is a JPEG of it is taken as it is."""
+    if width is None and source.pages == 1 and (own := upright_jpeg(source)) is not None:
+        return own
+    image = source.image()
+    if width is not None and width < image.width:
+        image = image.convert("RGB").resize((width, max(1, round(image.height * width / image.width))), reducing_gap=2)
+    return jpeg(image)
+
+
+def upright_jpeg(source: PageSource) -> bytes | None:
+    """The bytes of a JPEG that browsers show as we do: one without a direction of its own, in gray or color."""
+    try:
+        with Image.open(source.path) as image:
+            if image.format == "JPEG" and image.mode in ("L", "RGB") and image.getexif().get(0x0112, 1) == 1:
+                return source.path.read_bytes()
+    except OSError:
+        return None
+    return None
+
+
+def strip_picture(line: Line) -> bytes:
+    """The picture of a straightened line."""
+    image = Image.fromarray(line)
+    if image.height > HIGHEST_STRIP:
+        width = max(1, round(image.width * HIGHEST_STRIP / image.height))
+        image = image.resize((width, HIGHEST_STRIP), reducing_gap=2)
+    return jpeg(image)
+
+
+def jpeg(image: Image.Image) -> bytes:
+    """An image as JPEG."""
+    file = BytesIO()
+    (image if image.mode in ("L", "RGB") else image.convert("RGB")).save(file, "JPEG", quality=QUALITY)
+    return file.getvalue()

@@ -1,0 +1,42 @@
+"""What is known about the text of a line: not read, read by a program, corrected or confirmed by a person."""
+
+from enum import StrEnum
+
+from drethtr.documents.page import TextLine
+
+
+class Status(StrEnum):
+    """The state of a line or page."""
+
+    UNREAD = "unread"
+    READ = "read"
+    CORRECTED = "corrected"
+    CONFIRMED = "confirmed"
+
+    @property
+    def touched(self) -> bool:
+        """Whether a person has worked on the line, so that no program may change it."""
+        return self in (Status.CORRECTED, Status.CONFIRMED)
+
+
+def status_of(line: TextLine, *, made_here: bool) -> Status:
+    """The state of a line.
+
+    A text without confidences, in a file that drethtr did not make, counts as corrected: a person may have written it.
+    """
+    text = line.transcription
+    if text is None:
+        return Status.UNREAD
+    if text.review is not None:
+        return Status(text.review)
+    by_program = text.confidence is not None or any(word.confidence is not None for word in text.words)
+    return Status.READ if by_program or made_here else Status.CORRECTED
+
+
+def status_of_page(unread: int, read: int, corrected: int, confirmed: int) -> Status:
+    """The state of a page, from the numbers of its lines in each state."""
+    if confirmed and not (unread or read or corrected):
+        return Status.CONFIRMED
+    if corrected or confirmed:
+        return Status.CORRECTED
+    return Status.READ if read else Status.UNREAD

@@ -1,0 +1,439 @@
+"""The folder as a whole: its pages, their files, and the one place where files are changed.
+
+A file is read again for every request and every change, so that what other programs write is seen and built upon. It is
+written only if it still is what the change was made from; then it is on the disk before the change is reported.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from getpass import getuser
+from pathlib import Path
+from threading import RLock
+from typing import Any, Self
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.documents.markup import MAX_BYTES
+from drethtr.documents.page import Points, TextLine
+from drethtr.documents.page_file import PageFile
+from drethtr.documents.read import MADE_HERE, first_bytes
+from drethtr.editing import changes
+from drethtr.editing.changes import Changed, LineEdit
+from drethtr.editing.content import line_content, page_content, unread_content
+from drethtr.editing.journal import Change, Journal
+from drethtr.editing.leaves import Leaf, leaves_of
+from drethtr.editing.scans import Kept, Scans
+from drethtr.editing.status import Status, status_of
+from drethtr.editing.summary import Summary
+from drethtr.recognition.confidence.error_rate import ErrorRate
+
+FILES_KEPT = 16
+"""Parsed files that are kept, as long as their bytes stay the same."""
+
+Event = tuple[str, dict[str, Any]]
+Listener = Callable[[Event], object]
+
+
+class Missing(DrethtrError):
+    """There is no such page or line."""
+
+
+class Stale(DrethtrError):
+    """A line or page is no longer as it was when somebody began to change it.
+
+    kind  "line" or "page"
+    now   the line or page as it is now; None if it is gone
+    """
+
+    def __init__(self, reason: str, now: dict[str, Any] | None, kind: str = "line") -> None:
+        super().__init__(reason)
+        self.now = now
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A file as it is now. `made_here` tells whether drethtr wrote it, and not only into it."""
+
+    file: PageFile
+    made_here: bool
+
+    def status(self, line: TextLine) -> Status:
+        """The state of a line."""
+        return status_of(line, made_here=self.made_here)
+
+
+class Workspace:
+    """An open folder. All methods may be called from any thread."""
+
+    def __init__(self, folder: Path, journal: Journal) -> None:
+        self.folder = folder
+        self.journal = journal
+        self.scans = Scans()
+        self.files = Kept(FILES_KEPT)
+        self.lock = RLock()
+        self.counting = RLock()
+        self.listeners: list[Listener] = []
+        self.marks: dict[str, str] = {}
+        self.error_rate: ErrorRate | None = None
+        self.leaves: Mapping[str, Leaf] = {leaf.id: leaf for leaf in leaves_of(folder)}
+        self.summaries: dict[str, tuple[str, Summary | DataError]] = {
+            page: (mark, Summary.from_json(content)) for page, (mark, content) in journal.summaries().items()
+        }
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Self:
+        """Open a folder.
+
+        Raises:
+            DataError: if it is none, holds no scan, cannot be written to, or is open in another process.
+        """
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise DataError("is a file; give the folder it is in" if folder.exists() else "no such folder", folder)
+        journal = Journal.open(folder)
+        try:
+            opened = cls(folder.resolve(), journal)
+            if not opened.leaves:
+                raise DataError("holds no images and no PDF, nor do its subfolders", folder)
+        except BaseException:
+            journal.close()
+            raise
+        return opened
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other processes open the folder."""
+        with self.lock:
+            self.journal.close()
+
+    # Events.
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call a function at each event, in any thread, until the returned function is called."""
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    def tell(self, name: str, **data: Any) -> None:
+        """Tell all listeners of an event."""
+        for listener in tuple(self.listeners):
+            listener((name, data))
+
+    def notice_changes(self) -> None:
+        """Tell of files that other programs have written since the last time."""
+        for leaf in tuple(self.leaves.values()):
+            mark = mark_of(leaf.truth)
+            with self.lock:
+                known = self.marks.get(leaf.id)
+                self.marks[leaf.id] = mark
+            if known is not None and known != mark:
+                self.tell("page", page=leaf.id, why="outside")
+
+    # Pages.
+
+    def leaf(self, page: str) -> Leaf:
+        """A page by its id.
+
+        Raises:
+            Missing: if there is none.
+        """
+        if page not in self.leaves:
+            raise Missing("there is no such page; its scan may have been moved or renamed")
+        return self.leaves[page]
+
+    def truth(self, leaf: Leaf) -> Truth | None:
+        """The file of a page as it is now; None if it has none.
+
+        Raises:
+            DataError: if it is damaged, or does not fit the scan.
+        """
+        try:
+            data = first_bytes(leaf.truth, MAX_BYTES + 1) if leaf.truth.exists() else None
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", leaf.truth) from error
+        if data is None or (leaf.source is not None and leaf.truth == leaf.source.path):
+            return None
+        image = None if leaf.source is None else (leaf.source.path, *self.scans.size(leaf.source))
+        name = str(leaf.truth.relative_to(self.folder))
+        file = self.files.get((leaf.id, data, image), lambda: PageFile.parse(data, name, image))
+        return Truth(file, MADE_HERE.search(data[:4096]) is not None)
+
+    def pages(self) -> list[dict[str, Any]]:
+        """The overview: every page in the order of names."""
+        rows = []
+        for leaf, summary in self.summarized():
+            row: dict[str, Any] = {"id": leaf.id, "name": leaf.name, "error": leaf.error}
+            if isinstance(summary, DataError):
+                row |= {**Summary().row(None), "error": str(summary)}
+            else:
+                row |= summary.row(self.error_rate)
+            rows.append(row)
+        return rows
+
+    def summarized(self) -> Iterator[tuple[Leaf, Summary | DataError]]:
+        """Every page with its summary; files that changed since the last time are read again."""
+        new = []
+        for leaf in tuple(self.leaves.values()):
+            mark = mark_of(leaf.truth)
+            with self.counting:  # one thread counts a page, others wait for it
+                known = self.summaries.get(leaf.id)
+                if known is None or known[0] != mark:
+                    known = mark, self.summarize(leaf)
+                    self.summaries[leaf.id] = known
+                    if isinstance(known[1], Summary):
+                        new.append((leaf.id, mark, known[1].to_json()))
+            yield leaf, known[1]
+        if new:
+            self.journal.keep_summaries(new)
+
+    def summarize(self, leaf: Leaf) -> Summary | DataError:
+        """The summary of a page, or why there is none."""
+        try:
+            truth = self.truth(leaf)
+        except DataError as error:
+            return error
+        return Summary() if truth is None else Summary.of(truth.file.page, made_here=truth.made_here)
+
+    def page(self, page: str) -> dict[str, Any]:
+        """A page with its lines, and its neighbors.
+
+        Raises:
+            Missing: if there is none.
+        """
+        leaf, order = self.leaf(page), list(self.leaves)
+        place = order.index(page)
+        beside = {
+            "previous": order[place - 1] if place else None,
+            "next": order[place + 1] if place + 1 < len(order) else None,
+        }
+        return self.content(leaf) | beside
+
+    def content(self, leaf: Leaf) -> dict[str, Any]:
+        """A page with its lines, or with the reason why it has none."""
+        try:
+            truth = self.truth(leaf)
+            if truth is not None:
+                return page_content(leaf, truth.file, made_here=truth.made_here)
+            width, height = (0, 0) if leaf.source is None else self.scans.size(leaf.source)
+            return unread_content(leaf, width, height, None)
+        except DataError as error:
+            return unread_content(leaf, 0, 0, str(error))
+
+    def line(self, page: str, line: str) -> dict[str, Any]:
+        """A line.
+
+        Raises:
+            Missing: if there is none.
+            DataError: if its file is damaged.
+        """
+        leaf = self.leaf(page)
+        found = self.line_now(leaf, self.existing(leaf), line)
+        if found is None:
+            raise no_line(leaf, line)
+        return found
+
+    def line_now(self, leaf: Leaf, truth: Truth, line: str) -> dict[str, Any] | None:
+        """A line as it is now; None if it is gone."""
+        for region in truth.file.page.regions:
+            for one in region.lines:
+                if one.id == line:
+                    return line_content(leaf, truth.file, one, region.id, made_here=truth.made_here)
+        return None
+
+    def existing(self, leaf: Leaf) -> Truth:
+        """The file of a page that has one.
+
+        Raises:
+            Missing: if it has none.
+            DataError: if it is damaged.
+        """
+        truth = self.truth(leaf)
+        if truth is None:
+            raise Missing("this page has not been read, and has no lines yet")
+        return truth
+
+    # Pictures.
+
+    def strip(self, page: str, line: str) -> bytes:
+        """A straightened line as JPEG.
+
+        Raises:
+            Missing: if there is none.
+            DataError: if the scan is missing or damaged, or the line has no place on it.
+        """
+        leaf = self.leaf(page)
+        lines = self.existing(leaf).file.page.lines
+        found = next((one for one in lines if one.id == line), None)
+        if found is None:
+            raise no_line(leaf, line)
+        return self.scans.strip(leaf, found, lines)
+
+    # Changes.
+
+    def edit_line(self, page: str, line: str, revision: str, edit: LineEdit, who: str = "") -> dict[str, Any]:
+        """Change the text, the review or the place of a line, and return it.
+
+        Raises:
+            Stale: if the line is no longer of this revision.
+            Missing, DataError: if there is no such page, or its file cannot be read or written.
+        """
+
+        def work(leaf: Leaf, truth: Truth) -> Changed:
+            return changes.edit_line(
+                truth.file, line, edit, page, made_here=truth.made_here, outline=self.outline_of(leaf)
+            )
+
+        self.change(page, work, {line: revision}, who)
+        return self.line(page, line)
+
+    def change(
+        self,
+        page: str,
+        work: Callable[[Leaf, Truth], Changed],
+        revisions: Mapping[str, str],
+        who: str = "",
+        *,
+        model: str | None = None,
+    ) -> Changed:
+        """Change the file of a page.
+
+        Args:
+            work: Makes the change.
+            revisions: What the lines must be like for it to make sense.
+            model: The model that reads; by default a person makes the change.
+
+        Raises:
+            Stale: if a line is no longer of its revision.
+            Missing, DataError: if there is no such page, or its file cannot be read or written.
+        """
+        with self.lock:
+            leaf = self.leaf(page)
+            truth = self.existing(leaf)
+            for line, revision in revisions.items():
+                self.check(leaf, truth, line, revision)
+            changed = work(leaf, truth)
+            if changed.file.data != truth.file.data:
+                self.write(leaf, truth.file.data, changed.file.data)
+            self.note(truth, changed.notes, who, model)
+        if changed.file.data != truth.file.data:
+            self.tell("page", page=page, why="edit" if model is None else "read")
+            for one in changed.lines:
+                self.tell("line", page=page, line=one)
+        return changed
+
+    def create(self, leaf: Leaf, content: bytes, notes: Sequence[Change], *, model: str) -> None:
+        """Write the first file of a page, unless there is one by now.
+
+        Raises:
+            DataError: if it cannot be written.
+        """
+        with self.lock:
+            if leaf.truth.exists():
+                return
+            self.write(leaf, None, content)
+            with suppress(Exception):
+                self.journal.add([replace(note, model=model) for note in notes])
+        self.tell("page", page=leaf.id, why="read")
+
+    def check(self, leaf: Leaf, truth: Truth, line: str, revision: str) -> None:
+        """Check that a line is still of a revision.
+
+        Raises:
+            Stale: with the line as it is now.
+        """
+        now = self.line_now(leaf, truth, line)
+        if now is None:
+            raise Stale("this line has been removed meanwhile; your text was not saved", None)
+        if now["revision"] != revision:
+            raise Stale("this line has been changed meanwhile, in another window or by another program", now)
+
+    def write(self, leaf: Leaf, before: bytes | None, after: bytes) -> None:
+        """Write the file of a page, which must still have the bytes `before`, or not exist; it is on the disk then.
+
+        Raises:
+            DataError: if it cannot be written, or was changed this very moment.
+        """
+        try:
+            now = leaf.truth.read_bytes() if leaf.truth.exists() else None
+            if now != before:
+                raise DataError("was changed by another program this very moment; try again", leaf.name)
+            with atomic_write(leaf.truth) as unfinished, unfinished.open("wb") as file:
+                file.write(after)
+                file.flush()
+                os.fsync(file.fileno())
+            sync_folder(leaf.truth.parent)
+            self.marks[leaf.id] = mark_of(leaf.truth)
+        except OSError as error:
+            raise DataError(f"cannot write {leaf.truth}: {error.strerror}; nothing was changed") from error
+
+    def note(self, truth: Truth, notes: Sequence[Change], who: str, model: str | None) -> None:
+        """Add notes to the history, and before them what other programs have done to these lines.
+
+        What is in the file does not depend on it, so that a full disk does not take back a saved text.
+        """
+        rows = []
+        before = {line.id: line for line in truth.file.page.lines}
+        for note in notes:
+            last = self.journal.of_line(note.page, note.line)
+            known = next((change.new for change in last if change.new is not None), None)
+            if known is not None and note.line in before and (now := before[note.line].text) != known:
+                rows.append(Change(note.page, note.line, "outside", known, now, str(truth.status(before[note.line]))))
+            rows.append(replace(note, who=None if model is not None else who or user(), model=model))
+        if rows:
+            with suppress(Exception):
+                self.journal.add(rows)
+
+    def outline_of(self, leaf: Leaf) -> changes.Outline:
+        """What finds the polygon of a line of a page."""
+
+        def outline(line: TextLine, file: PageFile) -> Points | None:
+            return self.scans.outline(leaf, line, file.page.lines)
+
+        return outline
+
+    def history(self, page: str, line: str) -> list[dict[str, Any]]:
+        """The changes of a line, newest first.
+
+        Raises:
+            Missing: if there is no such page.
+        """
+        return [change.to_json() for change in self.journal.of_line(self.leaf(page).id, line)]
+
+
+def no_line(leaf: Leaf, line: str) -> Missing:
+    """The error for a line that is not there."""
+    return Missing(f"page {leaf.name} has no line {line!r}; it may have been removed")
+
+
+def mark_of(file: Path) -> str:
+    """Size and time of a file, which change when it is written; "" if there is none."""
+    try:
+        known = file.stat()
+    except OSError:
+        return ""
+    return f"{known.st_size} {known.st_mtime_ns}"
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that a renamed file is found under its new name after a power failure, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def user() -> str:
+    """The name of the user who runs this process."""
+    try:
+        return getuser()
+    except (OSError, KeyError, ImportError):
+        return "somebody"

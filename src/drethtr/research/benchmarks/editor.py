@@ -1,0 +1,121 @@
+"""How long requests to `drethtr edit` take in a folder of many pages, as a browser would wait."""
+
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+from PIL import Image
+from starlette.testclient import TestClient
+
+from drethtr.documents.document import Document, Provenance, Scan, Sheet
+from drethtr.documents.formats import FORMATS
+from drethtr.documents.page import Page, PageWord, Region, TextLine, Transcription
+from drethtr.editing import Session, Workspace
+from drethtr.layout.finders import finder_named
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.research.benchmarks.markdown import markdown_table
+from drethtr.server.app import make_app
+
+SIZE = 1500, 2000
+"""Of a scan, in pixels."""
+
+WORDS = ("We", "have", "received", "your", "letter", "of", "the", "fourth")
+
+TIMES = 5
+"""How often each request is made."""
+
+
+class Figure(NamedTuple):
+    """Seconds of a request, or of opening the folder; `busy` are those of the processor."""
+
+    name: str
+    seconds: float
+    busy: float
+
+
+def measure(pages: int, lines: int, recognizer: Recognizer) -> list[Figure]:
+    """Make a folder of so many pages with so many lines each, and work in it."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        make_folder(folder, pages, lines)
+        with Workspace.open(folder) as workspace:
+            first = timed("the very first overview", workspace.pages)
+        opened = timed("opening the folder again", lambda: Workspace.open(folder).close())
+        workspace = Workspace.open(folder)
+        finder = finder_named("projection")
+        with (
+            workspace,
+            Session(workspace, recognizer, lambda original: finder) as session,
+            TestClient(make_app(recognizer, lambda original: finder, session=session), "http://localhost") as client,
+        ):
+            return [first, opened, *requests(client)]
+
+
+def requests(client: TestClient) -> list[Figure]:
+    """The requests of a person at work."""
+    page = client.get("/api/pages").json()[0]["id"]
+    here = f"/api/pages/{page}"
+
+    def save() -> None:
+        line = client.get(here).json()["lines"][0]
+        text = {"text": line["text"] + "."}
+        client.put(f"{here}/lines/{line['id']}", json=text, headers={"If-Match": line["revision"]}).raise_for_status()
+
+    def get(address: str) -> Callable[[], object]:
+        return lambda: client.get(address).raise_for_status()
+
+    strip = client.get(here).json()["lines"][0]["strip"]
+    wanted = {
+        "overview": get("/api/pages"),
+        "page": get(here),
+        "line strip, the first of its page": get(strip),
+        "saving a line, and fetching its page": save,
+        "search": get("/api/search?q=letter"),
+        "export of all as text": get("/api/export?format=txt"),
+    }
+    return [middle([timed(name, ask) for _ in range(TIMES)]) for name, ask in wanted.items()]
+
+
+def make_folder(folder: Path, pages: int, lines: int) -> None:
+    """Write blank scans, and files that say that they were read."""
+    width, height = SIZE
+    image = Image.new("L", SIZE, 255)
+    pitch, step = height // (lines + 1), width // (len(WORDS) + 1)
+    read = []
+    for number in range(lines):
+        top, bottom = number * pitch, number * pitch + pitch * 3 // 4
+        boxes = [(step * place, top, step * place + step - 9, bottom) for place in range(len(WORDS))]
+        words = tuple(
+            PageWord(word, 0.9, ((left, top), (right, top), (right, bottom), (left, bottom)))
+            for word, (left, _, right, _) in zip(WORDS, boxes, strict=True)
+        )
+        polygon = ((0, top), (width, top), (width, bottom), (0, bottom))
+        text = Transcription(" ".join(WORDS), 0.95, words)
+        read.append(TextLine(f"l{number}", polygon, ((0, bottom - 5), (width, bottom - 5)), text))
+    for number in range(pages):
+        name = f"{number:04}.jpg"
+        image.save(folder / name)
+        sheet = Sheet(Page(name, *SIZE, (Region("r1", tuple(read)),)), Scan(lambda: image))
+        document = Document((sheet,), Provenance.now("benchmark"))
+        (folder / name).with_suffix(".page.xml").write_bytes(FORMATS["page"].write(document))
+
+
+def timed(name: str, work: Callable[[], object]) -> Figure:
+    """The seconds that work takes."""
+    began, busy = perf_counter(), process_time()
+    work()
+    return Figure(name, perf_counter() - began, process_time() - busy)
+
+
+def middle(figures: list[Figure]) -> Figure:
+    """The median of several times."""
+    return Figure(figures[0].name, median(one.seconds for one in figures), median(one.busy for one in figures))
+
+
+def table(figures: list[Figure]) -> str:
+    """The figures in Markdown."""
+    rows = [(one.name, f"{one.seconds:.3f}", f"{one.busy:.3f}") for one in figures]
+    return markdown_table(("request", "seconds", "of the processor"), rows)

@@ -1,0 +1,163 @@
+"""Who may ask this server, and what browsers may do with its answers.
+
+A server on one's own machine can be reached by every web page that is open there. Therefore it answers only under its
+own names, as a foreign name may lead to it; it takes requests only from its own pages, or from programs, which send no
+origin; and where others in the network can reach it, it asks for a token.
+"""
+
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
+from secrets import compare_digest
+from socket import gethostname
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+READS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
+
+COOKIE = "drethtr"
+
+OPEN = frozenset({"/health"})
+"""What is answered without a token."""
+
+POLICY = (
+    "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; "
+    "form-action 'self'"
+)
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who may ask.
+
+    hosts      names of this server besides those of loopback
+    addresses  whether it also answers under IP addresses, to which no foreign name can lead
+    token      what others must know; None lets everybody ask who can reach the server
+    """
+
+    hosts: frozenset[str] = frozenset()
+    addresses: bool = False
+    token: str | None = None
+
+    @classmethod
+    def of(cls, host: str, hosts: frozenset[str] = frozenset(), token: str | None = None) -> "Rules":
+        """The rules for a server that listens at an address; others in the network may know it by its name, too."""
+        if is_loopback(host):
+            return cls(frozenset(map(str.lower, hosts)) | {host.lower()}, token=token)
+        own = gethostname().lower()
+        return cls(frozenset(map(str.lower, hosts)) | {host.lower(), own, f"{own}.local"}, addresses=True, token=token)
+
+    def answers_as(self, host: str) -> bool:
+        """Whether the server answers under a name."""
+        return host in LOOPBACK or host in self.hosts or (self.addresses and is_address(host))
+
+
+class Guard:
+    """Middleware that refuses what the rules do not allow, and adds headers for browsers."""
+
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        self.app = app
+        self.rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        refused = self.refusal(scope)
+        await (self.app if refused is None else refused)(scope, receive, send_guarded)
+
+    def refusal(self, scope: Scope) -> Response | None:
+        """The answer for a request that is not allowed."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self.rules.answers_as(name_of(host)):
+            words = (
+                f"this server does not answer as {name_of(host)[:60]!r}; use its address, or start it with --allow-host"
+            )
+            return JSONResponse({"error": words}, 400)
+        visit = scope["method"] in READS and headers.get("sec-fetch-mode") == "navigate"  # a link that leads here
+        if not (visit or is_own(headers, host, scope["method"] in READS)):
+            words = "requests are taken from this server's own pages and from programs, not from other web pages"
+            return JSONResponse({"error": words}, 403)
+        return None if self.rules.token is None or scope["path"] in OPEN else self.demand(scope, headers)
+
+    def demand(self, scope: Scope, headers: Headers) -> Response | None:
+        """The answer for a request without the token; one with it in the address gets a cookie and a clean address."""
+        token = self.rules.token or ""
+        if is_same(headers.get("authorization", "").removeprefix("Bearer "), token) or is_same(cookie(headers), token):
+            return None
+        asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if scope["method"] in READS and any(name == "token" and is_same(value, token) for name, value in asked):
+            rest = urlencode([(name, value) for name, value in asked if name != "token"])
+            path = "/" + scope["path"].lstrip("/")  # two slashes would lead to another server
+            answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+            answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+            return answer
+        words = "this server asks for a token; open the whole address that it printed when it started"
+        return JSONResponse({"error": words}, 401, {"WWW-Authenticate": "Bearer"})
+
+
+def is_own(headers: Headers, host: str, reads: bool) -> bool:
+    """Whether a request comes from a page of this server, or from a program, which has no origin."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = headers.get("origin")
+    return reads or origin is None or origin.partition("://")[2].lower() == host.lower()
+
+
+def name_of(host: str) -> str:
+    """The name in a Host header, without the port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower().rstrip(".")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can only be reached from this machine."""
+    return host in LOOPBACK or (is_address(host) and ip_address(host).is_loopback)
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is an IP address."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def cookie(headers: Headers) -> str:
+    """The token in the cookies of a request, or ""."""
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+def is_same(given: str, token: str) -> bool:
+    """Whether a token is right, in a time that does not tell how much of it is."""
+    return compare_digest(given.encode("utf-8", "replace"), token.encode())

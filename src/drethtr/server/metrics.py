@@ -1,0 +1,97 @@
+"""Counts of requests and seconds, in the text format of Prometheus."""
+
+from collections import Counter
+from collections.abc import Callable
+from time import monotonic
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MEDIA = "text/plain; version=0.0.4"
+
+
+class Metrics:
+    """What was asked since the start; `waiting` tells how many lines wait now, `model` what reads."""
+
+    def __init__(self, waiting: Callable[[], int], model: Callable[[], str]) -> None:
+        self.waiting = waiting
+        self.model = model
+        self.requests: Counter[tuple[str, str, int]] = Counter()
+        self.seconds: Counter[tuple[str, str]] = Counter()
+
+    def count(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        address = scope["method"] if scope["method"] in METHODS else "other", address_of(scope)
+        self.requests[(*address, status)] += 1
+        self.seconds[address] += seconds  # type: ignore[assignment]
+
+    async def show(self, request: Request) -> Response:
+        """`GET /metrics`: counts of requests, for Prometheus."""
+        rows = [
+            "# HELP drethtr_requests_total Requests that were answered.",
+            "# TYPE drethtr_requests_total counter",
+            *(
+                f'drethtr_requests_total{{method="{method}",path="{path}",status="{status}"}} {number}'
+                for (method, path, status), number in sorted(self.requests.items())
+            ),
+            "# HELP drethtr_request_seconds_total Seconds until they were answered.",
+            "# TYPE drethtr_request_seconds_total counter",
+            *(
+                f'drethtr_request_seconds_total{{method="{method}",path="{path}"}} {seconds:.3f}'
+                for (method, path), seconds in sorted(self.seconds.items())
+            ),
+            "# HELP drethtr_lines_waiting Lines that wait to be read.",
+            "# TYPE drethtr_lines_waiting gauge",
+            f"drethtr_lines_waiting {self.waiting()}",
+            "# HELP drethtr_model_info The model that reads.",
+            "# TYPE drethtr_model_info gauge",
+            f'drethtr_model_info{{model="{escaped(self.model())}"}} 1',
+        ]
+        return PlainTextResponse("\n".join(rows) + "\n", media_type=MEDIA)
+
+
+METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"})
+
+
+class Counting:
+    """Middleware that counts."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status = monotonic(), 500
+
+        async def send_counted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_counted)
+        finally:
+            self.metrics.count(scope, status, monotonic() - began)
+
+
+def address_of(scope: Scope) -> str:
+    """The address of a request with the names of its parameters in their place, so that there are few."""
+    if "endpoint" not in scope:
+        return "unknown"
+    address = str(scope["path"])
+    if address.startswith("/static/"):
+        return "/static"
+    for name, value in reversed(scope.get("path_params", {}).items()):
+        before, _, after = address.rpartition(str(value))
+        address = f"{before}{{{name}}}{after}"
+    return escaped(address)
+
+
+def escaped(value: str) -> str:
+    """A value of a label."""
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,84 @@
+"""`GET /openapi.json`: what can be asked, for programs and their authors.
+
+Paths, methods and summaries are those of the routes and their handlers; what goes in and out is described here.
+"""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from drethtr.base.version import __version__
+
+SCHEMAS = Path(__file__).with_name("openapi.schemas.json")
+"""Values, and for each handler its parameters, what it takes and what it gives."""
+
+SUMMARY = re.compile(r"`[A-Z]+ [^`]*`(?: and `[^`]*`)?[:.]?\s*(.*)", re.DOTALL)
+
+ERRORS = {
+    "400": "the request is wrong",
+    "403": "the request comes from a foreign web page",
+    "404": "there is no such page, line or job",
+    "409": "the line has been changed meanwhile; the answer has it as it is now",
+    "422": "a file or image cannot be used",
+    "428": "the header If-Match is missing",
+}
+
+
+def describing(routes: Sequence[BaseRoute]) -> Callable[[Request], Awaitable[Response]]:
+    """The handler for a description of these routes."""
+    description = describe(routes)
+
+    async def openapi(request: Request) -> Response:
+        """`GET /openapi.json`: this description."""
+        return JSONResponse(description)
+
+    return openapi
+
+
+def describe(routes: Sequence[BaseRoute]) -> dict[str, Any]:
+    """Routes as OpenAPI 3.1."""
+    known = json.loads(SCHEMAS.read_text(encoding="utf-8"))
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        if isinstance(route, Route) and route.include_in_schema:
+            path = route.path.replace(":path}", "}")
+            for method in sorted((route.methods or set()) - {"HEAD"}):
+                paths.setdefault(path, {})[method.lower()] = operation(route, path, known)
+    about = {"title": "drethtr", "version": __version__, "description": known["description"]}
+    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": known["schemas"]}}
+
+
+def operation(route: Route, path: str, known: dict[str, Any]) -> dict[str, Any]:
+    """What one route does."""
+    name = route.endpoint.__name__
+    about = known["handlers"].get(name, {})
+    summary = SUMMARY.match(route.endpoint.__doc__ or "")
+    in_path = [
+        {"name": part, "in": "path", "required": True, "schema": {"type": "string"}}
+        for part in re.findall(r"{(\w+)}", path)
+    ]
+    found: dict[str, Any] = {
+        "operationId": name,
+        "summary": first_large(" ".join((summary[1] if summary else "").split())),
+        "parameters": [*in_path, *about.get("parameters", [])],
+        "responses": {
+            about.get("status", "200"): {"description": "the answer", "content": about.get("gives", {})},
+            **{
+                status: {"description": ERRORS[status], "content": known["error"]} for status in about.get("errors", [])
+            },
+        },
+    }
+    if "takes" in about:
+        found["requestBody"] = {"content": about["takes"]}
+    return found
+
+
+def first_large(sentence: str) -> str:
+    """A sentence that begins with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,196 @@
+"""The addresses that read: lines and pages, of whoever sends them."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from drethtr.base.config import named
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.documents.beside import numbered
+from drethtr.documents.document import Document, Provenance, Sheet
+from drethtr.documents.formats import FORMATS, Format
+from drethtr.documents.identifiers import Identifiers
+from drethtr.images.line import Line, is_line_shaped, page_for_line
+from drethtr.images.page import PageSource, is_pdf, open_pages
+from drethtr.layout.finder import Finder
+from drethtr.pages.provenance import provenance_of, way_of
+from drethtr.pages.source import Original
+from drethtr.pages.transcribe import transcribe
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.server.desk import Desk
+from drethtr.server.uploads import Upload, parameters_of, uploads_of
+
+MOST_REQUESTS = 64
+"""How many requests with an image may be in progress; `GET /` is always answered."""
+
+MOST_PAGES = 20
+"""Pages of one request; `drethtr transcribe` reads longer books."""
+
+
+class Written(NamedTuple):
+    """An answer: bytes and what they are."""
+
+    content: bytes
+    media: str
+
+
+class Service:
+    """The handlers for one recognizer; `finder` chooses what finds the lines of a page."""
+
+    def __init__(
+        self, recognizer: Recognizer, finder: Callable[[Original], Finder], executor: Executor | None = None
+    ) -> None:
+        self.recognizer = recognizer
+        self.finder = finder
+        self.desk = Desk(recognizer, executor)
+        self.answering = 0
+
+    def use(self, recognizer: Recognizer) -> None:
+        """Read with another recognizer from now on."""
+        self.recognizer = self.desk.recognizer = recognizer
+
+    @property
+    def provenance(self) -> Provenance:
+        """Who reads, at this moment."""
+        return provenance_of(self.recognizer)
+
+    @contextmanager
+    def admitted(self) -> Iterator[None]:
+        """Count a request while it is answered.
+
+        Raises:
+            HTTPException: if there are too many.
+        """
+        if self.answering >= MOST_REQUESTS:
+            raise HTTPException(503, f"{MOST_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
+        self.answering += 1
+        try:
+            yield
+        finally:
+            self.answering -= 1
+
+    async def health(self, request: Request) -> Response:
+        """`GET /health`: whether the server answers."""
+        return JSONResponse({"status": "ok"})
+
+    async def about(self, request: Request) -> Response:
+        """`GET /`: the model, and how many lines are waiting. With a folder, it is `GET /about`."""
+        way = way_of(self.recognizer)
+        return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
+
+    async def read_line_image(self, request: Request) -> Response:
+        """`POST /line`: the reading of a line image, as `drethtr transcribe --format json` writes it.
+
+        Of a form with several files, it is a list, in their order.
+        """
+        parameters_of(request)
+        with self.admitted():
+            lines = await self.lines_of(request)
+            readings = await asyncio.gather(*map(self.desk.read, lines))
+        made_by = self.provenance.to_json()
+        answers = [{**reading.to_json(), "made_by": made_by} for reading in readings]
+        return JSONResponse(answers if len(answers) > 1 else answers[0])
+
+    async def lines_of(self, request: Request) -> list[Line]:
+        """The lines in a request; their encoded bytes are not kept while they wait."""
+        return [await asyncio.to_thread(self.open_line, upload) for upload in await uploads_of(request)]
+
+    def open_line(self, upload: Upload) -> Line:
+        """The line in a file.
+
+        Raises:
+            DataError: if it is none, or cannot be read.
+        """
+        if upload.content.startswith(b"%PDF"):
+            raise DataError("a PDF is not an image of a line; POST it to /page", upload.name or None)
+        line = self.recognizer.open_line(upload.content)
+        height, width = line.shape
+        if not is_line_shaped(width, height):
+            raise page_for_line(upload.name or "the image", "POST it to /page")
+        return line
+
+    async def read_page_image(self, request: Request) -> Response:
+        """`POST /page?format=alto&name=letter.jpg`: the document of an image or PDF, or of a form of several; as json.
+
+        Several pages are one document where the format holds several, a list in json, else a zip.
+        """
+        asked = parameters_of(request, "format", "name")
+        format = named("format", asked.get("format", "json"), FORMATS)
+        with self.admitted(), TemporaryDirectory() as folder:  # the uploads wait in files instead of memory
+            paths = await self.put_all(request, Path(folder), asked.get("name", ""))
+            read = partial(self.document_of, paths, format)
+            document = await self.desk.alone(read, given_up=request.is_disconnected)
+        return Response(status_code=400) if document is None else Response(document.content, media_type=document.media)
+
+    async def put_all(self, request: Request, folder: Path, name: str) -> list[Path]:
+        """Write what a request uploads to files; each has a folder of its own, as names may be equal."""
+        paths = []
+        for number, upload in enumerate(await uploads_of(request, name)):
+            own = folder / str(number)
+            own.mkdir()
+            paths.append(await asyncio.to_thread(put, upload.content, own, Path(upload.name).name or "page"))
+        return paths
+
+    def document_of(self, paths: Sequence[Path], format: Format) -> Written:
+        """Read files and write them in a format.
+
+        Raises:
+            DataError: if one cannot be read, or all have too many pages.
+        """
+        try:
+            originals = [Original(source) for path in paths for source in open_pages(path, MOST_PAGES)]
+            if len(originals) > MOST_PAGES:
+                raise DataError(f"the files have more than {MOST_PAGES:,} pages; send them in several requests")
+            sheets = tuple(self.sheet_of(original) for original in originals)
+            pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
+            document = Document(sheets, self.provenance, pdf)
+            return written(document, format, [original.source for original in originals])
+        except DataError as error:
+            if error.source is None:
+                raise
+            raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
+
+    def sheet_of(self, original: Original) -> Sheet:
+        """A page, read now, with its scan."""
+        page = transcribe(original, self.recognizer, self.finder(original))
+        return Sheet(page, original.scan(), original.source.number)
+
+
+def written(document: Document, format: Format, sources: Sequence[PageSource]) -> Written:
+    """A document in a format: as it is, or of several pages as a list or an archive if the format holds one page."""
+    if format.together or len(sources) == 1:
+        return Written(format.write(document), format.media)
+    contents = [format.write(part) for part in document.apart()]
+    if format is FORMATS["json"]:
+        return Written(b"[" + b",".join(contents) + b"]", format.media)
+    archive, names = BytesIO(), Identifiers()
+    with ZipFile(archive, "w", ZIP_DEFLATED) as file:
+        for source, content in zip(sources, contents, strict=True):
+            stem = source.path.stem if source.pages == 1 else numbered(source.path.stem, source.number)
+            file.writestr(f"{names.claim(stem)}{format.ending}", content)
+    return Written(archive.getvalue(), "application/zip")
+
+
+def put(content: bytes, folder: Path, name: str) -> Path:
+    """Write a new file of this name.
+
+    Raises:
+        ConfigError: if no file can have the name.
+    """
+    path = folder / name
+    try:
+        path.write_bytes(content)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{name!r} cannot be the name of a file: {error}") from error
+    return path

@@ -1,0 +1,153 @@
+"""What requests carry: parameters, uploaded images, JSON; all of it bounded in size and time."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from python_multipart import parse_form
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import File
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from drethtr.base.config import hint
+from drethtr.base.errors import ConfigError
+
+MOST_BYTES = 64 << 20
+"""The largest image or PDF."""
+
+MOST_FILES = 64
+"""Files of one form."""
+
+MOST_JSON = 1 << 20
+"""The largest JSON."""
+
+MOST_SECONDS = 60.0
+"""How long an upload may take."""
+
+
+def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
+    """The parameters of a request.
+
+    Raises:
+        ConfigError: for one that is unknown.
+    """
+    for name in request.query_params:
+        if name not in known:
+            takes = f"known: {', '.join(known)}" if known else "it has none"
+            raise ConfigError(f"{request.url.path} has no parameter {name!r}{hint(name, known)}; {takes}")
+    return request.query_params
+
+
+class Upload(NamedTuple):
+    """A file that a client has sent; a name has no folders."""
+
+    name: str
+    content: bytes
+
+
+async def uploads_of(request: Request, name: str = "") -> list[Upload]:
+    """The files that a request uploads: its bytes, or those of a form, as `curl --form file=@page.jpg` sends it.
+
+    Args:
+        name: The name of a file that is sent alone.
+
+    Raises:
+        HTTPException: if there are none or too many, if they are too large or come too slowly, or the form is damaged.
+    """
+    content = await received(request, "image", MOST_BYTES)
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        found = await asyncio.to_thread(files_of_form, request.headers["content-type"], content)
+    else:
+        found = [Upload(name, content)]
+    if not found or not all(upload.content for upload in found):
+        raise HTTPException(
+            400,
+            "the request has no image; send its bytes, as curl --data-binary @line.png does, or files, as curl "
+            "--form file=@line.png does",
+        )
+    return found
+
+
+def files_of_form(content_type: str, content: bytes) -> list[Upload]:
+    """The files of a form, in order; other fields are left out.
+
+    Raises:
+        HTTPException: if there are too many, or the form is damaged.
+    """
+    found: list[Upload] = []
+
+    def add(file: File) -> None:
+        if len(found) >= MOST_FILES:
+            raise HTTPException(413, f"a form may have at most {MOST_FILES} files")
+        file.file_object.seek(0)
+        name = (file.file_name or b"").decode("utf-8", "replace").replace("\\", "/")
+        found.append(Upload(name.rpartition("/")[2], file.file_object.read()))
+
+    length = {"Content-Type": content_type.encode("latin-1"), "Content-Length": str(len(content)).encode()}
+    try:
+        parse_form(length, BytesIO(content), lambda field: None, add)
+    except (FormParserError, ValueError) as error:
+        raise HTTPException(400, f"the form is damaged: {error}") from error
+    return found
+
+
+async def json_of(request: Request) -> dict[str, Any]:
+    """The JSON object that a request brings; {} if it brings nothing.
+
+    Raises:
+        HTTPException: if it is too large, comes too slowly, or is no JSON object.
+    """
+    content = await received(request, "request", MOST_JSON)
+    if not content:
+        return {}
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, f"the request is not valid JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise HTTPException(400, 'the request must be a JSON object, as {"text": "…"}')
+    return found
+
+
+async def received(request: Request, what: str, most: int) -> bytes:
+    """The body of a request.
+
+    Raises:
+        HTTPException: if it has more bytes than `most`, or comes too slowly.
+    """
+    pieces, size = [], 0
+    refuse_bytes(announced(request), what, most)
+    try:
+        async with asyncio.timeout(MOST_SECONDS):
+            async for piece in request.stream():
+                pieces.append(piece)
+                size += len(piece)
+                refuse_bytes(size, what, most)
+    except TimeoutError as error:
+        told = f"the {what} did not arrive within {MOST_SECONDS:g} seconds; try again, or send a smaller one"
+        raise HTTPException(408, told, {"Connection": "close"}) from error
+    return b"".join(pieces)
+
+
+def announced(request: Request) -> int:
+    """The length that a request announces; 0 if it announces none.
+
+    Raises:
+        HTTPException: if it is not a number.
+    """
+    length = request.headers.get("content-length", "0")
+    if not (length.isascii() and length.isdecimal()):
+        raise HTTPException(400, f"Content-Length is {length[:60]!r}; it must be the number of bytes of the image")
+    return int(length[:20])  # Python refuses to convert thousands of digits
+
+
+def refuse_bytes(size: int, what: str, most: int) -> None:
+    """Refuse more bytes than may be sent."""
+    if size > most:
+        article = "an" if what == "image" else "a"
+        raise HTTPException(413, f"{article} {what} may have at most {most >> 20} MiB")

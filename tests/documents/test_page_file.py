@@ -1,0 +1,187 @@
+"""Lines of PAGE and ALTO files are changed one by one; all other bytes stay."""
+
+from dataclasses import replace
+
+import pytest
+from edited_folders import put_page
+
+from drethtr.base.errors import DataError
+from drethtr.documents.document import Provenance
+from drethtr.documents.page import Review, TextLine, Transcription
+from drethtr.documents.page_file import SIGNATURE, PageFile
+from drethtr.documents.read import parse_page
+from drethtr.documents.update import update
+
+FORMATS = ("page", "alto")
+
+NEW = TextLine("new", ((10, 10), (90, 10), (90, 40), (10, 40)), ((10, 30), (90, 30)), Transcription("new text"))
+
+
+@pytest.fixture(params=FORMATS)
+def file(request, tmp_path):
+    return PageFile.parse(put_page(tmp_path, "a", request.param).read_bytes(), "a")
+
+
+def ids(file):
+    return [line.id for line in file.page.lines]
+
+
+def reviewed(line, text, review):
+    return replace(line, transcription=Transcription(text, review=review))
+
+
+def outside(file, line_id):
+    """The file without a line and without signatures."""
+    element = file.element(line_id)
+    rest = file.markup.utf8[: element.start] + file.markup.utf8[element.end :]
+    return b"".join(row for row in rest.splitlines() if SIGNATURE.encode() not in row and b"confirmed" not in row)
+
+
+@pytest.mark.parametrize("review", [*Review, None])
+def test_a_text_and_its_review_are_read_as_written_and_nothing_else_changes(file, review):
+    line = reviewed(file.line("l1"), 'a & "b" <c>', review)
+    changed = file.with_line(line)
+    found = changed.line("l1").transcription
+    assert (found.text, found.review) == ('a & "b" <c>', review)
+    assert [other for other in changed.page.lines if other.id != "l1"] == [
+        other for other in file.page.lines if other.id != "l1"
+    ]
+    tags = b"<Tags>" in changed.data and b"<Tags>" not in file.data
+    assert tags or outside(changed, "l1") == outside(file, "l1")
+
+
+def test_a_confirmation_leaves_words_and_confidences_and_can_be_taken_back(file):
+    line = file.line("l2")
+    confirmed = file.with_line(replace(line, transcription=replace(line.transcription, review=Review.CONFIRMED)))
+    found = confirmed.line("l2")
+    assert found.transcription.review is Review.CONFIRMED and found.words == line.words
+    assert confirmed.with_line(line).line("l2") == line
+
+
+def test_an_empty_text_can_be_confirmed(file):
+    assert file.with_line(reviewed(file.line("l0"), "", Review.CONFIRMED)).line("l0").transcription == Transcription(
+        "", review=Review.CONFIRMED
+    )
+
+
+def test_the_revision_of_a_line_changes_with_it_alone(file):
+    changed = file.with_line(reviewed(file.line("l1"), "b", Review.CORRECTED))
+    assert {line for line in ids(file) if changed.revision_of(line) != file.revision_of(line)} == {"l1"}
+    assert changed.revision != file.revision
+
+
+def test_a_place_is_changed_without_the_text(file):
+    before = file.line("l1")
+    after = replace(before, baseline=((5, 50), (60, 55)), polygon=((5, 30), (60, 35), (60, 60), (5, 60)))
+    assert file.with_line(after).line("l1") == after
+
+
+@pytest.mark.parametrize(("after", "place"), [(None, 0), ("l0", 1), ("l3", 4)])
+def test_a_new_line_stands_where_it_was_put(file, after, place):
+    changed = file.with_new_line(NEW, after)
+    assert ids(changed) == [*["l0", "l1", "l2", "l3"][:place], "new", *["l0", "l1", "l2", "l3"][place:]]
+    found = changed.line("new")
+    assert (found.text, found.baseline, found.polygon) == (NEW.text, NEW.baseline, NEW.polygon)
+
+
+def test_a_line_can_be_removed_and_every_one(file):
+    for line in ids(file):
+        file = file.without_line(line)
+        assert line not in ids(file)
+    assert ids(file.with_new_line(NEW, None)) == ["new"]
+
+
+@pytest.mark.parametrize("line", ["l0", "l2", "l3"])
+@pytest.mark.parametrize("after", [None, "l0", "l1", "l3"])
+def test_a_moved_line_is_the_same_elsewhere(file, line, after):
+    order = [other for other in ids(file) if other != line]
+    order.insert(0 if after is None or after == line else order.index(after) + 1, line)
+    changed = file.with_line_moved(line, after)
+    assert ids(changed) == (order if after != line else ids(file))
+    assert changed.line(line) == file.line(line)
+
+
+def test_a_line_moves_to_the_region_of_its_neighbor(tmp_path):
+    data = (
+        put_page(tmp_path, "a")
+        .read_bytes()
+        .replace(
+            b"</TextRegion>",
+            b'</TextRegion><TextRegion id="r2"><Coords points="0,0 9,0 9,9"/>'
+            b'<TextLine id="x"><Coords points="0,0 9,0 9,9"/></TextLine></TextRegion>',
+        )
+    )
+    file = PageFile.parse(data, "a").with_line_moved("l0", "x")
+    assert [[line.id for line in region.lines] for region in file.page.regions] == [["l1", "l2", "l3"], ["x", "l0"]]
+
+
+def test_a_page_without_regions_gets_one(tmp_path):
+    namespace = b"http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"
+    page = b'<Page imageFilename="a" imageWidth="100" imageHeight="50"/>'
+    empty = b'<PcGts xmlns="' + namespace + b'">' + page + b"</PcGts>"
+    file = PageFile.parse(empty, "a").with_new_line(NEW, None)
+    assert file.line("new").text == "new text" and file.page.regions[0].polygon
+
+
+def test_coordinates_are_those_of_the_image_and_units_those_of_the_file(tmp_path):
+    path = put_page(tmp_path, "a", "alto")
+    data = path.read_bytes().replace(b">pixel<", b">mm10<")
+    with_image = PageFile.parse(data, "a", (path.with_name("a.png"), 1400, 680))
+    line = with_image.line("l1")
+    assert with_image.page.width == 1400
+    again = with_image.with_line(replace(line, baseline=((100, 200), (500, 200))))
+    assert again.line("l1").baseline == ((100, 200), (500, 200)) and b'BASELINE="50,100 250,100"' in again.data
+
+
+def test_elements_of_other_programs_survive(tmp_path):
+    data = put_page(tmp_path, "a").read_bytes()
+    odd = data.replace(b'<TextLine id="l1" ', b'<TextLine odd="1 > 0" id="l1" ').replace(
+        b"<Baseline", b"<Odd a='b'/><Baseline"
+    )
+    changed = PageFile.parse(odd, "a").with_line(reviewed(PageFile.parse(odd, "a").line("l1"), "x", Review.CONFIRMED))
+    assert b'odd="1 > 0"' in changed.data and changed.data.count(b"<Odd a='b'/>") == 4
+
+
+def test_entries_of_other_programs_in_custom_survive(tmp_path):
+    given = b'id="l1" custom="readingOrder {index:1;}'
+    data = put_page(tmp_path, "a").read_bytes().replace(given, given + b" structure {type:heading;}")
+    file = PageFile.parse(data, "a")
+    once = file.with_line(reviewed(file.line("l1"), "x", Review.CORRECTED))
+    twice = once.with_line(reviewed(once.line("l1"), "y", Review.CONFIRMED))
+    assert b'custom="readingOrder {index:1;} structure {type:heading;} drethtr {review:confirmed;}"' in twice.data
+
+
+def test_the_text_of_a_region_follows_its_lines_unless_it_was_another(tmp_path):
+    data = put_page(tmp_path, "a").read_bytes()
+    lines = PageFile.parse(data, "a").page.lines
+    whole = "\n".join(line.text for line in lines).encode()
+    text = b"</TextLine><TextEquiv><Unicode>%s</Unicode></TextEquiv></TextRegion>"
+    for before, after in ((whole, b"a &amp; b\nyour letter of the fourth"), (b"a summary", b"a summary")):
+        start, _, end = data.rpartition(b"</TextLine>")
+        file = PageFile.parse(start + text % before + end.replace(b"</TextRegion>", b"", 1), "a")
+        changed = file.with_line(reviewed(file.line("l0"), "a & b", Review.CORRECTED))
+        assert b"<Unicode>%s" % after in changed.data
+        if before == whole:
+            assert b"<Unicode>" + whole[len(lines[0].text) + 1 :] + b"</Unicode>" in file.without_line("l0").data
+
+
+def test_an_update_replaces_no_text_of_a_person(file):
+    mine = file.with_line(reviewed(file.line("l1"), "mine", Review.CORRECTED))
+    other = mine.page.with_lines(lambda line: replace(line, transcription=Transcription("theirs", 0.5)))
+    texts = parse_page(update(mine.data, other, Provenance.now("m"), replace=True), "a", lambda _: None)[2].page.text
+    assert texts == "theirs\nmine\ntheirs\ntheirs\n"
+
+
+def test_the_file_is_signed_once(file):
+    once = file.with_line(reviewed(file.line("l1"), "x", Review.CORRECTED))
+    twice = once.with_line(reviewed(once.line("l2"), "y", Review.CORRECTED))
+    assert twice.data.count(SIGNATURE.encode()) == 1
+
+
+def test_what_is_not_there_cannot_be_changed(file):
+    with pytest.raises(DataError, match="contains no line 'gone'"):
+        file.with_line(replace(NEW, id="gone"))
+    with pytest.raises(DataError, match="contains no line 'gone'"):
+        file.without_line("gone")
+    with pytest.raises(DataError, match="contains no line 'gone'"):
+        file.with_new_line(NEW, "gone")

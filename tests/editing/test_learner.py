@@ -1,0 +1,81 @@
+"""Learning from confirmed lines, in another process, and what becomes of it."""
+
+from threading import Event
+
+import pytest
+from edited_folders import put_page
+
+from drethtr import Recognizer
+from drethtr.documents.page import Review
+from drethtr.editing import Session, Workspace
+from drethtr.editing.changes import LineEdit
+from drethtr.editing.jobs import State
+from drethtr.editing.learner import MODEL, Learner, adopted_in
+from drethtr.layout.projection import Projection
+
+PAGES = 7
+
+
+@pytest.fixture
+def opened(tmp_path, tiny_path):
+    for number in range(PAGES + 1):
+        put_page(tmp_path / "scans", f"p{number}", ink=10 * number)  # the same image is learned from once
+    with (
+        Workspace.open(tmp_path / "scans") as workspace,
+        Session(workspace, Recognizer.load(tiny_path), lambda original: Projection(), tiny_path) as session,
+    ):
+        for row in workspace.pages()[:PAGES]:
+            for line in workspace.page(row["id"])["lines"]:
+                edit = LineEdit(status=Review.CONFIRMED)
+                workspace.edit_line(row["id"], line["id"], line["revision"], edit)
+        session.learner.samples = 32
+        yield session
+
+
+def ended(session, job):
+    done = Event()
+    session.workspace.listen(lambda event: done.set() if event[0] == "job" and job.state.ended else None)
+    assert job.state.ended or done.wait(200)
+    return job
+
+
+def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opened, monkeypatch):
+    train = Learner.train
+    lines = []
+
+    def noted(self, job, found, *arguments, **options):
+        lines.append(found)
+        train(self, job, found, *arguments, **options)
+
+    monkeypatch.setattr(Learner, "train", noted)
+    job = ended(opened, opened.learner.learn())
+    assert job.state is State.DONE, job.error
+    [found] = lines
+    assert len(found.held_out) == job.result["held_out"] == 6 and len(found.train) == job.result["learned_from"] == 22
+    assert {one[:2] for one in found.held_out}.isdisjoint(one[:2] for one in found.train)
+    assert job.result["difference"] == pytest.approx(job.result["cer_after"] - job.result["cer_before"], abs=2e-4)
+
+    before = opened.reader.model
+    reading = opened.learner.adopt(job)
+    assert job.result["adopted"] and job.result["file"] == MODEL and ended(opened, reading).state is State.DONE
+    assert adopted_in(opened.workspace.folder) == opened.workspace.folder / MODEL
+    assert Recognizer.load(opened.workspace.folder / MODEL).model.identity == opened.reader.model != before
+    statuses = [
+        line["status"] for row in opened.workspace.pages() for line in opened.workspace.page(row["id"])["lines"]
+    ]
+    assert statuses == ["confirmed"] * 4 * PAGES + ["read"] * 4
+    again = opened.learner.gather(job)
+    assert {one[:2] for one in again.held_out}.isdisjoint(one[:2] for one in found.train)
+
+
+def test_learning_that_is_cancelled_leaves_nothing(opened):
+    job = opened.learner.learn()
+    job.cancelled.set()
+    assert ended(opened, job).state is State.CANCELLED
+    assert not list((opened.workspace.folder / ".drethtr").rglob("*.safetensors")) and opened.learner.adopted is None
+
+
+def test_learning_that_fails_says_why(opened):
+    opened.learner.model = opened.workspace.folder / "gone.safetensors"
+    job = ended(opened, opened.learner.learn())
+    assert job.state is State.FAILED and "drethtr finetune failed" in job.error and "gone.safetensors" in job.error

@@ -1,0 +1,67 @@
+"""Which pages a folder has, and which file holds the text of each."""
+
+import pytest
+from edited_folders import foreign, put_page, scan
+from PIL import Image
+
+from drethtr.editing.leaves import leaves_of
+
+
+def described(folder):
+    return {leaf.name: leaf.truth.relative_to(folder).as_posix() for leaf in leaves_of(folder)}
+
+
+def test_scans_in_subfolders_in_the_order_of_numbers(tmp_path):
+    for name in ("p10", "p9"):
+        put_page(tmp_path / "b", name)
+    scan().image.save(tmp_path / "a.jpg")
+    (tmp_path / ".hidden").mkdir()
+    scan().image.save(tmp_path / ".hidden" / "c.jpg")
+    assert list(described(tmp_path).items()) == [
+        ("a.jpg", "a.page.xml"),
+        ("b/p9.png", "b/p9.page.xml"),
+        ("b/p10.png", "b/p10.page.xml"),
+    ]
+
+
+def test_files_of_people_before_ours_and_page_before_alto(tmp_path):
+    put_page(tmp_path, "a", "page")
+    foreign(put_page(tmp_path, "a", "alto"))
+    assert described(tmp_path) == {"a.png": "a.alto.xml"}
+    foreign(put_page(tmp_path, "a", "page"))
+    assert described(tmp_path) == {"a.png": "a.page.xml"}
+
+
+def test_an_export_of_transkribus(tmp_path):
+    path = foreign(put_page(tmp_path, "0001"))
+    (tmp_path / "page").mkdir()
+    path.rename(tmp_path / "page" / "0001.xml")
+    (tmp_path / "mets.xml").write_text("<mets/>")
+    assert described(tmp_path) == {"0001.png": "page/0001.xml"}
+
+
+def test_each_page_of_a_book_has_its_file(tmp_path):
+    image = Image.new("L", (300, 400), 255)
+    image.save(tmp_path / "book.tif", save_all=True, append_images=[image])
+    assert described(tmp_path) == {"book.tif page 1": "book_0001.page.xml", "book.tif page 2": "book_0002.page.xml"}
+
+
+def test_scans_of_one_name_have_files_of_their_own(tmp_path):
+    for ending in ("jpg", "png"):
+        scan().image.save(tmp_path / f"a.{ending}")
+    assert described(tmp_path) == {"a.jpg": "a.jpg.page.xml", "a.png": "a.png.page.xml"}
+
+
+def test_a_missing_or_damaged_scan_is_a_page_with_an_error(tmp_path):
+    put_page(tmp_path, "a")
+    (tmp_path / "a.png").unlink()
+    (tmp_path / "b.pdf").write_bytes(b"no PDF")
+    errors = {leaf.name: leaf.error for leaf in leaves_of(tmp_path)}
+    assert "is missing" in errors["a.page.xml"] and "not a PDF" in errors["b.pdf"]
+
+
+@pytest.mark.parametrize("name", ["a b.png", "ä.png", "a#b.png"])
+def test_ids_tell_nothing_and_stay(tmp_path, name):
+    scan().image.save(tmp_path / name)
+    [first], [second] = leaves_of(tmp_path), leaves_of(tmp_path)
+    assert first.id == second.id and first.id.isalnum()

@@ -1,0 +1,160 @@
+"""Reading in the background, and what it leaves alone. The model is too small to read anything right."""
+
+from threading import Event
+
+import pytest
+from edited_folders import put_page, scan
+
+from drethtr import Recognizer
+from drethtr.documents.page import Review
+from drethtr.editing import Session, Workspace
+from drethtr.editing.changes import LineEdit
+from drethtr.editing.jobs import State
+from drethtr.editing.turns import Turns
+from drethtr.layout.projection import Projection
+
+
+@pytest.fixture
+def opened(tmp_path, tiny_path):
+    put_page(tmp_path / "scans", "a")
+    scan(2).image.save(tmp_path / "scans" / "b.png")
+    with (
+        Workspace.open(tmp_path / "scans") as workspace,
+        Session(workspace, Recognizer.load(tiny_path), lambda original: Projection()) as session,
+    ):
+        yield session
+
+
+def ended(session, job):
+    done = Event()
+    session.workspace.listen(lambda event: done.set() if event[0] == "job" and job.state.ended else None)
+    assert job.state.ended or done.wait(60)
+    return job
+
+
+def page_named(session, name):
+    [row] = [row for row in session.workspace.pages() if row["name"] == name]
+    return session.workspace.page(row["id"])
+
+
+def texts(session, name="a.png"):
+    return [(line["text"], line["status"]) for line in page_named(session, name)["lines"]]
+
+
+def test_pages_without_a_file_are_read_and_others_are_not(opened):
+    before = texts(opened)
+    job = ended(opened, opened.reader.read_pages())
+    assert (job.state, job.done, job.total) == (State.DONE, 1, 1)
+    page = page_named(opened, "b.png")
+    assert page["status"] == "read" and len(page["lines"]) == 2 and texts(opened) == before
+    assert (opened.workspace.folder / "b.page.xml").exists()
+
+
+def test_what_a_person_has_touched_is_never_read_again(opened):
+    page = page_named(opened, "a.png")
+    first, second, *others = page["lines"]
+    for line, change in ((first, LineEdit(text="mine")), (second, LineEdit(status=Review.CONFIRMED))):
+        opened.workspace.edit_line(page["id"], line["id"], line["revision"], change)
+    assert ended(opened, opened.reader.read_pages([page["id"]], again=True)).state is State.DONE
+    found = texts(opened)
+    assert found[:2] == [("mine", "corrected"), (second["text"], "confirmed")]
+    assert all(status == "read" for _, status in found[2:])
+    assert [text for text, _ in found[2:]] != [line["text"] for line in others]
+
+
+def test_a_text_that_is_typed_while_the_line_is_read_stays(opened, monkeypatch):
+    page = page_named(opened, "a.png")
+    line = page["lines"][0]
+    read = opened.reader.readings
+
+    def slowly(*arguments):
+        found = read(*arguments)
+        opened.workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="typed meanwhile"))
+        return found
+
+    monkeypatch.setattr(opened.reader, "readings", slowly)
+    ended(opened, opened.reader.read_pages([page["id"]], again=True))
+    assert texts(opened)[0] == ("typed meanwhile", "corrected")
+
+
+def test_a_drawn_line_is_read_at_once(opened):
+    page = page_named(opened, "a.png")
+    line = page["lines"][0]
+    moved = tuple((x, y - 2) for x, y in line["baseline"])
+    opened.workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(baseline=moved))
+    opened.reader.read_soon(page["id"], [line["id"]]).result(60)
+    assert texts(opened)[0][1] == "read"
+
+
+def test_back_to_the_machines(opened):
+    page = page_named(opened, "a.png")
+    line = page["lines"][0]
+    mine = opened.workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="mine"))
+    read = opened.reader.read_again(page["id"], line["id"], mine["revision"])
+    assert read["status"] == "read" and read["text"] != "mine"
+    newest, *_ = opened.workspace.history(page["id"], line["id"])
+    assert (newest["action"], newest["old"], newest["who"]) == ("read", "mine", None) and newest["model"]
+
+
+def test_other_texts_are_offered_without_the_present_one(opened):
+    page = page_named(opened, "a.png")
+    found = opened.reader.other_texts(page["id"], page["lines"][0]["id"])
+    assert found and len(found) <= 9 and all(other["text"] != page["lines"][0]["text"] for other in found)
+
+
+def test_a_cancelled_job_keeps_what_it_has_read(opened):
+    job = opened.jobs.new("read", 1)
+    job.cancelled.set()
+    opened.reader.turns.later(lambda: opened.reader.work(job, list(opened.workspace.leaves), again=True)).result(60)
+    assert job.state is State.CANCELLED and len(texts(opened)) == 4
+
+
+def test_a_page_that_cannot_be_read_does_not_stop_the_others(opened):
+    (opened.workspace.folder / "b.png").write_bytes(b"no image")
+    pages = [page_named(opened, name)["id"] for name in ("b.png", "a.png")]
+    job = ended(opened, opened.reader.read_pages(pages, again=True))
+    assert job.state is State.DONE and job.message.startswith("1 pages read; b.png")
+
+
+def test_new_scans_are_taken_in(opened):
+    told = []
+    opened.workspace.listen(lambda event: told.append(event[0]))
+    scan(1).image.save(opened.workspace.folder / "c.png")
+    (opened.workspace.folder / "b.png").unlink()
+    opened.watcher.search()
+    assert [row["name"] for row in opened.workspace.pages()] == ["a.png", "c.png"] and "pages" in told
+
+
+@pytest.mark.parametrize("name", ["book.tif", "book.pdf"])
+def test_each_page_of_a_book_is_read_into_its_file(opened, name):
+    image = scan(2).image.convert("RGB")
+    image.save(opened.workspace.folder / name, save_all=True, append_images=[scan(3).image.convert("RGB")])
+    opened.watcher.search()
+    ended(opened, opened.jobs.newest_first()[0])
+    assert [len(texts(opened, f"{name} page {number}")) for number in (1, 2)] == [2, 3]
+    opened.watcher.search()
+    assert page_named(opened, f"{name} page 2")["status"] == "read"
+    assert opened.workspace.strip(page_named(opened, f"{name} page 1")["id"], "r1l2").startswith(b"\xff\xd8")
+
+
+def test_learning_says_what_it_lacks(opened):
+    assert "confirm 25 more" in opened.learner.why_not
+
+
+def test_urgent_work_passes_patient_work():
+    turns, done, begun, go_on = Turns(), [], Event(), Event()
+
+    def patient():
+        begun.set()
+        go_on.wait()
+        done.append("first half")
+        turns.give_way()
+        done.append("second half")
+
+    first, second = turns.later(patient), turns.later(lambda: done.append("later"))
+    begun.wait()
+    turns.submit(done.append, "urgent")
+    go_on.set()
+    first.result(10), second.result(10)
+    turns.shutdown()
+    assert done == ["first half", "urgent", "second half", "later"]

@@ -1,0 +1,200 @@
+"""A folder that is worked in: what is saved, what is refused, what other programs may do meanwhile."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from edited_folders import foreign, put_page
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import Review
+from drethtr.documents.read import read_page
+from drethtr.editing.changes import LineEdit
+from drethtr.editing.journal import FOLDER
+from drethtr.editing.workspace import Missing, Stale, Workspace
+
+FORMATS = ("page", "alto")
+
+
+@pytest.fixture(params=FORMATS)
+def file(request, tmp_path):
+    return put_page(tmp_path / "scans", "a", request.param)
+
+
+@pytest.fixture
+def folder(file):
+    with Workspace.open(file.parent) as folder:
+        yield folder
+
+
+def only_page(folder):
+    [row] = folder.pages()
+    return folder.page(row["id"])
+
+
+def edit(folder, number=1, **values):
+    page = only_page(folder)
+    line = page["lines"][number]
+    return folder.edit_line(page["id"], line["id"], line["revision"], LineEdit(**values), "ada")
+
+
+def test_a_saved_text_is_in_the_file_with_the_places_of_its_words(folder, file):
+    before = only_page(folder)["lines"][1]
+    line = edit(folder, text="your letters of the fourth")
+    assert (line["text"], line["status"]) == ("your letters of the fourth", "corrected")
+    assert [word["box"] for word in line["words"]] == [word["box"] for word in before["words"]]
+    assert [word["confidence"] is None for word in line["words"]] == [False, True, False, False, False]
+    [_, found, *_] = read_page(file).lines
+    assert found.text == line["text"] and found.transcription.review is Review.CORRECTED
+    assert edit(folder, status=Review.CONFIRMED)["status"] == "confirmed"
+
+
+def test_the_same_text_changes_nothing(folder, file):
+    before = file.read_bytes()
+    assert edit(folder, text=" your letter of the fourth\t")["status"] == "read" and file.read_bytes() == before
+
+
+def test_a_stale_change_is_refused_with_the_line_as_it_is_now(folder, file):
+    page = only_page(folder)
+    line = page["lines"][1]
+    edit(folder, text="the other window")
+    saved = file.read_bytes()
+    with pytest.raises(Stale) as refused:
+        folder.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="this window"))
+    assert refused.value.now["text"] == "the other window" and file.read_bytes() == saved
+    other = page["lines"][2]
+    assert folder.edit_line(page["id"], other["id"], other["revision"], LineEdit(text="mine"))["text"] == "mine"
+
+
+def test_what_another_program_writes_is_seen_built_upon_and_noted(folder, file):
+    edit(folder, text="mine")
+    page = only_page(folder)
+    told = []
+    folder.listen(told.append)
+    folder.notice_changes()
+    file.write_bytes(
+        file.read_bytes().replace(b"and thank you for the news", b"theirs").replace(b"mine", b"also theirs")
+    )
+    folder.notice_changes()
+    assert told == [("page", {"page": page["id"], "why": "outside"})]
+    with pytest.raises(Stale):
+        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="lost?"))
+    edit(folder, text="mine again")
+    assert b"also theirs" not in file.read_bytes()
+    history = [(change["action"], change["old"], change["new"]) for change in folder.history(page["id"], "l1")]
+    assert history[:2] == [("text", "also theirs", "mine again"), ("outside", "mine", "also theirs")]
+
+
+def test_a_line_that_another_program_removed_is_refused(folder, file):
+    page = only_page(folder)
+    file.write_bytes(file.read_bytes().replace(b'"l1"', b'"other"'))
+    with pytest.raises(Stale, match="removed") as refused:
+        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="x"))
+    assert refused.value.now is None
+
+
+def test_a_damaged_file_is_told_and_left_alone(folder, file):
+    page = only_page(folder)
+    file.write_bytes(b"<PcGts")
+    assert "not well-formed" in only_page(folder)["error"]
+    assert "not well-formed" in folder.pages()[0]["error"]
+    with pytest.raises(DataError, match="not well-formed"):
+        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="x"))
+    assert file.read_bytes() == b"<PcGts"
+
+
+def test_texts_and_reviews_are_not_in_the_hidden_folder(folder, file):
+    edit(folder, text="saved")
+    edit(folder, number=2, status=Review.CONFIRMED)
+    folder.close()
+    shutil.rmtree(file.parent / FOLDER)
+    with Workspace.open(file.parent) as again:
+        lines = only_page(again)["lines"]
+    assert [(line["text"], line["status"]) for line in lines[1:3]] == [
+        ("saved", "corrected"),
+        ("and thank you for the news", "confirmed"),
+    ]
+
+
+def test_a_damaged_history_is_put_aside(folder, file):
+    edit(folder, text="saved")
+    folder.close()
+    (file.parent / FOLDER / "edit.sqlite").write_bytes(b"no database" * 1000)
+    with Workspace.open(file.parent) as again:
+        assert only_page(again)["lines"][1]["text"] == "saved"
+    assert (file.parent / FOLDER / "edit.damaged").exists()
+
+
+def test_the_history_outlives_the_program(folder, file):
+    edit(folder, text="saved")
+    folder.close()
+    with Workspace.open(file.parent) as again:
+        [change] = again.history(only_page(again)["id"], "l1")
+    assert (change["who"], change["action"], change["old"], change["new"]) == (
+        "ada",
+        "text",
+        "your letter of the fourth",
+        "saved",
+    )
+
+
+def test_one_process_at_a_time(folder, file):
+    """A lock that ends with the process that holds it, however that ends."""
+    code = f"from drethtr.editing import Workspace; Workspace.open({str(file.parent)!r})"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "is open in another drethtr edit" in other.stderr
+    folder.close()
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_full_disk_changes_nothing(folder, file, monkeypatch):
+    page, before = only_page(folder), file.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(DataError, match="No space left on device; nothing was changed"):
+        folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="x"))
+    assert (
+        file.read_bytes() == before and [path.name for path in file.parent.iterdir() if "unfinished" in path.name] == []
+    )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(("confidence", "status"), [(0.9, "read"), (None, "corrected")])
+def test_a_text_without_confidence_of_another_program_counts_as_a_persons(tmp_path, format, confidence, status):
+    foreign(put_page(tmp_path, "a", format, confidence))
+    with Workspace.open(tmp_path) as folder:
+        assert {line["status"] for line in only_page(folder)["lines"]} == {status}
+
+
+def test_the_overview_counts_and_remembers(tmp_path):
+    put_page(tmp_path, "a", confidence=0.4)
+    with Workspace.open(tmp_path) as folder:
+        [row] = folder.pages()
+        edit(folder, status=Review.CONFIRMED)
+        [after] = folder.pages()
+    assert (row["status"], row["lines"], row["doubtful"]) == ("read", 4, 1.0)
+    assert (after["status"], after["confirmed"]) == ("corrected", 1)
+    assert row["gain"] == pytest.approx(0.6 * 102, abs=2) and after["gain"] < row["gain"]
+    with Workspace.open(tmp_path) as folder:
+        assert folder.pages() == [after]
+
+
+def test_unknown_pages_and_lines_are_missing(folder):
+    with pytest.raises(Missing):
+        folder.page("nothing")
+    with pytest.raises(Missing):
+        folder.line(only_page(folder)["id"], "nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("gone", "no such folder"), ("file", "give the folder"), ("empty", "no images")]
+)
+def test_what_cannot_be_opened_is_explained(tmp_path, name, error):
+    (tmp_path / "file").touch()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=error):
+        Workspace.open(tmp_path / name)

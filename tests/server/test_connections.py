@@ -1,0 +1,86 @@
+"""Real connections: those that are too slow are closed, and those that wait for events hear of them."""
+
+import json
+import socket
+from contextlib import contextmanager
+from threading import Thread
+from time import sleep
+from urllib.request import Request, urlopen
+
+import pytest
+import uvicorn
+from edited_folders import put_page
+
+from drethtr import Recognizer
+from drethtr.editing import Session, Workspace
+from drethtr.layout.projection import Projection
+from drethtr.server import connections
+from drethtr.server.app import make_app
+from drethtr.server.connections import Punctual
+
+
+@contextmanager
+def served(app):
+    """The port of a server of an application."""
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="error", http=Punctual, ws="none", timeout_graceful_shutdown=1)
+    )
+    thread = Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        sleep(0.01)
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def port(tiny_path, tmp_path):
+    put_page(tmp_path, "a")
+    recognizer, finder = Recognizer.load(tiny_path), lambda original: Projection()
+    with (
+        Workspace.open(tmp_path) as workspace,
+        Session(workspace, recognizer, finder) as session,
+        served(make_app(recognizer, finder, session=session)) as port,
+    ):
+        yield port
+
+
+HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.mark.parametrize("begin", [b"", b"GET / HTTP/1.1\r\nHost: loc", HEAD, HEAD + b"GET /hea"])
+def test_who_sends_no_head_in_time_is_not_waited_for(port, monkeypatch, begin):
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client, client.makefile("rb") as answer:
+        client.sendall(begin)
+        content = answer.read()  # until the server hangs up
+    assert content.count(b"HTTP/1.1 200") == begin.count(HEAD)
+
+
+def test_a_slow_body_and_a_slow_answer_are_waited_for(port, monkeypatch):
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client, client.makefile("rb") as answer:
+        client.sendall(b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nConnection: close\r\n\r\n")
+        sleep(0.6)
+        client.sendall(b"none")
+        assert answer.read().startswith(b"HTTP/1.1 422")
+
+
+def test_a_change_is_told_to_those_who_wait_for_events(port):
+    here = f"http://127.0.0.1:{port}/api"
+    with urlopen(f"{here}/events", timeout=30) as events:
+        assert events.readline() == b": hello\n"
+        with urlopen(f"{here}/pages") as answer:
+            [page] = json.loads(answer.read())
+        with urlopen(f"{here}/pages/{page['id']}/lines/l0") as answer:
+            line = json.loads(answer.read())
+        headers = {"Content-Type": "application/json", "If-Match": line["revision"]}
+        urlopen(Request(f"{here}/pages/{page['id']}/lines/l0", b'{"text": "x"}', headers, method="PUT")).close()
+        told = [events.readline() for _ in range(3)]
+    assert told[1] == b"event: page\n" and json.loads(told[2].removeprefix(b"data: ")) == {
+        "page": page["id"],
+        "why": "edit",
+    }

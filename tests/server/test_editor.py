@@ -1,0 +1,219 @@
+"""A folder over HTTP: the real application on a real folder."""
+
+import json
+import re
+from io import BytesIO
+from zipfile import ZipFile
+
+import jsonschema
+import pytest
+from edited_folders import put_page
+from starlette.testclient import TestClient
+
+from drethtr import Recognizer
+from drethtr.documents.formats import FORMATS
+from drethtr.editing import Session, Workspace
+from drethtr.layout.projection import Projection
+from drethtr.server.app import make_app
+from drethtr.server.openapi import SCHEMAS
+
+
+@pytest.fixture
+def client(tmp_path, tiny_path):
+    put_page(tmp_path / "scans", "a")
+    put_page(tmp_path / "scans" / "sub", "b", "alto", confidence=0.3)
+    recognizer, finder = Recognizer.load(tiny_path), lambda original: Projection()
+    with (
+        Workspace.open(tmp_path / "scans") as workspace,
+        Session(workspace, recognizer, finder) as session,
+        TestClient(make_app(recognizer, finder, session=session), "http://localhost") as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def page(client):
+    return client.get("/api/pages").json()[0]["id"]
+
+
+@pytest.fixture
+def line(client, page):
+    return client.get(f"/api/pages/{page}").json()["lines"][1]
+
+
+def address(page, line):
+    return f"/api/pages/{page}/lines/{line['id']}"
+
+
+def test_the_overview_and_a_page(client, page):
+    first, second = client.get("/api/pages").json()
+    assert (first["name"], second["name"]) == ("a.png", "sub/b.png") and second["doubtful"] == 1.0
+    found = client.get(f"/api/pages/{page}").json()
+    assert (found["width"], found["height"], found["previous"], found["next"]) == (700, 340, None, second["id"])
+    assert [line["id"] for line in found["lines"]] == ["l0", "l1", "l2", "l3"]
+
+
+def test_a_line_is_changed_once(client, page, line):
+    sent = {"text": "new", "status": "confirmed"}
+    first = client.put(address(page, line), json=sent, headers={"If-Match": f'"{line["revision"]}"'})
+    assert first.status_code == 200 and first.json()["text"] == "new" and first.json()["status"] == "confirmed"
+    assert first.headers["ETag"] == f'"{first.json()["revision"]}"'
+    second = client.put(address(page, line), json={"text": "late"}, headers={"If-Match": f'"{line["revision"]}"'})
+    assert second.status_code == 409 and second.json()["line"] == first.json()
+    assert client.put(address(page, line), json=sent).status_code == 428
+    assert client.get(address(page, line)).json() == first.json()
+    assert [change["new"] for change in client.get(f"{address(page, line)}/history").json()] == ["new"]
+
+
+def test_lines_are_drawn_split_joined_moved_and_removed(client, page, line):
+    def post(action, one, body):
+        path = f"{address(page, one)}/{action}" if one else f"/api/pages/{page}/lines"
+        answer = client.post(path, json=body, headers={"If-Match": one["revision"]} if one else {})
+        assert answer.status_code == 200, answer.text
+        found = answer.json()
+        return found, [one for one in found["lines"] if one["id"] in found["changed"]]
+
+    (x, y), (right, _) = line["baseline"]
+    _, [first, second] = post("split", line, {"x": (x + right) / 2, "y": y})
+    first, second = (client.get(address(page, one)).json() for one in (first, second))
+    while "unread" in (first["status"], second["status"]):  # they are read at once
+        first, second = (client.get(address(page, one)).json() for one in (first, second))
+    _, [joined] = post("merge", first, {"with": second["id"], "revision": second["revision"]})
+    while joined["status"] == "unread":
+        joined = client.get(address(page, joined)).json()
+    found, [_] = post("move", joined, {"after": None})
+    assert [one["id"] for one in found["lines"]] == ["l1", "l0", "l2", "l3"]
+    moved = found["lines"][0]
+    gone = client.delete(address(page, moved), headers={"If-Match": moved["revision"]}).json()
+    assert [one["id"] for one in gone["lines"]] == ["l0", "l2", "l3"]
+    found, [drawn] = post("", None, {"baseline": line["baseline"]})
+    assert found["lines"][1] == drawn and drawn["polygon"]
+
+
+def test_pictures(client, page, line):
+    for name in (f"/api/pages/{page}/thumbnail.jpg", f"/api/pages/{page}/image.jpg?width=300", line["strip"]):
+        answer = client.get(name)
+        assert answer.status_code == 200 and answer.content.startswith(b"\xff\xd8")
+    thumbnail = client.get(f"/api/pages/{page}/thumbnail.jpg")
+    again = client.get(f"/api/pages/{page}/thumbnail.jpg", headers={"If-None-Match": thumbnail.headers["ETag"]})
+    assert again.status_code == 304 and "immutable" in client.get(line["strip"]).headers["Cache-Control"]
+
+
+def test_search_ignores_case_accents_and_the_long_s(client, page, line):
+    client.put(address(page, line), json={"text": "Waſſer fließt, Café"}, headers={"If-Match": line["revision"]})
+    for query in ("wasser", "CAFE waſſer", "fliesst"):
+        found = client.get("/api/search", params={"q": query}).json()
+        assert found["total"] == 1 and found["hits"][0]["line"] == line["id"]
+    assert client.get("/api/search", params={"q": "fliesst"}).json()["hits"][0]["ranges"] == [[7, 13]]
+    assert client.get("/api/search", params={"q": "town dear"}).json() == {"total": 0, "hits": []}
+    assert client.get("/api/search", params={"q": "dear", "limit": 1}).json()["total"] == 2
+    assert set("ſßé") == set(client.get("/api/characters").json()["used"])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_export(client, page, format):
+    one = client.get(f"/api/pages/{page}/export?format={format}")
+    assert one.status_code == 200 and one.headers["Content-Disposition"].endswith(f"a{FORMATS[format].ending}")
+    every = client.get(f"/api/export?format={format}")
+    if FORMATS[format].together:
+        assert every.headers["Content-Type"].startswith(FORMATS[format].media)
+    else:
+        names = ZipFile(BytesIO(every.content)).namelist()
+        assert names == [f"a{FORMATS[format].ending}", f"sub/b{FORMATS[format].ending}"]
+
+
+def test_an_exported_file_says_what_a_person_has_done(client, page, line):
+    client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
+    assert b"review:confirmed" in client.get(f"/api/pages/{page}/export?format=page").content
+    assert b'CS="true"' in client.get(f"/api/pages/{page}/export?format=alto").content
+    regions = client.get(f"/api/pages/{page}/export?format=json").json()["regions"]
+    assert [one["review"] for one in regions[0]["lines"]] == [None, "confirmed", None, None]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "error"),
+    [
+        ("GET", "/api/pages/nothing", None, 404, "no such page"),
+        ("GET", "/api/pages/PAGE/lines/nothing", None, 404, "has no line 'nothing'"),
+        ("GET", "/api/pages/PAGE/image.jpg?width=0", None, 400, "width must be"),
+        ("GET", "/api/pages/PAGE/export?format=altoo", None, 400, "did you mean 'alto'?"),
+        ("GET", "/api/search?limit=x", None, 400, "limit must be"),
+        ("GET", "/api/jobs/7", None, 404, "no such job"),
+        ("GET", "/api/nothing", None, 404, "/openapi.json describes"),
+        ("GET", "/static/../app.py", None, 404, ""),
+        ("GET", "/static/%2e%2e/workspace.py", None, 404, ""),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"text": 1}, 400, "text must be a text"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"text": "x" * 10_001}, 400, "at most 10,000"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"status": "read"}, 400, "status must be corrected or confirmed"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"baseline": [[1, 2]]}, 400, "baseline must be 2 to"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"baseline": [[1, 2], [3, "x"]]}, 400, "baseline must be 2 to"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"baseline": [[1, 2], [3, -1]]}, 400, "baseline must be 2 to"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"txet": "x"}, 400, "unknown value 'txet'"),
+        ("PUT", "/api/pages/PAGE/lines/l1", [], 400, "must be a JSON object"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"text": "x"}, 409, "changed meanwhile"),
+        ("POST", "/api/pages/PAGE/lines", {}, 400, "needs a baseline"),
+        ("POST", "/api/pages/PAGE/lines/l1/split", {"x": 1}, 400, "split at a point"),
+        ("POST", "/api/pages/PAGE/lines/l1/merge", {"with": "l2"}, 400, "name the other line"),
+        ("POST", "/api/read", {"pages": ["nothing"]}, 404, "no such page"),
+        ("POST", "/api/learn", {}, 422, "confirm 25 more"),
+    ],
+)
+def test_what_cannot_be_done_is_explained(client, page, method, path, body, status, error):
+    answer = client.request(method, path.replace("PAGE", page), json=body, headers={"If-Match": "stale"})
+    assert answer.status_code == status and error in answer.json()["error"]
+
+
+def test_a_request_that_is_too_large_or_no_json_is_refused(client, page, line):
+    headers = {"If-Match": line["revision"], "Content-Type": "application/json"}
+    assert client.put(address(page, line), content=b"x" * (2 << 20), headers=headers).status_code == 413
+    assert client.put(address(page, line), content=b"{", headers=headers).status_code == 400
+    assert client.put(address(page, line), content=b"[" * 100_000, headers=headers).status_code == 400
+    plain = {**headers, "Content-Type": "text/plain"}
+    assert client.put(address(page, line), content=b'{"text": "x"}', headers=plain).status_code == 415
+
+
+def test_answers_are_as_described(client, page, line):
+    client.put(address(page, line), json={"text": "x"}, headers={"If-Match": line["revision"]})
+    description = client.get("/openapi.json").json()
+    asked = {
+        "/api/pages/{page}/lines/{line}/alternatives",
+        "/api/status",
+        "/api/pages",
+        "/api/search",
+        "/api/characters",
+    }
+    asked |= {
+        "/api/pages/{page}",
+        "/api/jobs",
+        "/api/pages/{page}/lines/{line}/history",
+        "/api/pages/{page}/lines/{line}",
+    }
+    client.post(f"/api/pages/{page}/read")
+    for path in asked:
+        [schema] = [
+            content["schema"] for content in description["paths"][path]["get"]["responses"]["200"]["content"].values()
+        ]
+        answer = client.get(path.format(page=page, line=line["id"]), params={"q": "dear"} if "search" in path else {})
+        everything = {**schema, "components": description["components"]}
+        jsonschema.Draft202012Validator(everything).validate(answer.json())
+
+
+def test_every_address_is_described_and_nothing_else(client):
+    described = json.loads(SCHEMAS.read_text(encoding="utf-8"))["handlers"]
+    paths = client.get("/openapi.json").json()["paths"]
+    operations = [operation for methods in paths.values() for operation in methods.values()]
+    names = [operation["operationId"] for operation in operations]
+    assert sorted(names) == sorted(described) and all(operation["summary"] for operation in operations)
+    assert all(set(re.findall(r"{(\w+)}", path)) <= {"page", "line", "job"} for path in paths)
+
+
+def test_metrics_count_addresses_and_not_pages(client, page):
+    client.get(f"/api/pages/{page}")
+    shown = client.get("/metrics").text
+    assert 'drethtr_requests_total{method="GET",path="/api/pages/{page}",status="200"} 1' in shown and page not in shown
+
+
+def test_images_are_read_beside_the_folder(client):
+    assert client.get("/about").json()["precision"] == "float32" and client.get("/health").json() == {"status": "ok"}
+    scan = client.get(f"/api/pages/{client.get('/api/pages').json()[0]['id']}/image.jpg").content
+    assert client.post("/page?format=txt", content=scan).status_code == 200

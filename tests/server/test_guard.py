@@ -1,0 +1,95 @@
+"""Who is answered, and who is not."""
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from drethtr.server.guard import Guard, Rules
+
+TOKEN = "a-secret"
+
+
+def client(host="127.0.0.1", token=None, address="http://localhost", **rules):
+    async def answer(request):
+        return PlainTextResponse("answered")
+
+    routes = [Route("/health", answer), Route("/{path:path}", answer, methods=["GET", "POST", "PUT", "DELETE"])]
+    middleware = [Middleware(Guard, rules=Rules.of(host, token=token, **rules))]
+    return TestClient(Starlette(routes=routes, middleware=middleware), address, follow_redirects=False)
+
+
+@pytest.mark.parametrize(
+    ("listens", "host", "answered"),
+    [
+        ("127.0.0.1", "localhost:8010", True),
+        ("127.0.0.1", "127.0.0.1:8010", True),
+        ("127.0.0.1", "[::1]:8010", True),
+        ("127.0.0.1", "LOCALHOST.", True),
+        ("127.0.0.1", "evil.example", False),
+        ("127.0.0.1", "evil.example:8010", False),
+        ("127.0.0.1", "localhost.evil.example", False),
+        ("127.0.0.1", "192.168.1.7", False),
+        ("127.0.0.1", "", False),
+        ("0.0.0.0", "192.168.1.7:8010", True),
+        ("0.0.0.0", "evil.example", False),
+        ("0.0.0.0", "archive.example", True),
+        ("192.168.1.7", "192.168.1.7", True),
+    ],
+)
+def test_only_under_its_own_names(listens, host, answered):
+    asked = client(listens, hosts=frozenset({"archive.example"})).get("/", headers={"Host": host})
+    assert (asked.status_code == 200) is answered
+
+
+@pytest.mark.parametrize(
+    ("headers", "taken"),
+    [
+        ({}, True),
+        ({"Sec-Fetch-Site": "same-origin"}, True),
+        ({"Sec-Fetch-Site": "none"}, True),
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+        ({"Origin": "http://localhost"}, True),
+        ({"Origin": "http://localhost:9000"}, False),
+        ({"Origin": "https://evil.example"}, False),
+        ({"Origin": "null"}, False),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"}, False),
+    ],
+)
+def test_changes_come_from_own_pages_or_from_programs(headers, taken):
+    for method in ("POST", "PUT", "DELETE"):
+        assert (client().request(method, "/x", headers=headers).status_code == 200) is taken
+    reads = taken or "Sec-Fetch-Site" not in headers  # its answers cannot be read by the page, and change nothing
+    assert (client().get("/x", headers=headers).status_code == 200) is reads
+    assert client().get("/x", headers={**headers, "Sec-Fetch-Mode": "navigate"}).status_code == 200
+    assert (
+        client().post("/x", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}).status_code == 403
+    )
+
+
+def test_browsers_are_told_what_they_may_do():
+    for answer in (client().get("/"), client().get("/", headers={"Host": "evil.example"})):
+        assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_token_opens_the_door_once_and_for_all():
+    with client("0.0.0.0", TOKEN) as browser:
+        assert browser.get("/p/1").status_code == 401 and browser.get("/health").status_code == 200
+        assert browser.get("/p/1?token=wrong").status_code == 401
+        opened = browser.get(f"/p/1?x=a%20b&token={TOKEN}")
+        assert (opened.status_code, opened.headers["Location"]) == (303, "/p/1?x=a+b")
+        assert "HttpOnly" in opened.headers["Set-Cookie"] and "SameSite=strict" in opened.headers["Set-Cookie"]
+        assert browser.get("/p/1").status_code == 200
+    program = client("0.0.0.0", TOKEN)
+    assert program.get("/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+    assert program.get("/", headers={"Authorization": "Bearer"}).status_code == 401
+    assert program.post(f"/?token={TOKEN}").status_code == 401
+
+
+def test_a_token_does_not_lead_elsewhere():
+    opened = client("0.0.0.0", TOKEN).get(f"http://localhost//evil.example/?token={TOKEN}")
+    assert opened.headers["Location"] == "/evil.example/"
