@@ -22,7 +22,8 @@ from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.identifiers import Identifiers
 from drethtr.images.line import Line, is_line_shaped, page_for_line
-from drethtr.images.page import PageSource, is_pdf, open_pages
+from drethtr.images.page import PageSource, open_pages
+from drethtr.images.page_file import is_pdf
 from drethtr.layout.finder import Finder
 from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original
