@@ -26,7 +26,9 @@ def client(tmp_path, tiny_path):
     with (
         Workspace.open(tmp_path / "scans") as workspace,
         Session(workspace, recognizer, finder) as session,
-        TestClient(make_app(recognizer, finder, session=session), "http://localhost") as client,
+        TestClient(
+            make_app(recognizer, finder, session=session, index=tmp_path / "archive.sqlite"), "http://localhost"
+        ) as client,
     ):
         yield client
 
