@@ -13,7 +13,6 @@ from drethtr.pages import transcribe_page
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pictures.contact_sheet import contact_sheet
 from drethtr.pictures.explained_line import explained_line
-from drethtr.pictures.explained_page import explained_page
 from drethtr.pictures.explanation import draw, explain
 from drethtr.pictures.hits import draw_hits
 from drethtr.pictures.reliability import reliability_chart
@@ -47,8 +46,6 @@ line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer
 [reading] = recognizer.read([line])
 explained_line(line, reading).save(IMAGES / "reading.png")
 draw(explain(recognizer, line)).save(IMAGES / "explanation.png")
-with Image.open(PAGE) as scan:
-    explained_page(scan, transcribe_page(PAGE, recognizer)).quantize(128).save(IMAGES / "page.png", optimize=True)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")
 with TemporaryDirectory() as folder:
@@ -56,8 +53,8 @@ with TemporaryDirectory() as folder:
     with open_builder(path, Recognizer.load(posteriors=True), segmentation_named("auto")) as builder:
         builder.read(*open_originals(PAGE))
     with open_index(path) as index:
-        draw_hits(index.search("the", least=0.5)).save(IMAGES / "hits.png")
+        draw_hits(index.search("the", least=0.5)[:4]).quantize(64).save(IMAGES / "hits.png", optimize=True)
 [given] = open_given([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
 proof = prove_text(given, recognizer, segmentation_named("auto"))
 strips = page_strips(proof.lines, proof.pages)
-contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)]).save(IMAGES / "check.png")
+contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)]).quantize(64).save(IMAGES / "check.png", optimize=True)
