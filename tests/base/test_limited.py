@@ -9,7 +9,7 @@ import pytest
 
 from drethtr.base import limited as module
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.limited import limited
+from drethtr.base.limited import children, limited, prepare
 
 
 @pytest.mark.parametrize("value", [None, 1.5, "\udc80", [1, {"a": []}], "x" * 100_000])
@@ -22,6 +22,13 @@ def test_values_and_bytes_come_back(value):
 def test_one_process_answers_many_calls():
     assert limited("a file", limited_calls.process_id) == limited("a file", limited_calls.process_id)
     assert limited("a file", limited_calls.process_id)[0] != os.getpid()
+
+
+def test_a_prepared_process_answers_the_next_call():
+    children.end()
+    prepare("limited_calls")
+    [child] = children.idle
+    assert limited("a file", limited_calls.process_id)[0] == child.process.pid
 
 
 def test_what_takes_too_long_is_refused_and_the_next_call_answered():
@@ -111,7 +118,7 @@ def test_a_forked_process_starts_its_own(tmp_path):
 def test_no_process_is_left_behind():
     code = """
 import os, sys, limited_calls
-from drethtr.base.limited import limited
+from drethtr.base.limited import children, limited, prepare
 sys.stdout.write(str(limited("", limited_calls.process_id)[0]))
 sys.stdout.flush()
 """

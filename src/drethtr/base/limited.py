@@ -55,10 +55,10 @@ WATCH = 0.05
 
 
 class Child:
-    """A process that answers one call after the other."""
+    """A process that answers one call after the other; it imports `modules` before the first."""
 
-    def __init__(self) -> None:
-        begin = f"import sys; sys.path[:] = {sys.path!r}; from drethtr.base.limited import serve; serve()"
+    def __init__(self, *modules: str) -> None:
+        begin = f"import sys; sys.path[:] = {sys.path!r}; from drethtr.base.limited import serve; serve(*{modules!r})"
         command = [sys.executable, "-c", begin]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # each takes address space
         try:
@@ -171,6 +171,11 @@ def limited(name: str, function: Callable[..., Answer], *args: Any, seconds: flo
     return children.call(name, SECONDS if seconds is None else seconds, function, args)
 
 
+def prepare(*modules: str) -> None:
+    """Start a child that imports these modules, while this process goes on until its first call."""
+    children.idle.append(Child(*modules))
+
+
 def reason_of(code: int, seconds: float) -> str:
     """Why a child ended, in words."""
     if code in OUT_OF_TIME:
@@ -196,14 +201,16 @@ def received(pipe: BufferedIOBase, length: int) -> bytearray:
     return content
 
 
-def serve() -> None:
-    """The main loop of a child: it answers until its parent closes the pipe or ends."""
+def serve(*modules: str) -> None:
+    """The main loop of a child, after it has imported `modules`: it answers until its parent closes the pipe or ends."""
     with suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
     answers = os.fdopen(os.dup(1), "wb")
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)  # what a library prints is no answer
     limit_memory()
+    for module in modules:
+        importlib.import_module(module)
     with suppress(EOFError, BrokenPipeError):
         while True:
             seconds, module, name, args = pickle.load(sys.stdin.buffer)

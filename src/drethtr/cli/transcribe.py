@@ -8,6 +8,7 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
+from drethtr.base.limited import prepare
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -78,6 +79,7 @@ def transcribe(
     Repeat the command to resume: results that exist are kept. A file that cannot be read is named and skipped, and the
     exit code is 1; it is 2 if nothing could be read.
     """
+    prepare("drethtr.images.line_file", "drethtr.images.page_file")  # meanwhile this process gets ready itself
     from drethtr.documents.formats import LINE_FORMATS
     from drethtr.pages.inputs import find_inputs
     from drethtr.pages.job import open_job
