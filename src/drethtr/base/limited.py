@@ -202,7 +202,7 @@ def received(pipe: BufferedIOBase, length: int) -> bytearray:
 
 
 def serve(*modules: str) -> None:
-    """The main loop of a child, after it has imported `modules`: it answers until its parent closes the pipe or ends."""
+    """The main loop of a child: import `modules`, then answer until the parent closes the pipe or ends."""
     with suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
     answers = os.fdopen(os.dup(1), "wb")
