@@ -19,6 +19,7 @@ from drethtr.base.native import native
 from drethtr.language.learn import learn
 from drethtr.language.ngrams import STEP, NGrams, dtypes
 from drethtr.language.voice import SILENT, Voice
+from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.search.ctc_paths import CompiledSums, Paths
 from drethtr.recognition.search.ctc_search import (
     prefix_search,
@@ -26,6 +27,10 @@ from drethtr.recognition.search.ctc_search import (
     viterbi,
     viterbi_in_python,
 )
+from drethtr.search.automaton import automaton_of
+from drethtr.search.packed import VALUES, PackedLines
+from drethtr.search.pattern import pattern_of
+from drethtr.search.spelling import Spelling
 from drethtr.text.tokenizer import BOS, EOS, Characters
 
 compiled = pytest.mark.skipif(native is None, reason="not compiled")
@@ -275,3 +280,35 @@ def test_numbers_of_the_compiled_module_are_those_of_ngrams():
     arrays["children"][0], arrays["losses"][1], arrays["tokens"][1] = 1, 7, EOS
     ngrams = NGrams.of_arrays(8, 1, arrays)
     assert ngrams.log_probability([]) == -7 * STEP and ngrams.log_probability([5]) == -(7 + 255) * STEP
+
+
+@compiled
+def test_a_page_that_is_none_is_refused():
+    """Whatever the sizes, places and classes are, nothing outside the arrays is read."""
+    lines = PackedLines.of([Posteriors.certain("a cab", [0.0, 9.0, 18.0, 27.0, 36.0], 4.0)] * 2)
+    automaton = automaton_of(pattern_of("cab", Spelling()), Spelling())
+    arrays = [lines.sizes, lines.gaps, lines.counts, lines.tokens, lines.levels]
+    tables = [automaton.classes_of(lines.texts), automaton.classes, automaton.breaks, VALUES]
+    rest = [automaton.needed, automaton.kinds_of(lines.texts), automaton.found, automaton.dead, 1e-10]
+    good = [*arrays, *tables, *rest, np.empty((2, 2))]
+    native.word_on_lines(*good)
+    assert good[-1].tolist() == [[1, 0], [1, 0]]
+    wrong = {
+        0: lines.sizes + np.uint16(1),
+        1: lines.gaps[1:],
+        2: lines.counts + np.uint8(1),
+        3: lines.tokens + np.uint8(200),
+        4: lines.levels[1:],
+        5: b"\xff" * len(lines.texts),
+        6: automaton.classes + np.uint16(500),
+        7: automaton.breaks + np.uint16(500),
+        8: VALUES[1:],
+        9: b"x" * 101,
+        10: b"",
+        11: 500,
+        12: -1,
+        14: np.empty((1, 2)),
+    }
+    for place, value in wrong.items():
+        with pytest.raises(ValueError, match="one page and one automaton"):
+            native.word_on_lines(*good[:place], value, *good[place + 1 :])
