@@ -44,9 +44,9 @@ def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
     Raises:
         DataError: if a file is missing or of no known kind, or pages and texts do not go together.
     """
-    pages, texts = [], []
-    for path in files_among(inputs):
-        (texts if is_text(path, inputs) else pages).append(path)
+    files = files_among(inputs)
+    texts = [path for path in files if is_text(path)]
+    pages = [path for path in files if path not in texts]
     scans = {page_stem(path) for path in pages if path.suffix.lower() not in BOTH}
     texts += [path for path in pages if path.suffix.lower() in BOTH and page_stem(path) in scans]
     pages = [path for path in pages if path not in texts]
@@ -86,7 +86,7 @@ def files_among(inputs: Sequence[str]) -> list[Path]:
     return files
 
 
-def is_text(path: Path, inputs: Sequence[str]) -> bool:
+def is_text(path: Path) -> bool:
     """Whether a file holds a text and describes no page.
 
     Raises:

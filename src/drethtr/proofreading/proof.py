@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
@@ -42,7 +43,7 @@ class ProofWord(NamedTuple):
 class ProofLine:
     """A line of a page or a table.
 
-    page   name of the page; of a table, as far as it is known
+    page   file name of the scan, with its number if it has several; of a table as far as it is known
     line   id of the line; in a table the number of the row, from 0; None of what stands on no line
     """
 
@@ -112,7 +113,7 @@ def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer:
     for number, (line, text, strip) in enumerate(zip(read.lines, texts, strips, strict=True)):
         check = checks[number] if number in checks else unreadable(text)
         words = (ProofWord(word, outline(word, strip, read)) for word in check.words)
-        lines.append(ProofLine(read.image, line.id, check, tuple(words)))
+        lines.append(ProofLine(Path(original.source.name).name, line.id, check, tuple(words)))
     proofs = {line.line: line for line in lines}
     page = read.with_lines(lambda line: replace(line, transcription=transcription_of(proofs[line.id])))
     return PageProof(original, page, tuple(lines))

@@ -11,7 +11,7 @@ after them.
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,7 +233,7 @@ class Text(NamedTuple):
         return int((ended + behind + broken * self.inside).argmin())
 
 
-def running_least(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], Places]:
+def running_least(values: NDArray[Any]) -> tuple[NDArray[Any], Places]:
     """The least of the values up to each place, and where it is."""
     least = np.minimum.accumulate(values)
     return least, np.maximum.accumulate(np.where(values == least, np.arange(len(values)), 0))

@@ -209,7 +209,7 @@ class PieceReader:
     def scale(self, piece: PreparedPiece) -> float:
         """Pixels of the line between one image token and the next."""
         width = piece.piece.right - piece.piece.left
-        return width / piece.prepared.shape[1] * self.network.dimensions.columns_per_token
+        return float(width / piece.prepared.shape[1] * self.network.dimensions.columns_per_token)
 
     def characters(
         self, decoded: Decoded, edges: Sequence[tuple[float, float]], evidence: Sequence[Evidence] = ()

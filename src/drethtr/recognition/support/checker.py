@@ -79,7 +79,7 @@ def gather_all(
             raise overflow(reader.model) from error
         return [
             [next(known) if line.holds(text) else None for text in some]
-            for line, some, known in zip(lines, texts, map(iter, found), strict=True)
+            for line, some, known in zip(lines, texts, (iter(one) for one in found), strict=True)
         ]
 
     return reader.in_groups(pieces, work)

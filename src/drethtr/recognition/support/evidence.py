@@ -170,7 +170,7 @@ def weigh(line: SeenLine, case: Case, opinions: Sequence[Floats]) -> TextEvidenc
     likely = [(ctc(text), likelihood(text, said)) for text, said in zip(case.texts, opinions, strict=True)]
     rivals = [tuple(map(signed_log, np.subtract(other, likely[0]))) for other in likely]
     aligned, leads = align(line.rows, given.tokens, PAD), leads_of(given.tokens, opinions[0])
-    certainty = np.clip(aligned.token_log_probabilities, WORST, None)
+    certainty = np.maximum(aligned.token_log_probabilities, WORST)
     sure_words, sure_gaps = line.read.surest(pairing)
     legible = float(log_odds(np.mean(line.read.confidences or (0.5,), keepdims=True))[0])
     words, gaps, gap_edges = [], [], []
