@@ -1,7 +1,7 @@
 """Search over the texts of a folder, as far as case, accents and the long s do not matter."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from drethtr.base.errors import DataError
@@ -30,8 +30,10 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     return {"total": total, "hits": hits}
 
 
-def folded(text: str) -> tuple[str, list[int]]:
+def folded(text: str) -> tuple[str, Sequence[int]]:
     """A text in small letters without accents, and for each of its characters the place it comes from."""
+    if text.isascii():
+        return text.lower(), range(len(text))
     plain, places = [], []
     for place, character in enumerate(text):
         bare = unicodedata.normalize("NFKD", character).translate(SAME).casefold()
@@ -42,7 +44,7 @@ def folded(text: str) -> tuple[str, list[int]]:
     return "".join(plain), places
 
 
-def ranges_of(word: str, plain: str, places: list[int]) -> Iterator[tuple[int, int]]:
+def ranges_of(word: str, plain: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Where a word stands in the text that a folded one was made of."""
     start = plain.find(word)
     while start >= 0:
