@@ -1,0 +1,68 @@
+// The server's API. Every call returns the parsed answer or throws a `Refused` or, with no server, an `Unreachable`.
+
+export class Refused extends Error {
+  constructor(status, answer) {
+    super(answer.error ?? `The server answered with status ${status}.`);
+    this.status = status;
+    this.answer = answer;
+  }
+}
+
+export class Unreachable extends Error {
+  constructor() {
+    super("The server does not answer. Is drethtr edit still running?");
+  }
+}
+
+async function ask(method, path, { body, revision, keepalive } = {}) {
+  const headers = {};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
+  let response;
+  try {
+    response = await fetch(path, { method, headers, keepalive, body: body === undefined ? undefined : JSON.stringify(body) });
+  } catch {
+    throw new Unreachable();
+  }
+  const answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : {};
+  if (!response.ok) throw new Refused(response.status, answer);
+  return answer;
+}
+
+const pagePath = (page) => `/api/pages/${encodeURIComponent(page)}`;
+const linePath = (page, line) => `${pagePath(page)}/lines/${encodeURIComponent(line)}`;
+
+export const status = () => ask("GET", "/api/status");
+export const pages = () => ask("GET", "/api/pages");
+export const page = (id) => ask("GET", pagePath(id));
+export const characters = () => ask("GET", "/api/characters");
+export const search = (words) => ask("GET", `/api/search?limit=200&q=${encodeURIComponent(words)}`);
+
+export const putLine = (page, line, revision, body, options) =>
+  ask("PUT", linePath(page, line), { body, revision, ...options });
+export const alternatives = (page, line) => ask("GET", `${linePath(page, line)}/alternatives`);
+export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
+export const readLine = (page, line, revision) => ask("POST", `${linePath(page, line)}/read`, { revision });
+
+export const addLine = (page, body) => ask("POST", `${pagePath(page)}/lines`, { body });
+export const deleteLine = (page, line, revision) => ask("DELETE", linePath(page, line), { revision });
+export const splitLine = (page, line, revision, body) =>
+  ask("POST", `${linePath(page, line)}/split`, { revision, body });
+export const mergeLine = (page, line, revision, body) =>
+  ask("POST", `${linePath(page, line)}/merge`, { revision, body });
+export const moveLine = (page, line, revision, body) => ask("POST", `${linePath(page, line)}/move`, { revision, body });
+
+export const readPage = (page) => ask("POST", `${pagePath(page)}/read`);
+export const learn = () => ask("POST", "/api/learn", { body: {} });
+export const adopt = (job) => ask("POST", `/api/jobs/${encodeURIComponent(job)}/adopt`);
+export const endJob = (job) => ask("DELETE", `/api/jobs/${encodeURIComponent(job)}`);
+
+export const thumbnail = (page) => `${pagePath(page)}/thumbnail.jpg`;
+export const image = (page) => `${pagePath(page)}/image.jpg`;
+
+export function exportPath(format, pages) {
+  const query = new URLSearchParams({ format });
+  if (pages?.length === 1) return `${pagePath(pages[0])}/export?${query}`;
+  if (pages) query.set("pages", pages.join(","));
+  return `/api/export?${query}`;
+}

@@ -1,0 +1,44 @@
+// Text that the server does not have yet, kept in this browser until it does: a crash of either loses nothing.
+
+const PREFIX = "drethtr.draft.";
+
+export class Drafts {
+  // `folder` tells apart folders that are edited at the same address.
+  constructor(folder, page, storage = localStorage) {
+    this.prefix = `${PREFIX}${JSON.stringify([folder, page]).slice(1, -1)}.`;
+    this.storage = storage;
+  }
+
+  // `revision` is that of the line the text was made from.
+  keep(line, text, revision) {
+    try {
+      this.storage.setItem(this.prefix + line, JSON.stringify({ text, revision }));
+    } catch {
+      // The storage is full or forbidden; the text is still saved to the server after a pause.
+    }
+  }
+
+  drop(line) {
+    try {
+      this.storage.removeItem(this.prefix + line);
+    } catch {
+      // Nothing was kept.
+    }
+  }
+
+  // {text, revision} by line.
+  all() {
+    const found = new Map();
+    try {
+      for (let place = 0; place < this.storage.length; place++) {
+        const key = this.storage.key(place);
+        if (key.startsWith(this.prefix)) {
+          found.set(key.slice(this.prefix.length), JSON.parse(this.storage.getItem(key)));
+        }
+      }
+    } catch {
+      // As if nothing had been kept.
+    }
+    return found;
+  }
+}

@@ -1,0 +1,19 @@
+// Numbers and durations as a person reads them.
+
+export const STATUS_NAMES = { unread: "unread", read: "read", corrected: "in work", confirmed: "confirmed" };
+
+export function percent(share) {
+  if (share === null || share === undefined) return "–";
+  const value = 100 * share;
+  return `${value > 0 && value < 9.95 ? value.toFixed(1) : value.toFixed(0)} %`;
+}
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  if (seconds < 60) return "less than a minute left";
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `about ${minutes} min left`;
+  return `about ${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
+}
+
+export const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;

@@ -1,0 +1,102 @@
+// Between offsets in a line's text and places on the scan.
+
+import { spansOf } from "./words.js";
+
+// [left, top, right, bottom] around some points.
+export function boxOf(points) {
+  const xs = points.map(([x]) => x);
+  const ys = points.map(([, y]) => y);
+  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+}
+
+// The box of a line, from its outline or around its baseline; null if it has neither.
+export function boxOfLine(line) {
+  if (line.polygon?.length) return boxOf(line.polygon);
+  if (!line.baseline?.length) return null;
+  const [left, top, right, bottom] = boxOf(line.baseline);
+  const height = Math.max(20, (right - left) / 25);
+  return [left, top - height, right, bottom + height / 3];
+}
+
+// The box of the word at an offset of the text; for a word without a place, where it should be by its share of the text.
+export function boxAt(line, text, offset) {
+  const whole = boxOfLine(line);
+  if (!whole) return null;
+  const spans = spansOf(text, line.words);
+  const found = spans.findIndex(({ end }) => offset <= end);
+  if (found < 0) return null;
+  const span = spans[found];
+  if (span.read?.box) return span.read.box;
+  const before = spans.slice(0, found).findLast(({ read }) => read?.box);
+  const after = spans.slice(found + 1).find(({ read }) => read?.box);
+  const from = before ? { text: before.end, x: before.read.box[2] } : { text: 0, x: whole[0] };
+  const to = after ? { text: after.start, x: after.read.box[0] } : { text: text.length, x: whole[2] };
+  const at = (place) => from.x + ((to.x - from.x) * (place - from.text)) / Math.max(1, to.text - from.text);
+  const height = before?.read.box ?? after?.read.box ?? whole;
+  return [at(span.start), height[1], at(span.end), height[3]];
+}
+
+// The point on the scan where the text is divided at an offset.
+export function pointAt(line, text, offset) {
+  const box = boxAt(line, text, offset);
+  if (!box) return null;
+  const span = spansOf(text, line.words).find(({ end }) => offset <= end);
+  const share = Math.min(1, Math.max(0, (offset - span.start) / Math.max(1, span.end - span.start)));
+  return [Math.round(box[0] + share * (box[2] - box[0])), Math.round((box[1] + box[3]) / 2)];
+}
+
+// The offset in the text of what is written at a point of the scan.
+export function offsetAt(line, text, [x, y]) {
+  let nearest = null;
+  for (const span of spansOf(text, line.words)) {
+    const box = boxAt(line, text, span.start + 1);
+    const far = Math.hypot(Math.max(box[0] - x, 0, x - box[2]), Math.max(box[1] - y, 0, y - box[3]));
+    if (!nearest || far < nearest.far) nearest = { far, span, box };
+  }
+  if (!nearest) return 0;
+  const { span, box } = nearest;
+  const share = Math.min(1, Math.max(0, (x - box[0]) / Math.max(1, box[2] - box[0])));
+  return span.start + Math.round(share * (span.end - span.start));
+}
+
+// The share of a baseline's length that lies before the point of it nearest to `point`.
+export function shareAlong(baseline, [x, y]) {
+  let length = 0;
+  let nearest = { far: Number.POSITIVE_INFINITY, at: 0 };
+  for (let place = 1; place < baseline.length; place++) {
+    const [ax, ay] = baseline[place - 1];
+    const [bx, by] = baseline[place];
+    const step = Math.hypot(bx - ax, by - ay);
+    const along = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / Math.max(1e-9, step * step);
+    const share = Math.min(1, Math.max(0, along));
+    const far = Math.hypot(ax + share * (bx - ax) - x, ay + share * (by - ay) - y);
+    if (far < nearest.far) nearest = { far, at: length + share * step };
+    length += step;
+  }
+  return length ? nearest.at / length : 0;
+}
+
+// Where a box lies on the straightened line, as [left, right] shares of its width.
+export function onStrip(line, box) {
+  const middle = (box[1] + box[3]) / 2;
+  const path = line.baseline?.length > 1 ? line.baseline : null;
+  const whole = boxOfLine(line);
+  if (!path) return [box[0], box[2]].map((x) => (x - whole[0]) / Math.max(1, whole[2] - whole[0]));
+  const ends = [shareAlong(path, [box[0], middle]), shareAlong(path, [box[2], middle])];
+  return [Math.min(...ends), Math.max(...ends)];
+}
+
+// Where a point goes into a baseline: the place of the first point behind it.
+export function placeInBaseline(baseline, point) {
+  const share = shareAlong(baseline, point);
+  const place = baseline.findIndex((other) => shareAlong(baseline, other) > share);
+  return place < 0 ? baseline.length : place;
+}
+
+// A baseline for a new line below another one, at the distance of the line's height.
+export function below(line, { width, height }) {
+  const box = boxOfLine(line) ?? [width * 0.15, height * 0.1, width * 0.85, height * 0.12];
+  const step = Math.max(20, box[3] - box[1]);
+  const points = line.baseline?.length > 1 ? line.baseline : [box.slice(0, 2), [box[2], box[1]]];
+  return points.map(([x, y]) => [Math.round(x), Math.round(Math.min(height - 1, y + step))]);
+}

@@ -1,0 +1,45 @@
+// What a person has set, kept in this browser.
+
+import { useEffect, useState } from "./vendor/hooks.js";
+
+const PREFIX = "drethtr.setting.";
+const watchers = new Set();
+
+function load(name, fallback) {
+  try {
+    return JSON.parse(localStorage.getItem(PREFIX + name)) ?? fallback;
+  } catch {
+    return fallback;
+  }
+}
+
+function store(name, value) {
+  try {
+    localStorage.setItem(PREFIX + name, JSON.stringify(value));
+  } catch {
+    // A browser without storage forgets the setting; nothing else depends on it.
+  }
+}
+
+// [value, set], shared by all components that use the name.
+export function useSetting(name, fallback) {
+  const [value, setValue] = useState(() => load(name, fallback));
+  useEffect(() => {
+    const watch = (changed, to) => changed === name && setValue(to);
+    watchers.add(watch);
+    return () => watchers.delete(watch);
+  }, [name]);
+  const set = (to) => {
+    store(name, to);
+    for (const watch of watchers) watch(name, to);
+  };
+  return [value, set];
+}
+
+export const THEMES = ["auto", "light", "dark"];
+
+// Applies the colour scheme of a setting to the whole document.
+export function showTheme(theme) {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
