@@ -20,7 +20,12 @@ async function ask(method, path, { body, revision, keepalive } = {}) {
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   let response;
   try {
-    response = await fetch(path, { method, headers, keepalive, body: body === undefined ? undefined : JSON.stringify(body) });
+    response = await fetch(path, {
+      method,
+      headers,
+      keepalive,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
   } catch {
     throw new Unreachable();
   }

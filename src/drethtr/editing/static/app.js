@@ -1,0 +1,90 @@
+// The application: which screen is shown, and the bar above all of them.
+
+import * as api from "./api.js";
+import { Export } from "./dialogs/export.js";
+import { Keys } from "./dialogs/keys.js";
+import { Learn } from "./dialogs/learn.js";
+import { listen, useEvents } from "./events.js";
+import { html } from "./html.js";
+import { Overview } from "./overview/overview.js";
+import { Page } from "./page/page.js";
+import { useRoute } from "./route.js";
+import { showTheme, THEMES, useSetting } from "./settings.js";
+import { useEffect, useState } from "./vendor/hooks.js";
+import { render } from "./vendor/preact.js";
+
+const STATES = { saved: "Saved", saving: "Saving…", unsaved: "Not saved; kept in this browser" };
+
+function App() {
+  const route = useRoute();
+  const [status, setStatus] = useState(null);
+  const [jobs, setJobs] = useState([]);
+  const [isLost, setLost] = useState(false);
+  const [dialog, setDialog] = useState(null);
+  const [theme, setTheme] = useSetting("theme", "auto");
+  const [selection, setSelection] = useState([]);
+
+  const load = () =>
+    api.status().then(
+      (told) => {
+        setStatus(told);
+        setJobs(told.jobs);
+      },
+      () => setLost(true),
+    );
+  useEffect(() => {
+    listen();
+    load();
+  }, []);
+  useEffect(() => showTheme(theme), [theme]);
+  useEffect(() => {
+    document.title = status ? `${status.folder} – drethtr` : "drethtr";
+  }, [status]);
+  useEvents({
+    status: load,
+    job: (job) => setJobs((known) => [job, ...known.filter(({ id }) => id !== job.id)]),
+    lost: () => setLost(true),
+    connected: () => {
+      setLost(false);
+      load();
+    },
+  });
+  if (!status) {
+    return html`<main class="notice"><p>${isLost ? "The server does not answer. Start drethtr edit again; this page goes on by itself." : "Opening…"}</p></main>`;
+  }
+  const toolbar = ({ name, previous, next, state, page }) => html`
+    <header class="bar">
+      <nav aria-label="Pages">
+        <a class="home" href="/" aria-label=${`All pages of ${status.folder}`}>${status.folder}</a>
+        ${
+          name &&
+          html`<span class="where">${name}</span>
+          <a class="turn" href=${previous ? `/p/${previous}` : null} aria-disabled=${!previous} role="link" title="Alt+Page up" aria-label="Previous page">‹</a>
+          <a class="turn" href=${next ? `/p/${next}` : null} aria-disabled=${!next} role="link" title="Alt+Page down" aria-label="Next page">›</a>`
+        }
+      </nav>
+      <span class="gap" />
+      ${
+        isLost
+          ? html`<span class="saved" role="status" data-state="unsaved">No server; what you type is kept in this browser</span>`
+          : state && html`<span class="saved" role="status" data-state=${state}>${STATES[state]}</span>`
+      }
+      <button type="button" onClick=${() => setDialog("learn")}>Learn</button>
+      <button type="button" onClick=${() => setDialog({ page })}>Export</button>
+      <button type="button" onClick=${() => setDialog("keys")}>Keys</button>
+      <button type="button" class="theme" aria-label=${`Colours: ${theme}`} title=${`Colours: ${theme}`}
+        onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
+    </header>`;
+  const close = () => setDialog(null);
+  return html`
+    ${
+      route.page
+        ? html`<${Page} key=${route.page} id=${route.page} line=${route.line} status=${status} toolbar=${toolbar} />`
+        : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} selection=${selection} select=${setSelection} />`
+    }
+    ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}
+    ${dialog === "keys" && html`<${Keys} close=${close} />`}
+    ${dialog?.page !== undefined || (dialog && typeof dialog === "object") ? html`<${Export} formats=${status.formats} page=${dialog.page} selection=${selection} close=${close} />` : null}`;
+}
+
+render(html`<${App} />`, document.body);

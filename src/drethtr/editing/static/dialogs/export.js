@@ -1,0 +1,41 @@
+// Files to take away: a page, the chosen pages or all of them, in any format.
+
+import * as api from "../api.js";
+import { counted } from "../format.js";
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { Dialog } from "./dialog.js";
+
+const FORMATS = {
+  txt: ["Text", "plain, line by line"],
+  page: ["PAGE XML", "lines, words and places; says who wrote what"],
+  alto: ["ALTO", "for libraries and viewers; says who wrote what"],
+  hocr: ["hOCR", "HTML with places"],
+  json: ["JSON", "everything, for programs"],
+  csv: ["CSV", "a table of lines"],
+  html: ["HTML", "to be read, doubts marked"],
+  pdf: ["PDF", "the scans with text to search and copy"],
+};
+
+export function Export({ formats, page, selection, close }) {
+  const scopes = [
+    ...(page ? [["This page", [page]]] : []),
+    ...(selection.length ? [[counted(selection.length, "chosen page"), selection]] : []),
+    ["All pages", null],
+  ];
+  const [scope, setScope] = useState(0);
+  const [format, setFormat] = useState(formats[0]);
+  return html`<${Dialog} title="Export" close=${close}>
+    <fieldset><legend>Pages</legend>${scopes.map(
+      ([name], place) =>
+        html`<label><input type="radio" name="scope" checked=${place === scope} onChange=${() => setScope(place)} /> ${name}</label>`,
+    )}</fieldset>
+    <fieldset><legend>Format</legend>${formats.map(
+      (
+        key,
+      ) => html`<label><input type="radio" name="format" value=${key} checked=${key === format} onChange=${() => setFormat(key)} />
+        <b>${FORMATS[key]?.[0] ?? key}</b> <span class="hint">${FORMATS[key]?.[1]}</span></label>`,
+    )}</fieldset>
+    <a class="main" href=${api.exportPath(format, scopes[scope][1])} download>Download</a>
+  </${Dialog}>`;
+}

@@ -1,0 +1,25 @@
+// Which keys do what.
+
+import { html } from "../html.js";
+import { Dialog } from "./dialog.js";
+
+const KEYS = [
+  ["Enter", "save the line and go to the next one; Shift+Enter goes back"],
+  ["Ctrl+Enter", "confirm the line and go on"],
+  ["F2", "to the next doubtful word, selected to be typed over; Shift+F2 to the previous one"],
+  ["Alt+1 … Alt+9", "take another reading of the line"],
+  ["Alt+0", "type the line afresh"],
+  ["Ctrl+Z", "undo; Ctrl+Shift+Z does it again"],
+  ["↑ ↓", "line up, line down"],
+  ["Alt+Page up, Alt+Page down", "previous page, next page"],
+  ["Alt+C", "special characters"],
+  ["Alt+L", "change the lines themselves"],
+  ["+ − 0", "on the scan: zoom in, zoom out, fit the width; arrow keys move it"],
+  ["Ctrl+wheel", "zoom the scan where the pointer is; drag to move it"],
+];
+
+export function Keys({ close }) {
+  return html`<${Dialog} title="Keys" close=${close}>
+    <dl class="keys">${KEYS.map(([key, told]) => html`<dt><kbd>${key}</kbd></dt><dd>${told}</dd>`)}</dl>
+  </${Dialog}>`;
+}

@@ -1,0 +1,67 @@
+// Learning from confirmed lines: start, progress, and what was gained, before it is used.
+
+import * as api from "../api.js";
+import { duration, percent } from "../format.js";
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { Dialog } from "./dialog.js";
+
+const isGoing = (job) => job.state === "waiting" || job.state === "running";
+
+export function Learn({ status, jobs, close }) {
+  const [error, setError] = useState(null);
+  const [hidden, setHidden] = useState(null);
+  const attempt = (call) =>
+    call.then(
+      () => setError(null),
+      (failed) => setError(failed.message),
+    );
+  const job = jobs.find(({ kind, id }) => kind === "learn" && id !== hidden);
+  const { confirmed, needed, possible, why } = status.learn;
+  const discard = () => attempt(api.endJob(job.id).then(() => setHidden(job.id)));
+  return html`<${Dialog} title="Learn from my corrections" close=${close}>
+    ${job && isGoing(job) && html`<${Progress} job=${job} stop=${() => attempt(api.endJob(job.id))} />`}
+    ${job?.state === "failed" && html`<p class="hint flag" role="alert">${job.error}</p>`}
+    ${job?.state === "done" && job.result && html`<${Gain} result=${job.result} adopt=${() => attempt(api.adopt(job.id))} discard=${discard} />`}
+    ${
+      !(job && isGoing(job)) &&
+      html`
+      <p>The program learns the hands of this folder from the lines you confirmed. Some of them are held out, to show what was
+        gained before you use it. Lines you have touched are never changed.</p>
+      ${confirmed < needed && html`<progress max=${needed} value=${confirmed} aria-label="Confirmed lines" />`}
+      ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">${why}</p>`}`
+    }
+    ${error && html`<p class="hint flag" role="alert">${error}</p>`}
+    <p class="hint">Reading now: ${status.model_file ?? status.model}</p>
+  </${Dialog}>`;
+}
+
+function Progress({ job, stop }) {
+  return html`<div role="status">
+    <p>${job.message ?? "Learning…"}</p>
+    <progress max=${job.total || 1} value=${job.done} aria-label="Progress of learning" />
+    <p class="hint">${duration(job.seconds_left)} You can go on working meanwhile.</p>
+    <button type="button" onClick=${stop}>Stop</button>
+  </div>`;
+}
+
+function Gain({ result, adopt, discard }) {
+  const interval = result.low === null ? "" : ` (95 % interval ${points(result.low)} to ${points(result.high)})`;
+  const told = result.adopted
+    ? html`<p>In use: <b>${result.file}</b>, in this folder; every command takes it with --model.</p>`
+    : html`<p>${result.better ? "The new model reads these lines better." : "The new model does not read these lines better; leave it."}</p>
+      <div class="buttons"><button type="button" class=${result.better ? "main" : ""} onClick=${adopt}>Use it</button>
+        <button type="button" onClick=${discard}>Discard it</button></div>`;
+  return html`<section class="gain">
+    <table><caption>On ${result.held_out} confirmed lines that were held out; learned from ${result.learned_from}</caption>
+      <thead><tr><th></th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <tbody>
+        <tr><th scope="row">Characters wrong</th><td>${percent(result.cer_before)}</td><td>${percent(result.cer_after)}</td></tr>
+        <tr><th scope="row">Words wrong</th><td>${percent(result.wer_before)}</td><td>${percent(result.wer_after)}</td></tr>
+      </tbody></table>
+    <p class="hint">Difference in characters: ${points(result.difference)}${interval}</p>
+    ${told}
+  </section>`;
+}
+
+const points = (share) => `${share > 0 ? "+" : "−"}${Math.abs(100 * share).toFixed(1)} points`;

@@ -1,0 +1,99 @@
+// All pages of the folder: what is done, what to do next, and a search in all texts.
+
+import * as api from "../api.js";
+import { useEvents } from "../events.js";
+import { counted, duration, percent, STATUS_NAMES } from "../format.js";
+import { html } from "../html.js";
+import { useSetting } from "../settings.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { Hits } from "./hits.js";
+
+const REFETCH = 500; // ms; reading a folder changes a page every few seconds
+
+export function Overview({ status, jobs, selection, select }) {
+  const [pages, setPages] = useState(null);
+  const [error, setError] = useState(null);
+  const [words, setWords] = useState("");
+  const [sorting, setSorting] = useSetting("sorting", "name");
+  const timer = useRef(0);
+  const load = () => api.pages().then(setPages, (failed) => setError(failed.message));
+  const refetch = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(load, REFETCH);
+  };
+  useEffect(() => {
+    load();
+    return () => clearTimeout(timer.current);
+  }, []);
+  useEvents({ page: refetch, line: refetch, pages: refetch, connected: load });
+  const sorted =
+    pages && (sorting === "name" ? pages : pages.toSorted((one, other) => (other.gain ?? -1) - (one.gain ?? -1)));
+  const toggle = (id) =>
+    select(selection.includes(id) ? selection.filter((other) => other !== id) : [...selection, id]);
+  return html`
+    <main class="overview">
+      <h1>${status.folder}</h1>
+      <${Done} pages=${pages} />
+      ${jobs.filter(({ kind, state }) => kind === "read" && (state === "running" || state === "waiting")).map((job) => html`<${Reading} job=${job} />`)}
+      <div class="tools">
+        <label class="search"><span class="unseen">Search all texts</span>
+          <input type="search" placeholder="Search all texts" value=${words} onInput=${(event) => setWords(event.target.value)} /></label>
+        <span class="gap" />
+        ${selection.length > 0 && html`<span class="count">${counted(selection.length, "page")} chosen</span> <button type="button" onClick=${() => select([])}>Choose none</button>`}
+        <label>Sort by <select value=${sorting} onChange=${(event) => setSorting(event.target.value)}>
+          <option value="name">name</option><option value="gain">what to do next</option></select></label>
+      </div>
+      ${error && html`<p class="hint flag" role="alert">${error}</p>`}
+      ${
+        words.trim()
+          ? html`<${Hits} words=${words.trim()} />`
+          : html`<ul class="cards">${sorted?.map((page) => html`<${Card} key=${page.id} page=${page} isChosen=${selection.includes(page.id)} choose=${() => toggle(page.id)} />`)}</ul>`
+      }
+      ${pages?.length === 0 && html`<p class="notice">No scans were found. Put images or PDF files into this folder; they appear here.</p>`}
+    </main>`;
+}
+
+function Done({ pages }) {
+  if (!pages) return null;
+  const sum = (key) => pages.reduce((total, page) => total + page[key], 0);
+  const [lines, confirmed, corrected] = [sum("lines"), sum("confirmed"), sum("corrected")];
+  return html`<div class="done">
+    <p>${counted(pages.length, "page")}, ${counted(lines, "line")}: ${confirmed.toLocaleString("en")} confirmed, ${corrected.toLocaleString("en")} corrected</p>
+    <${Bar} confirmed=${confirmed} corrected=${corrected} lines=${lines} />
+  </div>`;
+}
+
+function Bar({ confirmed, corrected, lines }) {
+  const share = (number) => ({ width: `${lines ? (100 * number) / lines : 0}%` });
+  return html`<div class="share" aria-hidden="true"><i class="confirmed" style=${share(confirmed)} /><i class="corrected" style=${share(corrected)} /></div>`;
+}
+
+function Reading({ job }) {
+  return html`<div class="reading" role="status">
+    <progress max=${job.total || 1} value=${job.done} aria-label="Pages read" />
+    <span>${job.message ?? "Waiting to read"} · ${job.done} of ${job.total}${job.seconds_left === null ? "" : ` · ${duration(job.seconds_left)}`}</span>
+    <button type="button" onClick=${() => api.endJob(job.id)}>Stop</button>
+  </div>`;
+}
+
+function Card({ page, isChosen, choose }) {
+  const rate =
+    page.expected_cer === null
+      ? null
+      : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${percent(page.expected_low)} to ${percent(page.expected_high)})`}`;
+  return html`<li class="card" data-status=${page.status} data-chosen=${isChosen ? "" : null}>
+    <a href=${`/p/${page.id}`}>
+      <img src=${api.thumbnail(page.id)} alt="" loading="lazy" />
+      <span class="name">${page.name}</span>
+      <span class="state">${STATUS_NAMES[page.status]}${page.lines > 0 ? ` · ${page.confirmed} of ${counted(page.lines, "line")} confirmed` : ""}</span>
+    </a>
+    <input type="checkbox" checked=${isChosen} onChange=${choose} aria-label=${`Choose ${page.name}`} />
+    <${Bar} ...${page} />
+    ${
+      page.error
+        ? html`<p class="hint flag">${page.error}</p>`
+        : rate &&
+          html`<dl><dt>Expected error</dt><dd>${rate}</dd><dt>Doubtful words</dt><dd>${percent(page.doubtful)}</dd></dl>`
+    }
+  </li>`;
+}

@@ -1,0 +1,60 @@
+// What changes the lines of a page: add, delete, split, join, reorder.
+
+import * as api from "../api.js";
+import { html } from "../html.js";
+import { useState } from "../vendor/hooks.js";
+import { below, pointAt } from "./places.js";
+import { codePoints } from "./words.js";
+
+export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape }) {
+  const [deleted, setDeleted] = useState(null);
+  const { page } = store;
+  const place = page.lines.findIndex(({ id }) => id === entry?.line.id);
+  const next = place < 0 ? null : page.lines[place + 1];
+  const line = entry?.line;
+  const point = entry && caret ? pointAt(line, entry.text, caret) : null;
+
+  const split = (revision) =>
+    api.splitLine(page.id, line.id, revision, { x: point[0], y: point[1], offset: codePoints(entry.text, caret) });
+  const join = async (revision) => {
+    await store.save(next.id);
+    const other = store.entries.get(next.id).line;
+    return api.mergeLine(page.id, line.id, revision, { with: other.id, revision: other.revision });
+  };
+  const move = (after) => (revision) => api.moveLine(page.id, line.id, revision, { after });
+  const remove = async () => {
+    const { baseline, polygon, status } = line;
+    const kept = { baseline, polygon, after: page.lines[place - 1]?.id ?? null, text: entry.text, status };
+    await reshape(line.id, (revision) => api.deleteLine(page.id, line.id, revision), "The line was deleted.");
+    if (!store.entries.has(line.id)) setDeleted(kept);
+  };
+  const restore = async () => {
+    const { text, status, ...shape } = deleted;
+    setDeleted(null);
+    await reshape(
+      null,
+      async () => {
+        const answer = await api.addLine(page.id, shape);
+        const added = answer.lines.find(({ id }) => id === answer.changed[0]);
+        if (status === "read" || status === "unread") return answer;
+        await api.putLine(page.id, added.id, added.revision, { text, status });
+        return api.page(page.id);
+      },
+      "The line is back.",
+    );
+  };
+  const button = (label, isPossible, act, title) =>
+    html`<button type="button" disabled=${!isPossible} title=${title} onMouseDown=${(event) => event.preventDefault()} onClick=${act}>${label}</button>`;
+  return html`
+    <div class="tools shaping" role="toolbar" aria-label="Lines">
+      <button type="button" aria-pressed=${isDrawing} onClick=${() => setDrawing(!isDrawing)}>Draw</button>
+      ${button("Add below", page.lines.length === 0 || line, () => reshape(null, () => api.addLine(page.id, { baseline: below(line ?? {}, page), after: line?.id ?? null }), "A line was added below."))}
+      ${button("Split", point && caret < entry.text.length, () => reshape(line.id, split, "The line was split at the cursor."), "At the cursor in the text")}
+      ${button("Join with next", next, () => reshape(line.id, join, "The two lines are one."))}
+      ${button("Move up", place > 0, () => reshape(line.id, move(page.lines[place - 2]?.id ?? null), "The line moved up."))}
+      ${button("Move down", next, () => reshape(line.id, move(next.id), "The line moved down."))}
+      ${button("Delete", line, remove)}
+      ${deleted && button("Undo delete", true, restore)}
+      <p class="hint">${isDrawing ? "Click along the line on the scan, from its beginning to its end; Enter or a double click ends it, Escape gives up." : "Drag the points of the baseline, or move them with the arrow keys; Insert adds a point, Delete removes one."}</p>
+    </div>`;
+}

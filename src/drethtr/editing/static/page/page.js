@@ -1,0 +1,297 @@
+// The screen of a page: the scan and its text side by side, and the keys that lead through them.
+
+import * as api from "../api.js";
+import { History } from "../dialogs/history.js";
+import { Drafts } from "../drafts.js";
+import { useEvents } from "../events.js";
+import { counted, percent } from "../format.js";
+import { html } from "../html.js";
+import { go } from "../route.js";
+import { useSetting } from "../settings.js";
+import { useEffect, useMemo, useReducer, useRef, useState } from "../vendor/hooks.js";
+import { caretIn, isAtEdge, replace, select } from "./caret.js";
+import { Orphans } from "./conflict.js";
+import { doubtsIn, Line } from "./line.js";
+import { LineTools } from "./line_tools.js";
+import { Palette } from "./palette.js";
+import { boxOfLine, offsetAt } from "./places.js";
+import { Scan } from "./scan.js";
+import { PageStore } from "./store.js";
+
+const REFETCH = 200; // ms; several events often tell of one change
+let isSeeking = false; // a jump from the last doubt of a page to the first of the next one
+
+const textOf = (id) => document.querySelector(`[data-line="${CSS.escape(id)}"] .text`);
+
+export function Page({ id, status, line: wanted, toolbar }) {
+  const [, redraw] = useReducer((count) => count + 1, 0);
+  const store = useMemo(() => new PageStore(id, new Drafts(status.workspace ?? status.folder, id)), [id]);
+  const [error, setError] = useState(null);
+  const [active, setActive] = useState(null);
+  const [caret, setCaret] = useState(null);
+  const [said, say] = useState("");
+  const [isShaping, setShaping] = useState(false);
+  const [isDrawing, setDrawing] = useState(false);
+  const [history, setHistory] = useState(null);
+  const [threshold, setThreshold] = useSetting("threshold", status.doubtful);
+  const [hasPalette, setPalette] = useSetting("palette", false);
+  const [share, setShare] = useSetting("scan-share", 50);
+  const chosen = useRef(null); // takes an alternative of the active line
+  const timer = useRef(0);
+
+  const load = () =>
+    store.load().then(
+      () => setError(null),
+      (failed) => setError(failed.message),
+    );
+  const refetch = ({ page }) => {
+    if (page !== id) return;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(load, REFETCH);
+  };
+  useEffect(() => {
+    const end = store.watch(redraw);
+    setActive(null);
+    setCaret(null);
+    load();
+    return () => {
+      store.saveAll();
+      clearTimeout(timer.current);
+      end();
+    };
+  }, [id]);
+  useEvents(
+    {
+      page: refetch,
+      line: refetch,
+      connected: () => {
+        store.saveAll();
+        load();
+      },
+    },
+    [id],
+  );
+
+  const order = store.order;
+  const isLoaded = store.page !== null;
+  useEffect(() => {
+    if (!isLoaded || !order.length) return;
+    if (isSeeking) {
+      isSeeking = false;
+      jump(1, true);
+    } else if (wanted && textOf(wanted)) select(textOf(wanted), 0);
+    else if (!active) select(textOf(order[0].line.id), 0);
+  }, [isLoaded, id, order.length > 0]);
+  useEffect(() => {
+    const follow = () => {
+      const element = document.activeElement?.closest(".text");
+      if (element) setCaret(caretIn(element));
+    };
+    document.addEventListener("selectionchange", follow);
+    return () => document.removeEventListener("selectionchange", follow);
+  }, []);
+
+  const entry = store.entries.get(active) ?? null;
+  const step = (from, by, offset = 0) => {
+    const place = order.findIndex(({ line }) => line.id === from) + by;
+    if (order[place]) select(textOf(order[place].line.id), offset);
+    else say(by > 0 ? "This was the last line of the page." : "This is the first line of the page.");
+  };
+
+  // To the next or previous doubtful word, which is selected: a person types over it.
+  const jump = (by, isFromStart = false) => {
+    const all = order.flatMap((other, place) =>
+      doubtsIn(other, threshold).map((doubt) => ({ ...doubt, place, other })),
+    );
+    const place = order.findIndex(({ line }) => line.id === active);
+    const element = active && textOf(active);
+    const here = isFromStart || !element ? -1 : (caretIn(element) ?? -1);
+    const compare = (doubt) => doubt.place - place || (by > 0 ? doubt.end - here - 0.5 : doubt.end - here + 0.5);
+    const next =
+      isFromStart || !element
+        ? all[0]
+        : by > 0
+          ? all.find((doubt) => compare(doubt) > 0)
+          : all.findLast((doubt) => compare(doubt) < 0);
+    if (next) {
+      select(textOf(next.other.line.id), next.start, next.end);
+      say(`Doubtful: ${next.text}, ${percent(next.confidence)} sure`);
+    } else if (by > 0 && store.page.next && said.startsWith("No more doubts")) {
+      isSeeking = true;
+      go(`/p/${store.page.next}`);
+    } else {
+      say(
+        `No ${by > 0 ? "more" : "earlier"} doubts on this page.${by > 0 && store.page.next ? " F2 again goes to the next page." : ""}`,
+      );
+    }
+  };
+
+  const confirm = (line, isStaying) => {
+    const isConfirmed =
+      store.entries.get(line).line.status === "confirmed" && store.entries.get(line).state === "clean";
+    store.save(line, isConfirmed && isStaying ? "corrected" : "confirmed");
+    if (!isStaying) step(line, 1);
+  };
+  const attempt = async (doing, done) => {
+    try {
+      const result = await doing();
+      if (done) say(done);
+      return result;
+    } catch (failed) {
+      say(failed.message);
+      if (failed.status === 409) load();
+      return null;
+    }
+  };
+  const on = {
+    focus: (line) => setActive(line),
+    caret: (line, offset) => line === active && setCaret(offset),
+    alternatives: (line, take) => {
+      chosen.current = { line, take };
+    },
+    confirm: (line) => confirm(line, true),
+    afresh: (line) => replace(textOf(line), ""),
+    history: setHistory,
+    strip: (line, part) => {
+      const other = store.entries.get(line);
+      const [left, top, right, bottom] = boxOfLine(other.line);
+      select(textOf(line), offsetAt(other.line, other.text, [left + part * (right - left), (top + bottom) / 2]));
+    },
+    machine: (line) =>
+      attempt(async () => {
+        await store.save(line);
+        await api.readLine(id, line, store.entries.get(line).line.revision);
+        await load();
+      }, "The line was read again; History has what it said before."),
+    key: (event, line) => {
+      const element = textOf(line);
+      const modified = event.ctrlKey || event.metaKey;
+      if (event.isComposing) return;
+      if (event.key === "Enter") {
+        if (modified) confirm(line);
+        else {
+          store.save(line);
+          step(line, event.shiftKey ? -1 : 1);
+        }
+      } else if (event.altKey && /^Digit[1-9]$/.test(event.code)) {
+        if (chosen.current?.line === line) chosen.current.take(Number(event.code.at(-1)) - 1);
+      } else if (event.altKey && event.code === "Digit0") on.afresh(line);
+      else if (
+        (event.key === "ArrowDown" || event.key === "ArrowUp") &&
+        !modified &&
+        !event.altKey &&
+        !event.shiftKey &&
+        isAtEdge(element, event.key === "ArrowUp")
+      ) {
+        const by = event.key === "ArrowUp" ? -1 : 1;
+        const place = order.findIndex((other) => other.line.id === line);
+        if (!order[place + by]) return;
+        step(line, by, Math.min(caretIn(element), order[place + by].text.length));
+      } else return;
+      event.preventDefault();
+    },
+  };
+  const screenKeys = (event) => {
+    if (event.key === "F2") jump(event.shiftKey ? -1 : 1);
+    else if (event.altKey && event.key === "PageDown") turn(store.page?.next);
+    else if (event.altKey && event.key === "PageUp") turn(store.page?.previous);
+    else if (event.altKey && event.code === "KeyC") setPalette(!hasPalette);
+    else if (event.altKey && event.code === "KeyL") setShaping(!isShaping);
+    else if (event.key === "Escape" && isDrawing) setDrawing(false);
+    else return;
+    event.preventDefault();
+  };
+  const turn = (other) => other && go(`/p/${other}`);
+  const scanClick = (line, point) => {
+    if (!line) return;
+    const other = store.entries.get(line);
+    select(textOf(line), offsetAt(other.line, other.text, point));
+  };
+  const reshape = (line, call, done) =>
+    attempt(async () => {
+      const changed = await store.reshape(line, call);
+      const first = changed.find((other) => store.entries.has(other));
+      if (first) setActive(first);
+    }, done);
+  const baseline = (line, points) =>
+    reshape(
+      null,
+      async () => {
+        await store.save(line);
+        await api.putLine(id, line, store.entries.get(line).line.revision, { baseline: points });
+        return api.page(id);
+      },
+      "The line was cut anew.",
+    );
+
+  if (error && !store.page)
+    return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p></main>`;
+  if (!store.page) return html`${toolbar({})}<main class="notice" aria-busy="true"><p>Opening the page…</p></main>`;
+  const { page } = store;
+  const doubts = order.reduce((sum, other) => sum + doubtsIn(other, threshold).length, 0);
+  const confirmed = order.filter(({ line }) => line.status === "confirmed").length;
+  const shown = { name: page.name, previous: page.previous, next: page.next, state: store.state, page: id };
+  return html`
+    ${toolbar(shown)}
+    <main class="page" onKeyDown=${screenKeys} style=${{ "--scan-share": `${share}%` }}>
+      <h1 class="unseen">${page.name}</h1>
+      <${Scan} page=${page} active=${entry} caret=${caret} isShaping=${isShaping} isDrawing=${isDrawing} onClick=${scanClick}
+        onBaseline=${baseline} onDrawn=${(points) => {
+          setDrawing(false);
+          if (points) reshape(null, () => api.addLine(id, { baseline: points }), "A line was added.");
+        }} />
+      <${Divider} share=${share} set=${setShare} />
+      <section class="texts" aria-label="Text">
+        <div class="tools">
+          <label class="slider"><span>Mark words below <b>${percent(threshold)}</b></span>
+            <input type="range" min="0" max="0.95" step="0.05" value=${threshold} aria-valuetext=${percent(threshold)}
+              onInput=${(event) => setThreshold(Number(event.target.value))} /></label>
+          <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${counted(doubts, "doubt")} <kbd>F2</kbd></button>
+          <span class="count">${confirmed} of ${counted(order.length, "line")} confirmed</span>
+          <span class="gap" />
+          <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title="Alt+C">ſ ä &</button>
+          <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title="Alt+L">Lines</button>
+        </div>
+        ${isShaping && html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing} reshape=${reshape} />`}
+        ${page.error && html`<p class="hint flag">${page.error}</p>`}
+        <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
+        ${order.length === 0 && !page.error && html`<p class="notice" aria-busy="true">${page.status === "unread" ? "This page is being read; its lines appear here." : "No lines were found. Draw one with Lines → Draw."}</p>`}
+        <ol class="lines">
+          ${order.map((other, place) => {
+            other.page = id;
+            return html`<${Line} key=${other.line.id} entry=${other} number=${place + 1} store=${store} threshold=${threshold}
+              afresh=${status.afresh} isActive=${other.line.id === active} caret=${other.line.id === active ? caret : null} on=${on} />`;
+          })}
+        </ol>
+        ${
+          hasPalette &&
+          html`<${Palette} close=${() => setPalette(false)} back=${() => {
+            const element = active && textOf(active);
+            if (element && document.activeElement !== element) select(element, caret ?? 0);
+          }} />`
+        }
+      </section>
+      <p class="said" role="status" aria-live="polite">${said}</p>
+      ${
+        history &&
+        html`<${History} page=${id} line=${history} close=${() => setHistory(null)} restore=${(text) => {
+          setHistory(null);
+          replace(textOf(history), text);
+        }} />`
+      }
+    </main>`;
+}
+
+function Divider({ share, set }) {
+  const bounded = (value) => Math.round(Math.min(75, Math.max(20, value)));
+  const keys = (event) => {
+    const step = { ArrowLeft: -2, ArrowRight: 2 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    set(bounded(share + step));
+  };
+  return html`<div class="divider" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the scan"
+    aria-valuenow=${share} aria-valuemin="20" aria-valuemax="75" onKeyDown=${keys}
+    onPointerDown=${(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+    onPointerMove=${(event) => event.buttons && set(bounded((100 * event.clientX) / innerWidth))} />`;
+}

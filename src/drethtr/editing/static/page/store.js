@@ -1,0 +1,182 @@
+// A page as it is edited: what the server has, what is typed, and how the two come together.
+
+import * as api from "../api.js";
+
+const PAUSE = 2000; // ms without a key until a line is saved by itself
+const RETRIES = [2000, 4000, 8000, 15000];
+
+// state of an entry: "clean", "typed" (not sent yet), "saving", "failed" (kept, tried again), "conflict", "gone"
+export class PageStore {
+  constructor(id, drafts) {
+    this.id = id;
+    this.drafts = drafts;
+    this.page = null;
+    this.entries = new Map();
+    this.watchers = new Set();
+    this.failures = 0;
+  }
+
+  watch(watcher) {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  changed() {
+    for (const watcher of this.watchers) watcher();
+  }
+
+  get order() {
+    return this.page?.lines.map(({ id }) => this.entries.get(id)) ?? [];
+  }
+
+  // Fetches the page; text that is typed but not saved stays.
+  async load() {
+    const asked = performance.now();
+    this.take(await api.page(this.id), asked);
+  }
+
+  take(page, asked = performance.now()) {
+    const isFirst = this.page === null;
+    this.page = page;
+    const found = new Set(page.lines.map(({ id }) => id));
+    for (const line of page.lines) this.takeLine(line, asked);
+    for (const entry of this.entries.values()) {
+      if (found.has(entry.line.id) || entry.state === "gone") continue;
+      if (entry.state === "clean") this.entries.delete(entry.line.id);
+      else entry.state = "gone";
+    }
+    if (isFirst) this.restore();
+    this.changed();
+  }
+
+  takeLine(line, asked) {
+    const entry = this.entries.get(line.id);
+    if (!entry) {
+      this.entries.set(line.id, { line, text: line.text, state: "clean", theirs: null, saved: 0, timer: 0 });
+    } else if (entry.state === "clean" && asked >= entry.saved) {
+      entry.line = line;
+      entry.text = line.text;
+    }
+  }
+
+  // Takes up what was typed before the browser or the server ended.
+  restore() {
+    for (const [id, draft] of this.drafts.all()) {
+      const entry = this.entries.get(id);
+      if (!entry) {
+        this.entries.set(id, { line: { id, text: "", words: [] }, text: draft.text, state: "gone" });
+      } else if (draft.text === entry.line.text) {
+        this.drafts.drop(id);
+      } else if (draft.revision === entry.line.revision) {
+        entry.text = draft.text;
+        entry.state = "typed";
+        this.save(id);
+      } else {
+        Object.assign(entry, { text: draft.text, state: "conflict", theirs: entry.line });
+      }
+    }
+  }
+
+  type(id, text) {
+    const entry = this.entries.get(id);
+    entry.text = text;
+    this.drafts.keep(id, text, entry.line.revision);
+    clearTimeout(entry.timer);
+    if (entry.state === "conflict") return;
+    entry.timer = setTimeout(() => this.save(id), PAUSE);
+    if (entry.state === "clean") {
+      entry.state = "typed";
+      this.changed();
+    }
+  }
+
+  // Sends what was typed, and with `status` what a person says of the line. Requests for a line follow one another.
+  async save(id, status) {
+    const entry = this.entries.get(id);
+    clearTimeout(entry?.timer);
+    if (!entry || entry.state === "conflict" || entry.state === "gone") return;
+    entry.status = status ?? entry.status;
+    if (entry.state === "saving" || (entry.state === "clean" && !entry.status)) return;
+    const sent = { text: entry.text, status: entry.status };
+    entry.status = undefined;
+    entry.state = "saving";
+    this.changed();
+    try {
+      this.accept(entry, await api.putLine(this.id, id, entry.line.revision, sent), sent);
+    } catch (error) {
+      this.refused(entry, error, sent);
+    }
+    this.changed();
+    if (entry.state === "typed" || (entry.state === "clean" && entry.status)) await this.save(id);
+  }
+
+  accept(entry, line, sent) {
+    this.failures = 0;
+    const isCurrent = entry.text === sent.text;
+    Object.assign(entry, { line, state: isCurrent ? "clean" : "typed", error: null, saved: performance.now() });
+    if (isCurrent) {
+      entry.text = line.text;
+      this.drafts.drop(line.id);
+    } else {
+      this.drafts.keep(line.id, entry.text, line.revision);
+    }
+    this.page.lines = this.page.lines.map((other) => (other.id === line.id ? line : other));
+  }
+
+  refused(entry, error, sent) {
+    entry.status ??= sent.status;
+    entry.error = error.message;
+    if (error.status === 409 || error.status === 404) {
+      const theirs = error.answer.line ?? null;
+      if (theirs?.text === entry.text) this.accept(entry, theirs, sent);
+      else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" });
+      return;
+    }
+    entry.state = "failed";
+    const wait = RETRIES[Math.min(this.failures++, RETRIES.length - 1)];
+    entry.timer = setTimeout(() => this.save(entry.line.id), wait);
+  }
+
+  // Ends a conflict with one of the two texts.
+  async settle(id, isMine) {
+    const entry = this.entries.get(id);
+    entry.line = entry.theirs;
+    entry.theirs = null;
+    entry.status = undefined;
+    if (isMine) {
+      entry.state = "typed";
+      this.drafts.keep(id, entry.text, entry.line.revision);
+      await this.save(id);
+    } else {
+      Object.assign(entry, { state: "clean", text: entry.line.text });
+      this.drafts.drop(id);
+      this.changed();
+    }
+  }
+
+  forget(id) {
+    this.entries.delete(id);
+    this.drafts.drop(id);
+    this.changed();
+  }
+
+  async saveAll() {
+    await Promise.all([...this.entries.keys()].map((id) => this.save(id)));
+  }
+
+  // "saved", "saving" or "unsaved"
+  get state() {
+    const states = [...this.entries.values()].map((entry) => entry.state);
+    if (states.some((state) => ["failed", "conflict", "gone"].includes(state))) return "unsaved";
+    return states.some((state) => state === "typed" || state === "saving") ? "saving" : "saved";
+  }
+
+  // Changes the lines of the page by a call that answers with the whole page.
+  async reshape(id, call) {
+    if (id) await this.save(id);
+    const page = await call(id ? this.entries.get(id).line.revision : undefined);
+    for (const entry of this.entries.values()) entry.saved = 0;
+    this.take(page);
+    return page.changed ?? [];
+  }
+}
