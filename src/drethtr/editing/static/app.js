@@ -13,7 +13,11 @@ import { showTheme, THEMES, useSetting } from "./settings.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 import { render } from "./vendor/preact.js";
 
-const STATES = { saved: "Saved", saving: "Saving…", unsaved: "Not saved; kept in this browser" };
+const STATES = {
+  saved: "Saved",
+  saving: "Saving…",
+  unsaved: "Not saved; kept in this browser",
+};
 
 function App() {
   const route = useRoute();

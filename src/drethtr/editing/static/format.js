@@ -1,6 +1,11 @@
 // Numbers and durations as a person reads them.
 
-export const STATUS_NAMES = { unread: "unread", read: "read", corrected: "in work", confirmed: "confirmed" };
+export const STATUS_NAMES = {
+  unread: "unread",
+  read: "read",
+  corrected: "in work",
+  confirmed: "confirmed",
+};
 
 export function percent(share) {
   if (share === null || share === undefined) return "–";

@@ -64,7 +64,9 @@ function Done({ pages }) {
 }
 
 function Bar({ confirmed, corrected, lines }) {
-  const share = (number) => ({ width: `${lines ? (100 * number) / lines : 0}%` });
+  const share = (number) => ({
+    width: `${lines ? (100 * number) / lines : 0}%`,
+  });
   return html`<div class="share" aria-hidden="true"><i class="confirmed" style=${share(confirmed)} /><i class="corrected" style=${share(corrected)} /></div>`;
 }
 
@@ -80,7 +82,7 @@ function Card({ page, isChosen, choose }) {
   const rate =
     page.expected_cer === null
       ? null
-      : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${percent(page.expected_low)} to ${percent(page.expected_high)})`}`;
+      : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${(100 * page.expected_low).toFixed(0)}–${percent(page.expected_high)})`}`;
   return html`<li class="card" data-status=${page.status} data-chosen=${isChosen ? "" : null}>
     <a href=${`/p/${page.id}`}>
       <img src=${api.thumbnail(page.id)} alt="" loading="lazy" />

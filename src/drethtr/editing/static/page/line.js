@@ -11,7 +11,12 @@ import { boxAt, onStrip } from "./places.js";
 import { changedWords, doubtsOf } from "./words.js";
 
 const MARKS = { unread: "", read: "", corrected: "●", confirmed: "✓" };
-const SAID = { unread: "not read yet", read: "read by the machine", corrected: "corrected", confirmed: "confirmed" };
+const SAID = {
+  unread: "not read yet",
+  read: "read by the machine",
+  corrected: "corrected",
+  confirmed: "confirmed",
+};
 
 export function doubtsIn(entry, threshold) {
   return entry.line.status === "confirmed" ? [] : doubtsOf(entry.text, entry.line.words, threshold);

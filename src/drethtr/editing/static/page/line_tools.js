@@ -15,16 +15,29 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape 
   const point = entry && caret ? pointAt(line, entry.text, caret) : null;
 
   const split = (revision) =>
-    api.splitLine(page.id, line.id, revision, { x: point[0], y: point[1], offset: codePoints(entry.text, caret) });
+    api.splitLine(page.id, line.id, revision, {
+      x: point[0],
+      y: point[1],
+      offset: codePoints(entry.text, caret),
+    });
   const join = async (revision) => {
     await store.save(next.id);
     const other = store.entries.get(next.id).line;
-    return api.mergeLine(page.id, line.id, revision, { with: other.id, revision: other.revision });
+    return api.mergeLine(page.id, line.id, revision, {
+      with: other.id,
+      revision: other.revision,
+    });
   };
   const move = (after) => (revision) => api.moveLine(page.id, line.id, revision, { after });
   const remove = async () => {
     const { baseline, polygon, status } = line;
-    const kept = { baseline, polygon, after: page.lines[place - 1]?.id ?? null, text: entry.text, status };
+    const kept = {
+      baseline,
+      polygon,
+      after: page.lines[place - 1]?.id ?? null,
+      text: entry.text,
+      status,
+    };
     await reshape(line.id, (revision) => api.deleteLine(page.id, line.id, revision), "The line was deleted.");
     if (!store.entries.has(line.id)) setDeleted(kept);
   };

@@ -19,6 +19,7 @@ import { Scan } from "./scan.js";
 import { PageStore } from "./store.js";
 
 const REFETCH = 200; // ms; several events often tell of one change
+const MESSAGE = 6000; // ms that a message stays
 let isSeeking = false; // a jump from the last doubt of a page to the first of the next one
 
 const textOf = (id) => document.querySelector(`[data-line="${CSS.escape(id)}"] .text`);
@@ -71,6 +72,11 @@ export function Page({ id, status, line: wanted, toolbar }) {
     },
     [id],
   );
+
+  useEffect(() => {
+    const fade = setTimeout(() => say(""), MESSAGE);
+    return () => clearTimeout(fade);
+  }, [said]);
 
   const order = store.order;
   const isLoaded = store.page !== null;
@@ -218,7 +224,9 @@ export function Page({ id, status, line: wanted, toolbar }) {
       null,
       async () => {
         await store.save(line);
-        await api.putLine(id, line, store.entries.get(line).line.revision, { baseline: points });
+        await api.putLine(id, line, store.entries.get(line).line.revision, {
+          baseline: points,
+        });
         return api.page(id);
       },
       "The line was cut anew.",
@@ -230,7 +238,13 @@ export function Page({ id, status, line: wanted, toolbar }) {
   const { page } = store;
   const doubts = order.reduce((sum, other) => sum + doubtsIn(other, threshold).length, 0);
   const confirmed = order.filter(({ line }) => line.status === "confirmed").length;
-  const shown = { name: page.name, previous: page.previous, next: page.next, state: store.state, page: id };
+  const shown = {
+    name: page.name,
+    previous: page.previous,
+    next: page.next,
+    state: store.state,
+    page: id,
+  };
   return html`
     ${toolbar(shown)}
     <main class="page" onKeyDown=${screenKeys} style=${{ "--scan-share": `${share}%` }}>
@@ -243,7 +257,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
       <${Divider} share=${share} set=${setShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
-          <label class="slider"><span>Mark words below <b>${percent(threshold)}</b></span>
+          <label class="slider"><span>Doubt below <b>${percent(threshold)}</b></span>
             <input type="range" min="0" max="0.95" step="0.05" value=${threshold} aria-valuetext=${percent(threshold)}
               onInput=${(event) => setThreshold(Number(event.target.value))} /></label>
           <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${counted(doubts, "doubt")} <kbd>F2</kbd></button>

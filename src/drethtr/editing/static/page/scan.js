@@ -19,7 +19,10 @@ export function Scan({ page, active, caret, isShaping, isDrawing, onClick, onBas
   useLayoutEffect(() => {
     const fitted = () => {
       const { clientWidth, clientHeight } = frame.current;
-      view.current = new Viewport(page, { width: clientWidth, height: clientHeight });
+      view.current = new Viewport(page, {
+        width: clientWidth,
+        height: clientHeight,
+      });
       redraw();
     };
     const observer = new ResizeObserver(fitted);
@@ -60,7 +63,12 @@ export function Scan({ page, active, caret, isShaping, isDrawing, onClick, onBas
   };
   const down = (event) => {
     if (event.button) return;
-    drag.current = { x: event.clientX, y: event.clientY, isMoved: false, point: event.target.dataset.point };
+    drag.current = {
+      x: event.clientX,
+      y: event.clientY,
+      isMoved: false,
+      point: event.target.dataset.point,
+    };
     frame.current.setPointerCapture(event.pointerId);
   };
   const move = (event) => {
@@ -165,7 +173,12 @@ export function Scan({ page, active, caret, isShaping, isDrawing, onClick, onBas
 function Handles({ baseline, scale, change }) {
   const key = (event, place) => {
     const step = event.shiftKey ? 10 : 2;
-    const steps = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
+    const steps = {
+      ArrowLeft: [-step, 0],
+      ArrowRight: [step, 0],
+      ArrowUp: [0, -step],
+      ArrowDown: [0, step],
+    };
     const [x, y] = baseline[place];
     if (steps[event.key])
       change(baseline.with(place, [Math.max(0, x + steps[event.key][0]), Math.max(0, y + steps[event.key][1])]));

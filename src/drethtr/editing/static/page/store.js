@@ -52,7 +52,14 @@ export class PageStore {
   takeLine(line, asked) {
     const entry = this.entries.get(line.id);
     if (!entry) {
-      this.entries.set(line.id, { line, text: line.text, state: "clean", theirs: null, saved: 0, timer: 0 });
+      this.entries.set(line.id, {
+        line,
+        text: line.text,
+        state: "clean",
+        theirs: null,
+        saved: 0,
+        timer: 0,
+      });
     } else if (entry.state === "clean" && asked >= entry.saved) {
       entry.line = line;
       entry.text = line.text;
@@ -64,7 +71,11 @@ export class PageStore {
     for (const [id, draft] of this.drafts.all()) {
       const entry = this.entries.get(id);
       if (!entry) {
-        this.entries.set(id, { line: { id, text: "", words: [] }, text: draft.text, state: "gone" });
+        this.entries.set(id, {
+          line: { id, text: "", words: [] },
+          text: draft.text,
+          state: "gone",
+        });
       } else if (draft.text === entry.line.text) {
         this.drafts.drop(id);
       } else if (draft.revision === entry.line.revision) {
@@ -72,7 +83,11 @@ export class PageStore {
         entry.state = "typed";
         this.save(id);
       } else {
-        Object.assign(entry, { text: draft.text, state: "conflict", theirs: entry.line });
+        Object.assign(entry, {
+          text: draft.text,
+          state: "conflict",
+          theirs: entry.line,
+        });
       }
     }
   }
@@ -113,7 +128,12 @@ export class PageStore {
   accept(entry, line, sent) {
     this.failures = 0;
     const isCurrent = entry.text === sent.text;
-    Object.assign(entry, { line, state: isCurrent ? "clean" : "typed", error: null, saved: performance.now() });
+    Object.assign(entry, {
+      line,
+      state: isCurrent ? "clean" : "typed",
+      error: null,
+      saved: performance.now(),
+    });
     if (isCurrent) {
       entry.text = line.text;
       this.drafts.drop(line.id);
