@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const ROOT = new URL("..", import.meta.url);
 const PAGE = "src/drethtr/editing/static/vendor";
-const TESTS = "tests/editing/vendor";
+const TESTS = "tests/browser/vendor";
 
 const PACKAGES = [
   { name: "preact", folder: PAGE, files: { "dist/preact.mjs": "preact.js", "hooks/dist/hooks.mjs": "hooks.js" } },

@@ -59,7 +59,9 @@ export function Scan({ page, active, caret, isShaping, isDrawing, onClick, onBas
 
   const pointOf = (event) => {
     const { left, top } = frame.current.getBoundingClientRect();
-    return view.current.pointAt(event.clientX - left, event.clientY - top).map(Math.round);
+    const [x, y] = view.current.pointAt(event.clientX - left, event.clientY - top);
+    const within = (value, length) => Math.round(Math.min(length - 1, Math.max(0, value)));
+    return [within(x, page.width), within(y, page.height)];
   };
   const down = (event) => {
     if (event.button) return;

@@ -1,0 +1,54 @@
+"""Everybody can use the page: axe finds no serious violation, and the keyboard reaches everything."""
+
+from pathlib import Path
+
+import pytest
+from browser_steps import enter
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+SCREENS = {
+    "overview": lambda tab: tab.locator(".card").first.wait_for(),
+    "page": lambda tab: enter(tab, "b.png"),
+    "lines": lambda tab: enter(tab, "b.png").keyboard.press("Alt+l"),
+    "characters": lambda tab: enter(tab, "b.png").keyboard.press("Alt+c"),
+    "keys": lambda tab: tab.get_by_role("button", name="Keys").click(),
+    "export": lambda tab: tab.get_by_role("button", name="Export").click(),
+    "learn": lambda tab: tab.get_by_role("button", name="Learn").click(),
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation(open_tab, site, scheme):
+    tab = open_tab(site)
+    tab.emulate_media(color_scheme=scheme)
+    for name, show in SCREENS.items():
+        tab.goto(site)
+        show(tab)
+        tab.evaluate(AXE)
+        found = tab.evaluate("axe.run().then(({violations}) => violations)")
+        serious = [
+            (one["id"], [node["html"][:160] for node in one["nodes"]])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert not serious, name
+
+
+def test_at_200_percent_nothing_is_wider_than_the_window(open_tab, site):
+    tab = open_tab(site)
+    for width in (650, 360):
+        tab.set_viewport_size({"width": width, "height": 425})
+        tab.goto(site)
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        enter(tab, "a.png")
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_keyboard_alone_reaches_a_line_from_the_overview(tab):
+    tab.locator(".card").first.wait_for()
+    for _ in range(20):
+        tab.keyboard.press("Tab")
+        if tab.evaluate("document.activeElement.pathname?.startsWith('/p/')"):
+            break
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("document.activeElement.matches('.text')")

@@ -1,0 +1,41 @@
+"""Learning from confirmed lines, as the page shows it."""
+
+import pytest
+from browser_steps import served
+from edited_folders import put_page
+
+from drethtr.documents.page import Review
+from drethtr.editing import Workspace
+from drethtr.editing.changes import LineEdit
+
+PAGES = 7
+
+
+@pytest.fixture
+def confirmed(tmp_path):
+    folder = tmp_path / "many"
+    for number in range(PAGES):
+        put_page(folder, f"p{number}", ink=10 * number)
+    with Workspace.open(folder) as workspace:
+        for row in workspace.pages():
+            for line in workspace.page(row["id"])["lines"]:
+                workspace.edit_line(row["id"], line["id"], line["revision"], LineEdit(status=Review.CONFIRMED))
+    return folder
+
+
+def test_what_is_missing_is_said(tab):
+    tab.get_by_role("button", name="Learn").click()
+    tab.get_by_text("of the 25 confirmed lines").wait_for()
+
+
+def test_the_gain_is_shown_before_the_model_is_used(confirmed, tiny_path, open_tab):
+    with served(confirmed, tiny_path, samples=32) as site:
+        tab = open_tab(site)
+        tab.get_by_role("button", name="Learn").click()
+        tab.get_by_role("button", name="Learn from 28 confirmed lines").click()
+        tab.get_by_role("progressbar", name="Progress of learning").wait_for()
+        tab.get_by_text("Characters wrong").wait_for(timeout=200_000)
+        assert not list(confirmed.glob("*.safetensors"))
+        tab.get_by_role("button", name="Use it").click()
+        tab.get_by_text("In use:").wait_for()
+        assert len(list(confirmed.glob("*.safetensors"))) == 1

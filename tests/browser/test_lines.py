@@ -1,0 +1,78 @@
+"""Lines are split, joined, ordered, added, deleted, and their baselines moved."""
+
+from browser_steps import text_of, texts, wait_until_saved
+from made_pages import TEXTS
+
+from drethtr.documents.read import read_page
+
+
+def shape(page):
+    page.keyboard.press("Alt+l")
+    page.get_by_role("toolbar", name="Lines").wait_for()
+
+
+def correct(page, text):
+    """Make a line a person's, so that it is not read again."""
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    page.keyboard.press("Shift+Enter")
+
+
+def test_a_line_is_split_at_the_cursor_and_joined_again(page):
+    correct(page, "north south")
+    shape(page)
+    page.keyboard.press("Home")
+    for _ in "north ":
+        page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Split").click()
+    page.locator(".line").nth(4).wait_for()
+    assert texts(page)[:3] == ["north", "south", TEXTS[1]]
+    text_of(page, 1).click()
+    page.get_by_role("button", name="Join with next").click()
+    page.locator(".line").nth(4).wait_for(state="detached")
+    assert texts(page)[:2] == ["north south", TEXTS[1]]
+
+
+def test_order_and_undone_deletion(page):
+    correct(page, "first")
+    shape(page)
+    page.get_by_role("button", name="Move down").click()
+    page.get_by_text("The line moved down.").wait_for()
+    assert texts(page)[:2] == [TEXTS[1], "first"]
+    page.get_by_role("button", name="Delete").click()
+    page.locator(".line").nth(3).wait_for(state="detached")
+    assert "first" not in texts(page)
+    page.get_by_role("button", name="Undo delete").click()
+    page.locator(".line .text", has_text="first").wait_for()
+    assert texts(page)[:2] == [TEXTS[1], "first"]
+
+
+def test_a_point_of_a_baseline_is_dragged_and_moved_by_keys(page, folder):
+    correct(page, "moved")
+    shape(page)
+    before = read_page(folder / "a.page.xml").lines[0].baseline
+    box = page.locator(".handle").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 12, steps=4)
+    page.mouse.up()
+    page.get_by_text("The line was cut anew.").wait_for()
+    dragged = read_page(folder / "a.page.xml").lines[0].baseline
+    assert dragged[0][0] > before[0][0] and dragged[-1] == before[-1]
+    page.locator(".handle").first.focus()
+    with page.expect_response(lambda answer: answer.request.method == "PUT"):
+        page.keyboard.press("ArrowRight")
+    assert read_page(folder / "a.page.xml").lines[0].baseline[0][0] == dragged[0][0] + 2
+    assert texts(page)[0] == "moved"
+
+
+def test_a_line_is_drawn(page):
+    shape(page)
+    page.get_by_role("button", name="Draw").click()
+    frame = page.locator(".frame").bounding_box()
+    for share in (0.2, 0.7):
+        page.mouse.click(frame["x"] + share * frame["width"], frame["y"] + frame["height"] - 60)
+    page.keyboard.press("Enter")
+    page.locator(".line").nth(4).wait_for()

@@ -1,0 +1,85 @@
+"""Nothing that was typed is lost: two tabs, a server that dies, a file that another program changes."""
+
+import subprocess
+import sys
+from contextlib import suppress
+
+from browser_steps import enter, served, text_of, texts, wait_until_saved
+from made_pages import TEXTS
+
+from drethtr.documents.read import read_page
+
+
+def first_line(folder):
+    return read_page(folder / "a.page.xml").lines[0].transcription.text
+
+
+def test_two_tabs_in_conflict_show_both_texts(page, open_tab, folder):
+    other = open_tab(page.url)
+    other.locator(".line").first.wait_for()
+    page.keyboard.press("Home")
+    page.keyboard.type("Mine ")
+    other.wait_for_function("document.activeElement.matches('.text')")
+    other.keyboard.press("Home")
+    other.keyboard.type("Other ")
+    other.keyboard.press("Enter")
+    wait_until_saved(other)
+    page.bring_to_front()
+    page.keyboard.press("Enter")
+    conflict = page.locator(".conflict")
+    assert conflict.locator(".side").all_inner_texts() == [f"Mine {TEXTS[0]}", f"Other {TEXTS[0]}"]
+    assert first_line(folder) == f"Other {TEXTS[0]}"
+    page.get_by_role("button", name="Keep mine").click()
+    wait_until_saved(page)
+    assert first_line(folder) == f"Mine {TEXTS[0]}"
+
+
+def test_a_file_changed_outside_is_shown(page, folder):
+    path = folder / "a.page.xml"
+    path.write_bytes(path.read_bytes().replace(TEXTS[1].encode(), b"From elsewhere"))
+    page.locator(".text", has_text="From elsewhere").wait_for()
+    assert texts(page)[0] == TEXTS[0]
+
+
+def start(folder, model, port):
+    command = [sys.executable, "-m", "drethtr.cli", "edit", str(folder), "--no-browser", "--lines", "projection"]
+    process = subprocess.Popen([*command, "--port", port, "--model", str(model)], stderr=subprocess.PIPE, text=True)
+    said = next(row for row in process.stderr if " is open at " in row)
+    return process, said.split(" is open at ")[1].split()[0]
+
+
+def test_a_server_killed_in_mid_edit_and_started_again_gets_the_text(folder, tiny_path, open_tab):
+    process, site = start(folder, tiny_path, "0")
+    try:
+        page = enter(open_tab(site), "a.png")
+        process.kill()
+        process.wait()
+        page.keyboard.press("Home")
+        page.keyboard.type("Kept ")
+        page.keyboard.press("Enter")
+        page.get_by_text("what you type is kept in this browser").wait_for()
+        assert first_line(folder) == TEXTS[0]
+        process, _ = start(folder, tiny_path, site.rpartition(":")[2])
+        wait_until_saved(page)
+        assert first_line(folder) == f"Kept {TEXTS[0]}" and texts(page)[0] == f"Kept {TEXTS[0]}"
+    finally:
+        process.kill()
+        with suppress(ValueError):
+            process.communicate()
+
+
+def test_text_of_a_closed_tab_is_saved_when_its_page_is_opened_again(folder, tiny_path, open_tab):
+    with served(folder, tiny_path) as site:
+        page = enter(open_tab(site), "a.png")
+        address = page.url
+        page.context.set_offline(True)
+        page.keyboard.press("Home")
+        page.keyboard.type("Late ")
+        page.close()
+        assert first_line(folder) == TEXTS[0]
+        again = open_tab("about:blank")
+        again.context.set_offline(False)
+        again.goto(address)
+        text_of(again, 1).filter(has_text="Late ").wait_for()
+        wait_until_saved(again)
+        assert first_line(folder) == f"Late {TEXTS[0]}"

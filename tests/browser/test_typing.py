@@ -1,0 +1,142 @@
+"""What a person types, confirms, takes back and finds again."""
+
+from browser_steps import enter, text_of, texts, wait_until_saved
+from made_pages import TEXTS
+
+from drethtr.documents.page import Review
+from drethtr.documents.read import read_page
+
+
+def lines(folder, stem="a"):
+    return [
+        (line.transcription.text, line.transcription.review) for line in read_page(folder / f"{stem}.page.xml").lines
+    ]
+
+
+def focused(tab):
+    return tab.evaluate("[...document.querySelectorAll('.line .text')].indexOf(document.activeElement) + 1")
+
+
+def test_enter_saves_a_line_and_goes_on(page, folder):
+    page.keyboard.press("End")
+    page.keyboard.type(" indeed")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    assert lines(folder)[0] == (f"{TEXTS[0]} indeed", Review.CORRECTED) and focused(page) == 2
+    page.keyboard.press("Shift+Enter")
+    assert focused(page) == 1
+
+
+def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
+    page.keyboard.press("Control+Enter")
+    wait_until_saved(page)
+    assert lines(folder)[0] == (TEXTS[0], Review.CONFIRMED) and focused(page) == 2
+    page.get_by_text("1 of 4 lines confirmed").wait_for()
+    text_of(page, 1).click()
+    page.get_by_role("button", name="Take confirmation back").click()
+    page.get_by_text("0 of 4 lines confirmed").wait_for()
+
+
+def test_undo_is_the_browsers_own_even_after_saving(page, folder):
+    page.keyboard.press("End")
+    page.keyboard.type("!")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Control+z")
+    assert texts(page)[0] == TEXTS[0]
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    assert lines(folder)[0][0] == TEXTS[0]
+
+
+def test_a_pause_saves(page, folder):
+    page.keyboard.type("Oh ")
+    page.locator(".saved[data-state=saving]").wait_for()
+    wait_until_saved(page)
+    assert lines(folder)[0][0] == f"Oh {TEXTS[0]}"
+
+
+def test_what_is_pasted_stays_one_line(page):
+    page.evaluate(
+        """() => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", "one\\ntwo\\t");
+            const paste = new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true});
+            document.activeElement.dispatchEvent(paste);
+        }"""
+    )
+    assert texts(page)[0] == f"one two {TEXTS[0]}"
+
+
+def test_f2_selects_one_doubt_after_the_other(tab):
+    page = enter(tab, "b.png")
+    words = " ".join(TEXTS[:4]).split()
+
+    def selected():
+        return page.evaluate("getSelection().toString()")
+
+    page.keyboard.press("F2")
+    assert selected() == words[0]
+    page.keyboard.press("F2")
+    assert selected() == words[1]
+    page.keyboard.press("Shift+F2")
+    assert selected() == words[0]
+    page.keyboard.type("Well")  # over the selected word
+    page.keyboard.press("F2")
+    assert selected() == words[1] and texts(page)[0].startswith("Well ")
+
+
+def test_doubts_are_painted_where_they_are_after_every_change(tab):
+    page = enter(tab, "b.png")
+    painted = """() => [...CSS.highlights.values()].flatMap((all) => [...all])
+        .map((range) => [range.startContainer.parentElement.ariaLabel, range.startOffset, String(range)])
+        .filter(([label]) => label.startsWith("Line 1,")).sort((a, b) => a[1] - b[1]).map(([, , word]) => word)"""
+    words = TEXTS[0].split()
+    assert page.evaluate(painted) == words
+    page.keyboard.press("Home")
+    page.keyboard.type("so ")
+    assert page.evaluate(painted) == words
+    page.keyboard.press("Control+z")
+    assert page.evaluate(painted) == words
+    page.locator(".slider input").fill("0.1")
+    assert page.evaluate(painted) == []
+
+
+def test_the_caret_shows_its_place_on_the_scan_and_a_click_there_puts_it_back(page):
+    page.keyboard.press("End")
+    last = page.locator(".place").bounding_box()
+    page.keyboard.press("Home")
+    page.wait_for_function("(x) => document.querySelector('.place').getBoundingClientRect().x < x", arg=last["x"])
+    page.mouse.click(last["x"] + last["width"] - 2, last["y"] + last["height"] / 2)
+    offset = page.evaluate("getSelection().focusOffset")
+    assert focused(page) == 1 and offset > len(TEXTS[0]) - len(TEXTS[0].split()[-1])
+
+
+def test_zoom_and_place_stay_from_page_to_page(page):
+    def scale():
+        return page.evaluate("new DOMMatrix(getComputedStyle(document.querySelector('.sheet')).transform).a")
+
+    before = scale()
+    page.get_by_role("button", name="Zoom in").click(click_count=3)
+    zoomed = scale()
+    page.keyboard.press("Alt+PageDown")
+    page.get_by_text("b.png").first.wait_for()
+    page.locator(".line").first.wait_for()
+    assert zoomed > 1.5 * before and abs(scale() - zoomed) < 1e-6
+
+
+def test_search_leads_to_the_line(tab):
+    word = TEXTS[2].split()[0]
+    tab.get_by_role("searchbox").fill(word)
+    tab.locator(".hits a").first.click()
+    tab.locator(".line[aria-current] .text", has_text=TEXTS[2]).wait_for()
+
+
+def test_export_downloads_the_text(page):
+    page.get_by_role("button", name="Export").click()
+    page.get_by_label("Text plain").check()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert download.value.suggested_filename == "a.txt"
+    assert download.value.path().read_text(encoding="utf-8").split() == " ".join(TEXTS[:4]).split()

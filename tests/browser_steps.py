@@ -1,0 +1,54 @@
+"""Steps through the page of `drethtr edit`, for tests in a browser."""
+
+from contextlib import contextmanager
+from threading import Thread
+
+from drethtr import Recognizer
+from drethtr.cli.serve import address, listener, serving
+from drethtr.editing import Session, Workspace
+from drethtr.layout.projection import Projection
+from drethtr.server.app import make_app
+
+
+@contextmanager
+def served(folder, model, samples=None):
+    """The address of a folder, while it can be edited; `samples` is how long it learns."""
+    recognizer, finder = Recognizer.load(model), lambda original: Projection()
+    with (
+        listener("127.0.0.1", 0) as door,
+        Workspace.open(folder) as workspace,
+        Session(workspace, recognizer, finder, model) as session,
+    ):
+        if samples:
+            session.learner.samples = samples
+        server = serving(make_app(recognizer, finder, session=session), 1)
+        thread = Thread(target=server.run, args=([door],))
+        thread.start()
+        try:
+            yield address(door)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def enter(tab, name):
+    """Open a page from the overview."""
+    tab.get_by_role("link", name=name).click()
+    tab.locator(".line").first.wait_for()
+    tab.wait_for_function("document.activeElement.matches('.text')")
+    return tab
+
+
+def texts(tab):
+    """The texts of the lines that are shown."""
+    return tab.locator(".line .text").all_inner_texts()
+
+
+def text_of(tab, number):
+    """The text of a line, from 1."""
+    return tab.locator(".line .text").nth(number - 1)
+
+
+def wait_until_saved(tab):
+    """Wait until the page says that all is saved."""
+    tab.locator(".saved[data-state=saved]").wait_for()
