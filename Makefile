@@ -1,4 +1,4 @@
-.PHONY: bench check lint format pictures
+.PHONY: bench check lint format pictures web
 
 check: lint
 	pytest -n auto
@@ -12,8 +12,12 @@ format:
 	ruff format docs recipes src tests
 	ruff check --fix docs recipes src tests
 
+web:
+	cd web && npm ci && npm run check
+
 pictures:
 	python docs/make_pictures.py
+	python docs/make_edit_picture.py
 
 DATA = samples
 bench:

@@ -38,7 +38,7 @@ def open_tab(browser):
 
     def open_tab(url):
         tab = context.new_page()
-        tab.set_default_timeout(20_000)
+        tab.set_default_timeout(60_000)
         tab.on("pageerror", lambda error: faults.append(str(error)))
         tab.on("console", lambda said: "Content Security Policy" in said.text and faults.append(said.text))
         tab.goto(url)

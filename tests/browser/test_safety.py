@@ -15,18 +15,19 @@ def first_line(folder):
 
 
 def test_two_tabs_in_conflict_show_both_texts(page, open_tab, folder):
+    page.route("**/api/pages/*", lambda route: route.abort())  # this tab does not hear of the other one
     other = open_tab(page.url)
-    other.locator(".line").first.wait_for()
-    page.keyboard.press("Home")
-    page.keyboard.type("Mine ")
-    other.wait_for_function("document.activeElement.matches('.text')")
+    other.wait_for_function("document.activeElement?.matches('.text')")
     other.keyboard.press("Home")
     other.keyboard.type("Other ")
     other.keyboard.press("Enter")
     wait_until_saved(other)
     page.bring_to_front()
+    page.keyboard.press("Home")
+    page.keyboard.type("Mine ")
     page.keyboard.press("Enter")
     conflict = page.locator(".conflict")
+    conflict.wait_for()
     assert conflict.locator(".side").all_inner_texts() == [f"Mine {TEXTS[0]}", f"Other {TEXTS[0]}"]
     assert first_line(folder) == f"Other {TEXTS[0]}"
     page.get_by_role("button", name="Keep mine").click()

@@ -1,0 +1,73 @@
+"""Photograph the page of `drethtr edit` for README.md, with the packaged letter: needs Chromium and Playwright."""
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+
+from PIL import Image
+from playwright.sync_api import Page, ViewportSize, sync_playwright
+
+from drethtr import Recognizer
+from drethtr.cli.serve import address, listener, serving
+from drethtr.editing import Session, Workspace
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.server.app import make_app
+
+ROOT = Path(__file__).parents[1]
+SCAN = ROOT / "samples" / "page" / "letter.jpg"
+PICTURE = ROOT / "docs" / "images" / "edit.png"
+SIZE = ViewportSize(width=1200, height=740)
+COLORS = 56
+"""Few enough that the picture stays below 200 kB."""
+
+
+def photograph(site: str, path: Path) -> None:
+    """Open the letter, go to a doubtful word and save what the browser shows."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        tab = browser.new_page(viewport=SIZE)
+        tab.goto(site)
+        tab.get_by_role("link", name=SCAN.name).click()
+        tab.locator(".line").nth(13).wait_for(timeout=300_000)
+        confirm(tab, 2)
+        tab.locator(".slider input").fill("0.95")
+        tab.keyboard.press("F2")
+        tab.locator(".alternatives").wait_for()
+        tab.locator(".said:empty").wait_for(state="attached")
+        tab.screenshot(path=path)
+        browser.close()
+
+
+def confirm(tab: Page, lines: int) -> None:
+    """Confirm the first lines and wait until that is saved."""
+    for _ in range(lines):
+        tab.keyboard.press("Control+Enter")
+    tab.get_by_text(f"{lines} of 14 lines confirmed").wait_for()
+
+
+def main() -> None:
+    """Serve a folder with the letter for as long as it takes."""
+    with TemporaryDirectory() as parent:
+        folder = Path(parent, "letters")
+        folder.mkdir()
+        shutil.copy(SCAN, folder)
+        recognizer, finder = Recognizer.load(), segmentation_named("auto").finder
+        with (
+            listener("127.0.0.1", 0) as door,
+            Workspace.open(folder) as workspace,
+            Session(workspace, recognizer, finder) as session,
+        ):
+            session.reader.read_pages()
+            server = serving(make_app(recognizer, finder, session=session), 1)
+            thread = Thread(target=server.run, args=([door],))
+            thread.start()
+            photograph(address(door), PICTURE)
+            server.should_exit = True
+            thread.join()
+    with Image.open(PICTURE) as picture:
+        picture.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  below,
+  boxAt,
+  offsetAt,
+  onStrip,
+  placeInBaseline,
+  pointAt,
+  shareAlong,
+} from "../../src/drethtr/editing/static/page/places.js";
+
+const LINE = {
+  polygon: [
+    [100, 50],
+    [500, 50],
+    [500, 90],
+    [100, 90],
+  ],
+  baseline: [
+    [100, 80],
+    [500, 80],
+  ],
+  words: [
+    { text: "dear", confidence: 0.9, box: [100, 50, 200, 90] },
+    { text: "sir", confidence: 0.9, box: [400, 50, 500, 90] },
+  ],
+};
+
+test("the caret is where its word stands", () => {
+  assert.deepEqual(boxAt(LINE, "dear sir", 0), [100, 50, 200, 90]);
+  assert.deepEqual(boxAt(LINE, "dear sir", 6), [400, 50, 500, 90]);
+});
+
+test("a word of a person stands between its neighbours", () => {
+  const [left, , right] = boxAt(LINE, "dear old sir", 6);
+  assert.ok(left > 200 && right < 400 && left < right);
+});
+
+test("a point of the scan leads to the text and back", () => {
+  assert.equal(offsetAt(LINE, "dear sir", [150, 70]), 2);
+  assert.deepEqual(pointAt(LINE, "dear sir", 2), [150, 70]);
+});
+
+test("shares along a baseline", () => {
+  assert.equal(shareAlong(LINE.baseline, [300, 10]), 0.5);
+  assert.deepEqual(onStrip(LINE, [100, 50, 200, 90]), [0, 0.25]);
+  assert.equal(placeInBaseline(LINE.baseline, [300, 80]), 1);
+});
+
+test("a line below another stays on the page", () => {
+  assert.deepEqual(below(LINE, { width: 600, height: 100 }), [
+    [100, 99],
+    [500, 99],
+  ]);
+});

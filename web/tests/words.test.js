@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { codePoints, difference, doubtsOf, spansOf, utf16 } from "../../src/drethtr/editing/static/page/words.js";
+
+const reading = (text, confidence = 0.4) => text.split(" ").map((word) => ({ text: word, confidence, box: null }));
+
+test("an inserted word shifts no confidence to its neighbours", () => {
+  const spans = spansOf("the old red house", reading("the red house"));
+  assert.deepEqual(
+    spans.map(({ text, read }) => [text, read !== null]),
+    [
+      ["the", true],
+      ["old", false],
+      ["red", true],
+      ["house", true],
+    ],
+  );
+});
+
+test("repeated words keep their order", () => {
+  const words = reading("and so and on");
+  words[2].confidence = 0.9;
+  const doubts = doubtsOf("so and on", words, 0.5);
+  assert.deepEqual(
+    doubts.map(({ text, start }) => [text, start]),
+    [
+      ["so", 0],
+      ["on", 7],
+    ],
+  );
+});
+
+test("a word of a person, and one of unknown confidence, is no doubt", () => {
+  assert.deepEqual(doubtsOf("mine", reading("thine"), 0.99), []);
+  assert.deepEqual(doubtsOf("mine", reading("mine", null), 0.99), []);
+});
+
+test("only what differs is replaced, and no character is cut in two", () => {
+  assert.deepEqual(difference("seeds", "seats"), { start: 2, end: 4, otherEnd: 4 });
+  assert.deepEqual(difference("same", "same"), { start: 4, end: 4, otherEnd: 4 });
+  assert.deepEqual(difference("aaa", "aa"), { start: 2, end: 3, otherEnd: 2 });
+  assert.equal(difference("x𝔄", "x𝔅").start, 1);
+});
+
+test("offsets in code points and in UTF-16", () => {
+  assert.equal(codePoints("𝔄b", 2), 1);
+  assert.equal(utf16("𝔄b", 1), 2);
+});
