@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 SCAN = ROOT / "samples" / "page" / "letter.jpg"
 PICTURE = ROOT / "docs" / "images" / "edit.png"
 SIZE = ViewportSize(width=1200, height=740)
-COLORS = 56
+COLORS = 96
 """Few enough that the picture stays below 200 kB."""
 
 
@@ -43,7 +43,7 @@ def confirm(tab: Page, lines: int) -> None:
     """Confirm the first lines and wait until that is saved."""
     for _ in range(lines):
         tab.keyboard.press("Control+Enter")
-    tab.get_by_text(f"{lines} of 14 lines confirmed").wait_for()
+    tab.get_by_text(f"{lines} of 14 confirmed").wait_for()
 
 
 def main() -> None:
@@ -66,7 +66,9 @@ def main() -> None:
             server.should_exit = True
             thread.join()
     with Image.open(PICTURE) as picture:
-        picture.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
+        picture.convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            PICTURE, optimize=True
+        )
 
 
 if __name__ == "__main__":
