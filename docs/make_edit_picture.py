@@ -17,9 +17,9 @@ from drethtr.server.app import make_app
 ROOT = Path(__file__).parents[1]
 SCAN = ROOT / "samples" / "page" / "letter.jpg"
 PICTURE = ROOT / "docs" / "images" / "edit.png"
-SIZE = ViewportSize(width=1200, height=740)
-COLORS = 56
-"""Few enough that the picture stays below 200 kB."""
+SIZE = ViewportSize(width=1260, height=740)
+COMMON, DISTINCT = 72, 24
+"""Colors that stay, so that the picture is below 200 kB: of the paper, and of the few marks on it."""
 
 
 def photograph(site: str, path: Path) -> None:
@@ -43,7 +43,7 @@ def confirm(tab: Page, lines: int) -> None:
     """Confirm the first lines and wait until that is saved."""
     for _ in range(lines):
         tab.keyboard.press("Control+Enter")
-    tab.get_by_text(f"{lines} of 14 lines confirmed").wait_for()
+    tab.get_by_text(f"{lines} of 14 confirmed").wait_for()
 
 
 def main() -> None:
@@ -66,7 +66,16 @@ def main() -> None:
             server.should_exit = True
             thread.join()
     with Image.open(PICTURE) as picture:
-        picture.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
+        few_colors(picture.convert("RGB")).save(PICTURE, optimize=True)
+
+
+def few_colors(picture: Image.Image) -> Image.Image:
+    """The picture with a palette."""
+    common = picture.quantize(COMMON).getpalette() or []
+    distinct = picture.quantize(DISTINCT, Image.Quantize.MAXCOVERAGE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(common[: 3 * COMMON] + distinct[: 3 * DISTINCT])
+    return picture.quantize(palette=palette, dither=Image.Dither.NONE)
 
 
 if __name__ == "__main__":

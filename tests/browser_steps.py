@@ -35,7 +35,7 @@ def enter(tab, name):
     """Open a page from the overview."""
     tab.get_by_role("link", name=name).click()
     tab.locator(".line").first.wait_for()
-    tab.wait_for_function("document.activeElement?.matches('.text')")
+    tab.locator(".text:focus").wait_for()
     return tab
 
 

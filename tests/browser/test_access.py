@@ -51,4 +51,4 @@ def test_the_keyboard_alone_reaches_a_line_from_the_overview(tab):
         if tab.evaluate("document.activeElement?.pathname?.startsWith('/p/')"):
             break
     tab.keyboard.press("Enter")
-    tab.wait_for_function("document.activeElement?.matches('.text')")
+    tab.locator(".text:focus").wait_for()

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from contextlib import suppress
 
 from browser_steps import enter, served, text_of, texts, wait_until_saved
 from made_pages import TEXTS
@@ -17,7 +16,7 @@ def first_line(folder):
 def test_two_tabs_in_conflict_show_both_texts(page, open_tab, folder):
     page.route("**/api/pages/*", lambda route: route.abort())  # this tab does not hear of the other one
     other = open_tab(page.url)
-    other.wait_for_function("document.activeElement?.matches('.text')")
+    other.locator(".text:focus").wait_for()
     other.keyboard.press("Home")
     other.keyboard.type("Other ")
     other.keyboard.press("Enter")
@@ -54,7 +53,7 @@ def test_a_server_killed_in_mid_edit_and_started_again_gets_the_text(folder, tin
     try:
         page = enter(open_tab(site), "a.png")
         process.kill()
-        process.wait()
+        process.communicate()
         page.keyboard.press("Home")
         page.keyboard.type("Kept ")
         page.keyboard.press("Enter")
@@ -65,8 +64,7 @@ def test_a_server_killed_in_mid_edit_and_started_again_gets_the_text(folder, tin
         assert first_line(folder) == f"Kept {TEXTS[0]}" and texts(page)[0] == f"Kept {TEXTS[0]}"
     finally:
         process.kill()
-        with suppress(ValueError):
-            process.communicate()
+        process.communicate()
 
 
 def test_text_of_a_closed_tab_is_saved_when_its_page_is_opened_again(folder, tiny_path, open_tab):

@@ -261,7 +261,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
             <input type="range" min="0" max="0.95" step="0.05" value=${threshold} aria-valuetext=${percent(threshold)}
               onInput=${(event) => setThreshold(Number(event.target.value))} /></label>
           <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${counted(doubts, "doubt")} <kbd>F2</kbd></button>
-          <span class="count">${confirmed} of ${counted(order.length, "line")} confirmed</span>
+          <span class="count">${confirmed} of ${order.length} confirmed</span>
           <span class="gap" />
           <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title="Alt+C">ſ ä &</button>
           <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title="Alt+L">Lines</button>
