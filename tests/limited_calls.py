@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.base.limited import HEAD
@@ -14,6 +15,10 @@ def echoed(value, content):
 
 def process_id():
     return os.getpid(), b""
+
+
+def working_directory():
+    return str(Path.cwd()), b""
 
 
 def waited(seconds):

@@ -31,6 +31,13 @@ def test_a_prepared_process_answers_the_next_call():
     assert limited("a file", limited_calls.process_id)[0] == child.process.pid
 
 
+def test_paths_are_relative_to_where_the_caller_is_now(tmp_path, monkeypatch):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        assert limited("a file", limited_calls.working_directory)[0] == str(tmp_path / name)
+
+
 def test_what_takes_too_long_is_refused_and_the_next_call_answered():
     with pytest.raises(DataError, match=r"^a file: takes more than 1 seconds to open; save it anew"):
         limited("a file", limited_calls.computed_forever, seconds=1)

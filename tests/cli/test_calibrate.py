@@ -5,8 +5,9 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.recognition.model_file import load_model, read_tensors
+from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.weights import read_tensors
 
 
 @pytest.fixture

@@ -17,9 +17,10 @@ from PIL import Image
 
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import load_model, read_tensors, save_model, save_trust
+from drethtr.recognition.model_file import load_model, save_model, save_trust
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import Greedy, Joint
+from drethtr.recognition.weights import read_tensors
 from drethtr.text.tokenizer import EOS
 from drethtr.training.finetuning import Plan, gather
 
@@ -179,6 +180,8 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     other = drethtr("finetune", *wishes, "--output", killed, "--resume", "--seed", 1)
     assert other.code == 2 and "a run with other options (seed); to start over" in other.err
     assert drethtr("finetune", *wishes, "--output", killed, "--resume").code == 0
+    last = drethtr("finetune", *wishes, "--output", killed, "--resume")  # killed when its result was there
+    assert last.code == 0, last.err
     (tmp_path / "whole.run").mkdir()
     for part in ("plan.json", "validation.parquet"):  # in the precision that was found the faster one
         shutil.copy(tmp_path / "killed.run" / part, tmp_path / "whole.run")

@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 from made_pages import TEXTS, blank, letter, write
 from PIL import Image
-from printed_pages import put_page
+from printed_pages import draw_page, put_page
 
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
@@ -362,6 +362,7 @@ def export(tmp_path):
     """A folder as Transkribus exports it: images, and PAGE in a folder beside them."""
     folder = tmp_path / "export"
     put_page(folder / "a.png", folder / "page" / "a.xml", ["abc", ""])
+    draw_page(folder / "a.png", ["abc", "def"])
     return folder
 
 
@@ -514,6 +515,19 @@ def test_a_file_that_is_updated_keeps_its_mode(drethtr, export, tiny_path):
     path.chmod(0o664)
     drethtr("transcribe", path, "--model", tiny_path, "--update")
     assert path.stat().st_mode & 0o777 == 0o664 and read_page(path).lines[1].text
+
+
+@pytest.mark.parametrize("protect", ["write-protected", "2 names (hard links)"])
+def test_a_file_that_is_protected_is_not_updated(protect, drethtr, export, tiny_path, tmp_path):
+    path = export / "page" / "a.xml"
+    before = path.read_bytes()
+    if protect == "write-protected":
+        path.chmod(0o444)
+    else:
+        (tmp_path / "backup.xml").hardlink_to(path)
+    outcome = drethtr("transcribe", path, "--update", "--model", tiny_path)
+    assert outcome.code == 2 and f"cannot write {path}: it " in outcome.err and protect in outcome.err
+    assert path.read_bytes() == before
 
 
 def test_update_of_an_image(drethtr, scans, tiny_path):

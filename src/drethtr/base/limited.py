@@ -80,7 +80,8 @@ class Child:
         """
         questions, answers = (cast("BufferedRandom", pipe) for pipe in (self.process.stdin, self.process.stdout))
         try:
-            pickle.dump((seconds, function.__module__, function.__qualname__, args), questions, pickle.HIGHEST_PROTOCOL)
+            question = seconds, here(), function.__module__, function.__qualname__, args
+            pickle.dump(question, questions, pickle.HIGHEST_PROTOCOL)
             questions.flush()
         except BrokenPipeError as error:
             raise EOFError from error
@@ -185,6 +186,14 @@ def reason_of(code: int, seconds: float) -> str:
     return f"{why}; save it anew, as plain images, with another program"
 
 
+def here() -> str:
+    """The working directory, which paths may be relative to; the root if it was removed."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - a string
+    except OSError:
+        return os.sep
+
+
 def received(pipe: BufferedIOBase, length: int) -> bytearray:
     """So many bytes of a pipe.
 
@@ -213,7 +222,9 @@ def serve(*modules: str) -> None:
         importlib.import_module(module)
     with suppress(EOFError, BrokenPipeError):
         while True:
-            seconds, module, name, args = pickle.load(sys.stdin.buffer)
+            seconds, folder, module, name, args = pickle.load(sys.stdin.buffer)
+            if folder != here():
+                os.chdir(folder)  # the parent may have changed it since the last call
             with limited_time(seconds):
                 answer, content = answered(module, name, args)
             head = json.dumps(answer).encode()

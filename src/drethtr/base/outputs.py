@@ -3,7 +3,7 @@
 from os import W_OK, X_OK, access
 from pathlib import Path
 
-from drethtr.base.atomic import atomic_write
+from drethtr.base.atomic import atomic_write, check_replaceable
 from drethtr.base.errors import DataError
 
 
@@ -34,6 +34,18 @@ def make_folder(folder: Path) -> None:
         raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
     if not access(folder, W_OK | X_OK):
         raise DataError(f"cannot write to the folder {folder}; change its permissions or name another one")
+
+
+def refuse_protected(path: Path) -> None:
+    """Refuse a file that may not be replaced, before the work for it is done.
+
+    Raises:
+        DataError: if it is write-protected, or has other names (hard links).
+    """
+    try:
+        check_replaceable(path)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror}") from error
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -6,9 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drethtr.base.atomic import check_replaceable
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.outputs import write_bytes, write_text
+from drethtr.base.outputs import refuse_protected, write_bytes, write_text
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -42,10 +41,7 @@ def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()
             raise DataError(f"{path} is an input; it cannot be overwritten")
         if path.exists() and not force:
             raise DataError(f"{path} exists; name another output or give --force")
-        try:
-            check_replaceable(path)
-        except OSError as error:
-            raise DataError(f"cannot write {path}: {error.strerror}") from error
+        refuse_protected(path)
 
 
 def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:

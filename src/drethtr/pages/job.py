@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.outputs import is_there, make_folder, write_bytes
+from drethtr.base.outputs import is_there, make_folder, refuse_protected, write_bytes
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.documents.markup import MAX_BYTES
@@ -261,6 +261,8 @@ def open_job(
     for file in files:
         try:
             originals = originals_in(file, segmentation, update=update)
+            if update and folder is None:
+                refuse_protected(file)
         except DataError as error:
             errors.append(error)
         else:
