@@ -101,6 +101,9 @@ class PageJob:
         """
         waiting, doubts = self.waiting, DoubtCounts()
         done, failed = len(self.tasks) - len(waiting), len(self.unreadable)
+        for task in self.tasks:
+            if task.shelf is not None:
+                task.shelf.remove_empty()
         if not waiting:
             return JobSummary(done, failed, doubts)
         if self.output is not None:
