@@ -96,3 +96,10 @@ def test_what_a_person_gives_is_named_in_capitals():
     values = dict(values_of(typer.main.get_command(app)))
     assert len(values) > 100
     assert not {place: name for place, name in values.items() if name is None or not re.fullmatch("[A-Z,=]+", name)}
+
+
+def test_short_options_are_those_of_other_programs(drethtr):
+    outcome = drethtr("transcribe", "-h")
+    assert outcome.code == 0
+    for long, short in (("format", "f"), ("output", "o"), ("verbose", "v"), ("threads", "j")):
+        assert re.search(rf"--{long}\s+-{short}\s", outcome.out)

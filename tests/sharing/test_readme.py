@@ -40,6 +40,16 @@ def test_the_hub_understands_the_head(tiny_model):
     assert (other.license, other.license_name) == ("other", "Mine: all rights\n---")
 
 
+def test_the_hub_lists_error_rates_and_data_sets(tiny_model):
+    sources = ["https://huggingface.co/datasets/Teklia/RIMES-2011-line", "Ada", "https://example.org/datasets/a/b"]
+    card = CARD | {"data": [{"set": f"s{number}", "source": source} for number, source in enumerate(sources)]}
+    data = ModelCard(readme(replace(complete(tiny_model), card=card), "ada/letters")).data
+    assert data.pipeline_tag == "image-to-text" and data.datasets == ["Teklia/RIMES-2011-line"]
+    assert data.model_name == "tiny"
+    found = {(row.dataset_name, row.task_type, row.metric_type, row.metric_value) for row in data.eval_results}
+    assert found == {("letters", "image-to-text", "cer", 10.0), ("letters", "image-to-text", "wer", 30.0)}
+
+
 def test_what_is_not_told_is_said_so(tiny_model):
     page = readme(replace(tiny_model, card={}), "ada/letters")
     assert "# A drethtr model" in page and "not calibrated" in page
@@ -68,7 +78,7 @@ def test_a_card_of_a_stranger_stays_text(tiny_model):
         if row.startswith("|"):
             assert row.count("|") - row.count("\\|") in (4, 5)
         assert not row.startswith("# Title") and row != "---"
-    assert len(head.splitlines()) == 7 and ModelCard(page).data.license == "other"
+    assert len(head.splitlines()) == 8 and ModelCard(page).data.license == "other"
 
 
 def test_a_card_of_odd_values_makes_a_page(tiny_model):

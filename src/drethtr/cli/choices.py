@@ -49,7 +49,11 @@ DeviceName = Annotated[
 Threads = Annotated[
     int | None,
     typer.Option(
-        "--threads", metavar="N", min=1, help="Lines to read side by side on a CPU; one per free processor by default."
+        "--threads",
+        "-j",
+        metavar="N",
+        min=1,
+        help="Lines to read side by side on a CPU; one per free processor by default.",
     ),
 ]
 

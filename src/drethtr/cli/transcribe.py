@@ -37,12 +37,13 @@ def transcribe(
         str | None,
         typer.Option(
             "--format",
+            "-f",
             metavar="NAMES",
             help="Comma-separated: txt (default), page, alto, hocr, json, pdf, pdfa, csv, html; for lines also tsv.",
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A folder for the results; the screen if left out.")
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="A folder for the results; else the screen.")
     ] = None,
     lines: Annotated[
         str,
@@ -72,7 +73,7 @@ def transcribe(
     device: DeviceName = "auto",
     threads: Threads = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files and texts that exist.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Say what each file was taken for.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what each file was taken for.")] = False,
 ) -> None:
     """Read images of handwriting: single lines, or pages whose lines are given or found.
 

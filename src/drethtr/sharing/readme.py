@@ -4,6 +4,7 @@ Card entries are data: they are escaped so that they cannot break tables, hide l
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated,
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
 """Licenses whose identifier on the Hub is their usual name with hyphens."""
+
+TASK = "image-to-text"
+HUB_DATA = re.compile(r"huggingface\.co/datasets/([\w.-]+/[\w.-]+)")
 
 SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "|*`[]\\~#$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
@@ -65,10 +69,35 @@ def head(card: Mapping[str, Any]) -> str:
         entries |= {"license": name} if name in LICENSES else {"license": "other", "license_name": card["license"]}
     if languages := listed(card.get("languages")):
         entries["language"] = languages
-    entries |= {"library_name": "drethtr", "pipeline_tag": "image-to-text", "metrics": ["cer", "wer"]}
+    entries |= {"library_name": "drethtr", "pipeline_tag": TASK, "metrics": ["cer", "wer"]}
     entries["tags"] = ["handwriting", "htr", "ocr"]
+    if on_hub := data_sets_on_hub(card.get("data")):
+        entries["datasets"] = on_hub
+    if results := measured(card.get("evaluation")):
+        entries["model-index"] = [{"name": str(card.get("name", "A drethtr model")), "results": results}]
     rows = (f"{key}: {json.dumps(value, ensure_ascii=True)}" for key, value in entries.items())
     return "\n".join(["---", *rows, "---"])
+
+
+def data_sets_on_hub(entries: Any) -> list[str]:
+    """The names on the Hub of the training data whose source is there, each once."""
+    found = (HUB_DATA.search(str(entry.get("source", ""))) for entry in mappings(entries))
+    return list(dict.fromkeys(match[1] for match in found if match))
+
+
+def measured(evaluation: Any) -> list[dict[str, Any]]:
+    """The error rates in percent of each set, as the Hub lists results."""
+    results = []
+    for row in mappings(evaluation.get("sets")) if isinstance(evaluation, Mapping) else ():
+        metrics = [
+            {"type": kind, "name": f"{kind.upper()} %", "value": round(100 * row[names[1]], 2)}
+            for kind, names in (("cer", RATE), ("wer", WER))
+            if has_rate(row, names)
+        ]
+        if metrics:
+            name = str(row.get("name", ""))
+            results.append({"task": {"type": TASK}, "dataset": {"name": name, "type": name}, "metrics": metrics})
+    return results
 
 
 def rates(evaluation: Any) -> list[str]:

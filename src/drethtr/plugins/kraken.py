@@ -1,0 +1,105 @@
+"""A loader of kraken 7: `kraken -i page.jpg page.xml segment -bl ocr -m model.safetensors` with one of our models.
+
+kraken finds the lines and writes the files; each line is straightened and read as `drethtr transcribe` does it, and
+every character has its place and its confidence.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from kraken.containers import BaselineLine, BaselineOCRRecord, Segmentation
+from kraken.models.base import RecognitionBaseModel
+from PIL import Image
+
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.images.straighten import Floats, Strip, straighten
+from drethtr.layout.given import GivenLine, complete
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.recognizer import Recognizer
+
+
+class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
+    """A model of ours as kraken uses models; it reads lines with baselines (`segment -bl`)."""
+
+    _kraken_min_version = "7.0.0"
+    model_type = ("recognition",)
+    one_channel_mode = "L"
+    seg_type = "baselines"
+    use_legacy_polygons = False
+
+    def __init__(self, recognizer: Recognizer) -> None:
+        self.recognizer = recognizer
+        self.user_metadata = {"model": recognizer.model.identity}
+
+    def prepare_for_inference(self, config: Any) -> None:
+        """Nothing: precision and device were chosen when the model was loaded."""
+
+    def predict(self, im: Image.Image, segmentation: Segmentation) -> Iterator[BaselineOCRRecord]:
+        """Yield a record for each line, in order; a line that cannot be read has an empty one.
+
+        Raises:
+            DataError: if the segmentation has boxes instead of baselines.
+        """
+        if segmentation.type != "baselines":
+            raise DataError("drethtr reads lines with baselines; segment the page with: segment -bl")
+        page = np.asarray(im.convert("L"))
+        for line in segmentation.lines:
+            yield self.record(page, line)
+
+    def record(self, page: Any, line: BaselineLine) -> BaselineOCRRecord:
+        """What is written on one line."""
+        try:
+            if not line.baseline:
+                raise DataError("the line has no baseline", line.id)
+            [found] = complete(page, [GivenLine(points(line.baseline), points(line.boundary))])
+            strip = straighten(page, found.baseline, found.polygon)
+            [reading] = self.recognizer.read_lines([self.recognizer.open_line(strip.line)])
+        except DataError:
+            return BaselineOCRRecord("", [], [], line, display_order=False)
+        letters = [(letter, character) for character in reading.characters for letter in character.text]
+        along = distances(strip, line.baseline)
+        cuts = [
+            tuple(np.interp((found.left, found.right), *along).round().astype(int).tolist()) for _, found in letters
+        ]
+        sure = [found.confidence for _, found in letters]
+        return BaselineOCRRecord("".join(text for text, _ in letters), cuts, sure, line, "L", display_order=False)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Not available: models are trained and saved by drethtr."""
+        raise NotImplementedError("train this model with: drethtr finetune")
+
+    load_state_dict = state_dict
+
+
+def points(found: Sequence[tuple[int, int]] | None) -> Floats | None:
+    """Points as an array; None if there are none."""
+    return np.asarray(found, dtype=np.float64) if found else None
+
+
+def distances(strip: Strip, baseline: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
+    """The columns of a strip, one per pixel along the line, and their distances from the start of the baseline."""
+    length = sum(math.dist(*pair) for pair in pairwise(baseline))
+    away = np.hypot(*(strip.places - np.asarray(baseline[0], dtype=np.float64)).T)
+    start = int(away.argmin())
+    columns = np.arange(len(away), dtype=np.float64)
+    return columns, (columns - start + away[start]).clip(0, length)
+
+
+def load(path: "str | PathLike[str]", tasks: Sequence[str] | None = None) -> list[DrethtrModel]:
+    """The model in a file, if it is one of ours and kraken wants to read.
+
+    Raises:
+        ValueError: if the file is none of ours; kraken then asks its next loader.
+    """
+    if tasks is not None and "recognition" not in tasks:
+        raise ValueError("a drethtr model reads lines and nothing else")
+    try:
+        model = load_model(Path(path))
+    except DrethtrError as error:
+        raise ValueError(str(error)) from error
+    return [DrethtrModel(Recognizer(model))]
