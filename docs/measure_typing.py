@@ -71,7 +71,7 @@ def main() -> None:
     """Print the table."""
     known, read = map(Path, sys.argv[1:3])
     print("page                        lines   typed  editor    edit   seconds: typed  editor    edit")  # noqa: T201
-    totals = [Effort()] * 3
+    totals, lines = [Effort()] * 3, 0
     for path in sorted(read.glob("*.page.xml")):
         name = path.name.removesuffix(".page.xml")
         truths = {line.id: line.transcription for line in read_page(known / f"{name}.alto.xml").lines}
@@ -84,14 +84,15 @@ def main() -> None:
             sums = [total + way for total, way in zip(sums, ways, strict=True)]
             count += 1
         totals = [total + way for total, way in zip(totals, sums, strict=True)]
+        lines += count
         show(name, count, sums)
-    show("all", 0, totals)
+    show("all", lines, totals)
 
 
 def show(name: str, lines: int, ways: list[Effort]) -> None:
     """Print a row."""
     keys, seconds = "".join(f"{way.keys:8d}" for way in ways), "".join(f"{way.seconds:8.0f}" for way in ways)
-    print(f"{name:<26}{lines or '':>7}{keys}         {seconds}")  # noqa: T201
+    print(f"{name:<26}{lines:7d}{keys}         {seconds}")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """A folder at work: the open folder with a recognizer that reads it, and what it learns."""
 
 from collections.abc import Callable
+from hashlib import blake2b
+from os import fsencode
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -64,6 +66,7 @@ class Session:
         why = self.learner.why_not
         return {
             "folder": self.workspace.folder.name,
+            "workspace": blake2b(fsencode(self.workspace.folder.resolve()), digest_size=8).hexdigest(),
             "version": __version__,
             "model": self.reader.model,
             "model_file": self.learner.adopted,

@@ -3,7 +3,7 @@
 const PREFIX = "drethtr.draft.";
 
 export class Drafts {
-  // `folder` tells apart folders that are edited at the same address.
+  // `folder` is the id of the folder; several may be edited at the same address, one after the other.
   constructor(folder, page, storage = localStorage) {
     this.prefix = `${PREFIX}${JSON.stringify([folder, page]).slice(1, -1)}.`;
     this.storage = storage;

@@ -26,7 +26,7 @@ const textOf = (id) => document.querySelector(`[data-line="${CSS.escape(id)}"] .
 
 export function Page({ id, status, line: wanted, toolbar }) {
   const [, redraw] = useReducer((count) => count + 1, 0);
-  const store = useMemo(() => new PageStore(id, new Drafts(status.workspace ?? status.folder, id)), [id]);
+  const store = useMemo(() => new PageStore(id, new Drafts(status.workspace, id)), [id]);
   const [error, setError] = useState(null);
   const [active, setActive] = useState(null);
   const [caret, setCaret] = useState(null);
