@@ -2,7 +2,7 @@
 
 import pytest
 from made_pages import TEXTS, blank, write
-from printed_pages import put_page
+from printed_pages import draw_page, put_page
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
@@ -79,6 +79,7 @@ def test_what_is_read_is_not_overwritten(scans):
 
 def test_an_updated_file_is_read_again(tmp_path, tiny_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc", ""])
+    draw_page(tmp_path / "a.png", ["abc", "def"])
     summary = open_job([tmp_path / "a.xml"], None, [], update=True).run(lambda: Recognizer.load(tiny_path))
     kept, added = read_page(tmp_path / "a.xml").lines
     assert kept.text == "abc" and added.text and summary.doubts.kept == 1
