@@ -9,7 +9,6 @@ from PIL import Image, ImageDraw
 from drethtr import Recognizer, open_index, open_originals
 from drethtr.documents.page import Box
 from drethtr.images.line import Line, load_line
-from drethtr.pages import transcribe_page
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pictures.contact_sheet import contact_sheet
 from drethtr.pictures.explained_line import explained_line
@@ -53,8 +52,9 @@ with TemporaryDirectory() as folder:
     with open_builder(path, Recognizer.load(posteriors=True), segmentation_named("auto")) as builder:
         builder.read(*open_originals(PAGE))
     with open_index(path) as index:
-        draw_hits(index.search("the", least=0.5)[:4]).quantize(64).save(IMAGES / "hits.png", optimize=True)
+        draw_hits(index.search("the", least=0.5)[:4]).to_image().quantize(64).save(IMAGES / "hits.png", optimize=True)
 [given] = open_given([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
 proof = prove_text(given, recognizer, segmentation_named("auto"))
 strips = page_strips(proof.lines, proof.pages)
-contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)]).quantize(64).save(IMAGES / "check.png", optimize=True)
+sheet = contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)])
+sheet.quantize(64).save(IMAGES / "check.png", optimize=True)

@@ -98,8 +98,8 @@ def evaluate(
         if end_to_end or confidence or lines is not None:
             raise ConfigError("--search judges searches; leave out --end-to-end, --lines and --confidence")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
-        found = evaluate_search(recognizer, data, among or [], limit, seed, save_fit)
-        deliver(f"{found.text}\n{read_by(recognizer)}", found.figures, recognizer, json_file)
+        judged = evaluate_search(recognizer, data, among or [], limit, seed, save_fit)
+        deliver(f"{judged.text}\n{read_by(recognizer)}", judged.figures, recognizer, json_file)
         return
     if among or save_fit is not None:
         raise ConfigError("--among and --save-fit go with --search; add it, or leave them out")

@@ -167,7 +167,7 @@ def kind_figures(judged: Judged, kind: str) -> KindFigures:
     truth = np.arange(len(right) + len(wrong)) < len(right)
     return KindFigures(
         cases=len(wrong),
-        auroc=auroc(np.concatenate([right, wrong]), truth),
+        auroc=auroc(np.concatenate([right, wrong]), truth.astype(np.float64)),
         ap=average_precision(right, wrong),
         r2=float((wrong < least[0]).mean()),
         r5=float((wrong < least[1]).mean()),
