@@ -298,10 +298,13 @@ def default_strategy(network: Network) -> Strategy:
     return Greedy() if network.dimensions.steps_per_token is None else CTC()
 
 
+ENOUGH = 2
+"""Rounds of corrections of `joint`: more save no errors. The default of `Joint` stays, as hashes of models rest on it."""
+
 NAMES: dict[str, Callable[[], Strategy]] = {
     "ctc": CTC,
-    "joint": Joint,
-    "careful": partial(Joint, stretches=THREE_STRETCHES),
+    "joint": partial(Joint, corrections=ENOUGH),
+    "careful": partial(Joint, corrections=ENOUGH, stretches=THREE_STRETCHES),
     "greedy": Greedy,
     "verified": VerifiedDrafts,
     "beam": Beam,
