@@ -299,7 +299,7 @@ def default_strategy(network: Network) -> Strategy:
 
 
 ENOUGH = 2
-"""Rounds of corrections of `joint`: more save no errors. The default of `Joint` stays, as hashes of models rest on it."""
+"""Rounds of corrections of `joint`: more save no errors. Hashes of models rest on the default of `Joint`: it stays."""
 
 NAMES: dict[str, Callable[[], Strategy]] = {
     "ctc": CTC,
