@@ -43,8 +43,8 @@ IMAGES.mkdir(exist_ok=True)
 worn = DropInk(most=24, share=0.5)  # spots without ink, which make characters doubtful
 line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer.load()
 [reading] = recognizer.read([line])
-explained_line(line, reading).save(IMAGES / "reading.png")
-draw(explain(recognizer, line)).save(IMAGES / "explanation.png")
+explained_line(line, reading).to_image().quantize(64).save(IMAGES / "reading.png", optimize=True)
+draw(explain(recognizer, line)).to_image().quantize(64).save(IMAGES / "explanation.png", optimize=True)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")
 with TemporaryDirectory() as folder:
@@ -57,4 +57,4 @@ with TemporaryDirectory() as folder:
 proof = prove_text(given, recognizer, segmentation_named("auto"))
 strips = page_strips(proof.lines, proof.pages)
 sheet = contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)])
-sheet.quantize(64).save(IMAGES / "check.png", optimize=True)
+sheet.quantize(16).save(IMAGES / "check.png", optimize=True)
