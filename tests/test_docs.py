@@ -11,7 +11,7 @@ from drethtr.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-COMMAND = re.compile(r"(?:^|[\s(])drethtr(?:\.cli)? (?!import\b)([a-z][^#\n]*)")
+COMMAND = re.compile(r"(?:^|(?<!engine)[\s(])drethtr(?:\.cli)? (?!import\b)([a-z][^#\n]*)")
 OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 LINK = re.compile(r"\]\(([^)#\s]+)")
 FENCE = re.compile(r"```[a-z]*\n(.*?)```", re.DOTALL)
