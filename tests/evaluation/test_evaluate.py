@@ -127,7 +127,7 @@ def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
 def test_each_line_is_opened_once(recognizer, samples, monkeypatch):
     """By its sample, which names what is wrong with it; what is opened is not opened again."""
     expected = read_lines(recognizer, samples)
-    monkeypatch.delattr("drethtr.recognition.recognizer.load_line")
+    monkeypatch.delattr("drethtr.recognition.recognizer.open_line")
     broken = replace(samples[0], image=b"\x89PNG")
     [(sample, error), *found] = read_each(recognizer, [broken, *samples])
     assert sample is broken and str(error).startswith("line 0: ")

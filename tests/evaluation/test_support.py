@@ -26,7 +26,7 @@ def test_figures_are_of_sets_and_of_pools(cases):
     fit = fit_support(cases)
     figures = {pool.name: pool for pool in measure_support(cases, {"a"}, fit)}
     assert list(figures) == ["a", "b", KNOWN, HELD_OUT]
-    assert figures["a"].words == figures[KNOWN].words == 8 * 4
+    assert figures["a"].words == figures[KNOWN].words >= 8
     assert figures["a"].kinds["one letter"].cases >= 1
     assert all(0 <= kind.r2 <= kind.r5 <= 1 for pool in figures.values() for kind in pool.kinds.values())
 

@@ -28,6 +28,7 @@ def claimed(path: Path) -> Iterator[None]:
         OSError: if nothing can be written there.
     """
     path = path.resolve()
+    made = not path.parent.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
     note = path.with_name(f".{path.name[:200]}.lock")
     try:
@@ -48,6 +49,9 @@ def claimed(path: Path) -> Iterator[None]:
         finally:
             if sys.platform != "win32":
                 note.unlink(missing_ok=True)  # while it is still locked, so that it is nobody else's
+                if made:
+                    with suppress(OSError):
+                        path.parent.rmdir()  # if nothing was written
     if sys.platform == "win32":
         with suppress(OSError):
             note.unlink()

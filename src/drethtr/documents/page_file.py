@@ -33,8 +33,8 @@ from drethtr.documents.writers.alto import place as box_attributes
 
 SIGNATURE = f"edited with drethtr {__version__}"
 
-INDEX = re.compile(r"readingOrder\s*\{[^}]*\}\s*")
-MARK = re.compile(r"\s*\bdrethtr\s*\{[^}]*\}")
+INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
+MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
 
 BEHIND_LINES = ("TextEquiv", "TextStyle")
 """Elements of a PAGE region that follow its lines."""

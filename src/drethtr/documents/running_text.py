@@ -18,7 +18,7 @@ from drethtr.documents.read import DIALECTS, first_bytes, read_page
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
-NO_TEXT = re.compile(r"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+NO_TEXT = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 """Comments and processing instructions of XML."""
 
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)

@@ -233,10 +233,10 @@ def test_long_lines_equal_torch_in_float64(shipped):
     with torch.inference_mode():
         expected = exact.encode_image(torch.from_numpy(x).double()[None, None], torch.tensor([3600]))
     memory = own.encode([x])
-    equal(memory.ctc[0], expected.ctc.refined[0], 5e-4)
+    equal(memory.ctc[0], expected.ctc.refined[0], 1e-3)
     for kept, parts in zip(memory.kept[0], expected.layers, strict=True):
         for found, wanted in zip(kept, parts, strict=True):
-            equal(found, wanted[0], 5e-4)
+            equal(found, wanted[0], 1e-3)
 
 
 @pytest.mark.parametrize("variant", ["tiny", "ppocr-48", "no-prior", "no-ctc"])

@@ -20,7 +20,7 @@ NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{versi
 CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^{}]*?index\s*:\s*(\d{1,9})")
 MOST_DIGITS = 9
 CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
-CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^}]*?review\s*:\s*(corrected|confirmed)\b")
+CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^{}]*?review\s*:\s*(corrected|confirmed)\b")
 
 
 def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
