@@ -298,7 +298,7 @@ loaded = [kind for name, module in list(sys.modules.items()) if name.startswith(
 bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False)]
 known = {base: variants(base).keys() for base in bases}
 for module in pkgutil.walk_packages(drethtr.__path__, "drethtr."):
-    if module.name.split(".")[1] not in {"cli", "research"}:
+    if module.name.split(".")[1] not in {"cli", "plugins", "research"}:
         import_module(module.name)
 print(*(f"{base.__name__} {name}" for base in bases for name in variants(base).keys() - known[base]))
 """

@@ -25,7 +25,8 @@ class Watcher:
         self.thread = Thread(target=self.run, name="watcher", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Begin to look: what is changed from now on is noticed."""
+        self.workspace.notice_changes()
         self.thread.start()
 
     def close(self) -> None:
