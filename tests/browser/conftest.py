@@ -19,8 +19,9 @@ FLAGS = (
 """As root and without a network."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """Chromium; it ends with the module, as it keeps an event loop running in which no other can be started."""
     playwright = pytest.importorskip("playwright.sync_api")
     if not CHROMIUM:
         pytest.skip("chromium is not installed")

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from contextlib import suppress
+from http.client import HTTPException
 from threading import Timer
 from urllib.error import URLError
 from urllib.request import Request, urlopen
@@ -55,7 +56,7 @@ def test_no_confirmed_text_is_lost(tmp_path, tiny_path):
         try:
             pages = [row["id"] for row in ask(f"{address}/api/pages")]
             Timer(chance.uniform(0, 1.5), process.kill).start()
-            with suppress(URLError, ConnectionError, TimeoutError):
+            with suppress(URLError, HTTPException, ConnectionError, TimeoutError):
                 edit_until_killed(address, pages, numbers, saved, tried)
         finally:
             process.kill()
