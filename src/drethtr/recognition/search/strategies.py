@@ -298,13 +298,14 @@ def default_strategy(network: Network) -> Strategy:
     return Greedy() if network.dimensions.steps_per_token is None else CTC()
 
 
-ENOUGH = 2
-"""Rounds of corrections of `joint`: more save no errors. Hashes of models rest on the default of `Joint`: it stays."""
+CORRECTIONS = 2
+"""Rounds of corrections of `joint` and `careful`; more take time and save no errors. The default of `Joint` itself stays,
+because hashes of models leave out settings that are at their default."""
 
 NAMES: dict[str, Callable[[], Strategy]] = {
     "ctc": CTC,
-    "joint": partial(Joint, corrections=ENOUGH),
-    "careful": partial(Joint, corrections=ENOUGH, stretches=THREE_STRETCHES),
+    "joint": partial(Joint, corrections=CORRECTIONS),
+    "careful": partial(Joint, corrections=CORRECTIONS, stretches=THREE_STRETCHES),
     "greedy": Greedy,
     "verified": VerifiedDrafts,
     "beam": Beam,
