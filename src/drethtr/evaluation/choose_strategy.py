@@ -20,7 +20,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.joint import Scored, read_back
 from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.strategies import CTC, CORRECTIONS, USUAL, Joint
+from drethtr.recognition.search.strategies import CORRECTIONS, CTC, USUAL, Joint
 from drethtr.recognition.search.strategy import Strategy
 from drethtr.text.tokenizer import EOS
 

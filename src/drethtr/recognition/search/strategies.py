@@ -299,7 +299,7 @@ def default_strategy(network: Network) -> Strategy:
 
 
 CORRECTIONS = 2
-"""Rounds of corrections of `joint` and `careful`; more take time and save no errors. The default of `Joint` itself stays,
+"""Rounds of corrections of `joint` and `careful`: more save no errors. The default of `Joint` itself stays as it was,
 because hashes of models leave out settings that are at their default."""
 
 NAMES: dict[str, Callable[[], Strategy]] = {
