@@ -15,6 +15,7 @@ import torch
 from conftest import written
 from PIL import Image
 
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import load_model, save_model, save_trust
@@ -131,10 +132,12 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
 def test_ngrams_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
     start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
     ngrams = learn([["a fine day", "no pen"] * 5], [1.0], tiny_model.tokenizer, order=3, most=500)
-    save_model(replace(tiny_model, ngrams=ngrams), start)
+    save_model(replace(tiny_model, languages=Languages({"all": ngrams})), start)
     assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT).code == 0
     model = load_model(output)
-    new, old, odd = (model.ngrams.log_probability(model.tokenizer.encode(text)) for text in ("beach", "a fin", "pfkml"))
+    new, old, odd = (
+        model.languages.log_probability(model.tokenizer.encode(text)) for text in ("beach", "a fin", "pfkml")
+    )
     assert min(new, old) > odd + 3
     assert new > ngrams.log_probability(tiny_model.tokenizer.encode("beach")) + 3
 

@@ -17,6 +17,15 @@ DecoderName = Annotated[
         "with the model.",
     ),
 ]
+LanguageNames = Annotated[
+    str,
+    typer.Option(
+        "--language",
+        metavar="NAMES",
+        help="Comma-separated: languages of the model (en, fr, de), text files (.txt) whose words become likelier. "
+        "auto: each line in its own language.",
+    ),
+]
 ModelFile = Annotated[
     Path | None, typer.Option(metavar="MODEL", help="A model file; default: the one inside the package.")
 ]
@@ -67,11 +76,12 @@ def load_recognizer(
     threads: int | None = None,
     *,
     posteriors: bool = False,
+    language: str = "auto",
 ) -> "Recognizer":
     """A recognizer from arguments as typed, in any process.
 
     Raises:
-        ConfigError: for an unknown decoder, device or precision.
+        ConfigError: for an unknown decoder, language, device or precision.
         CheckpointError: if the model cannot be used.
     """
     from drethtr.recognition.recognizer import Recognizer
@@ -79,6 +89,7 @@ def load_recognizer(
     return Recognizer.load(
         model,
         decoder=decoder,
+        language=language,
         device=device,
         precision=precision,
         alternatives=alternatives,

@@ -10,6 +10,7 @@ from drethtr.base.errors import DataError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
+    LanguageNames,
     ModelFile,
     PrecisionName,
     Threads,
@@ -36,6 +37,7 @@ def index(
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -59,7 +61,7 @@ def index(
     for error in errors:
         report_skipped(error)
     failed = len(errors)
-    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True, language=language)
     read = 0
     with open_builder(output, recognizer, segmentation, anew=force) as builder:
         removed = builder.remove_deleted()

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    LanguageNames,
+    ModelFile,
+    PrecisionName,
+    Threads,
+    load_recognizer,
+)
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -31,6 +39,7 @@ def serve(
     allow_host: AllowedHosts = None,
     model: ModelFile = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -58,7 +67,7 @@ def serve(
     if index is not None:
         open_index(index).close()  # tells at once if it cannot be searched
     with listener(host, port) as door:
-        recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads)
+        recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads, language=language)
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (Ctrl-C ends it)", err=True)
         with suppress(KeyboardInterrupt):  # once all are answered

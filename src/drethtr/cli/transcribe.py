@@ -12,6 +12,7 @@ from drethtr.base.limited import prepare
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
+    LanguageNames,
     ModelFile,
     PrecisionName,
     Threads,
@@ -69,6 +70,7 @@ def transcribe(
         ),
     ] = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -109,6 +111,7 @@ def transcribe(
         recognizer = Recognizer.load(
             model,
             decoder=decoder,
+            language=language,
             device=device,
             precision=precision,
             threads=threads,

@@ -18,6 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.base.errors import DataError
 from drethtr.evaluation.evaluate import Advance, read_lines
 from drethtr.evaluation.retrieval import Retrieval, judge
+from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.logistic import Logistic
@@ -54,7 +55,7 @@ TRIES = 20
 PAGE = 25
 """Lines that are packed together to see how many bytes they take: those of a page."""
 
-LanguageModel: TypeAlias = tuple[Tokenizer, NGrams]
+LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
 
 
 class ReadWord(NamedTuple):
@@ -177,10 +178,12 @@ def queries_of(lines: Lines, model: LanguageModel, seed: int = 0) -> list[str]:
 def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: int) -> list[str]:
     """For each word another one that begins as it does, goes on as n-grams say, and is not known."""
     rng = np.random.default_rng(seed)
+    tokenizer, languages = model
+    ngrams = languages.models[languages.of_texts(map(tokenizer.encode, words))]
     found: dict[str, None] = {}
     for word in words:
         for _ in range(TRIES):
-            other = go_on(word[:BEGINNING], *model, rng)
+            other = go_on(word[:BEGINNING], tokenizer, ngrams, rng)
             if len(other) >= SHORTEST and other not in known and other not in found:
                 found[other] = None
                 break

@@ -16,6 +16,8 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, name_of
 from drethtr.images.line_file import open_line
+from drethtr.language.choice import AUTO as ALL_LANGUAGES
+from drethtr.language.choice import chosen as chosen_languages
 from drethtr.recognition.adapter_file import load_named
 from drethtr.recognition.alignment import Alignment, lay
 from drethtr.recognition.backends import AUTO, CPU, open_network
@@ -108,6 +110,7 @@ class Recognizer:
         *,
         adapter: str | Path | None = None,
         decoder: Strategy | str | None = None,
+        language: str = ALL_LANGUAGES,
         precision: Precision | str = Precision.FLOAT32,
         device: str = AUTO,
         threads: int | None = None,
@@ -116,19 +119,23 @@ class Recognizer:
     ) -> Self:
         """Load the shipped model, or the one in the file `path`, with the adapter in the file `adapter`.
 
-        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. The other
-        arguments are those of the class.
+        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. `language` names
+        those of the model's languages to read in, such as "fr" or "en,de", and files of text, whose words become
+        likelier; by default each line is read in its own. The other arguments are those of the class.
 
         Raises:
             CheckpointError: if a file is missing, damaged, of another version, or no model; the adapter is of another
                 model; or the model has to be calibrated again.
-            ConfigError, MissingExtraError: as the class.
+            ConfigError: as the class, or if the model does not know a language.
+            DataError: if a file of text cannot be used.
+            MissingExtraError: as the class.
         """
         file = Path(path) if path is not None else SHIPPED
         model = load_named(file, adapter)
+        languages = chosen_languages(model.languages, model.tokenizer, language)
         try:
             return cls(
-                model,
+                replace(model, languages=languages),
                 decoder,
                 precision=precision,
                 device=device,

@@ -149,7 +149,7 @@ def check_decoder(run: RunConfig) -> None:
 
 def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
     """A model that has no weights yet; and new or pretrained weights, their average and their optimizer."""
-    model = Model(run.network, {}, tokenizer, run.preparation, ngrams=run.start.ngrams(tokenizer))
+    model = Model(run.network, {}, tokenizer, run.preparation, languages=run.start.languages(tokenizer))
     network = fresh_network(run.network, tokenizer)
     run.start.apply(network, tokenizer)
     network.to(devices.device)

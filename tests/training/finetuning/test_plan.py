@@ -5,6 +5,7 @@ import pytest
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import SHIPPED, load_model
@@ -55,7 +56,7 @@ def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model
     known = replace(tiny_model, trust=Trust(strategy=Joint(language_weight=weight)))
     assert run(known).prose == prose and run(tiny_model).prose is None
     ngrams = learn([["abba", "a bag"]], [1.0], tiny_model.tokenizer, order=2, most=9)
-    assert run(replace(known, ngrams=ngrams)).prose is None
+    assert run(replace(known, languages=Languages({"all": ngrams}))).prose is None
 
 
 def test_brackets_in_a_name_are_no_pattern(tiny_model):

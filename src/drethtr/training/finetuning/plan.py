@@ -143,7 +143,7 @@ def knows_language(model: Model) -> bool:
     If so, the decoder also learns the texts of the new lines and forgets none; n-grams replace this.
     """
     strategy = model.trust.strategy
-    return isinstance(strategy, Joint) and strategy.weights.language > 0 and model.ngrams is None
+    return isinstance(strategy, Joint) and strategy.weights.language > 0 and not model.languages
 
 
 def widest_line(model: Model) -> int:
