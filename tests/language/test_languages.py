@@ -2,8 +2,10 @@
 
 import json
 import lzma
+import zlib
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
@@ -12,7 +14,7 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.language.choice import MOST_BYTES, chosen
 from drethtr.language.languages import NEAR, Languages
 from drethtr.language.learn import learn
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.model_file import load_model, save_model, save_trust
 from drethtr.text.tokenizer import Characters
 
 TOKENIZER = Characters(" abdeghinoprst")
@@ -90,14 +92,41 @@ def test_a_model_of_earlier_formats_reads_as_before(tiny_model, tmp_path):
     model, path = replace(tiny_model, languages=Languages({"all": ngrams})), tmp_path / "model.safetensors"
     save_model(model, path)
     with safe_open(path, framework="numpy") as file:
-        tensors = {name.replace("ngrams.all.", "ngrams."): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        tensors = {name: file.get_tensor(name) for name in file.keys() if name != "ngrams.all"}  # noqa: SIM118
         metadata = file.metadata()
     header = json.loads(metadata["drethtr"])
+    old = tensors | {f"ngrams.{name}": array for name, array in ngrams.arrays().items()}
     del header["languages"]
-    save_file(tensors, path, {"drethtr": json.dumps(header | {"format": 2, "ngrams": 3})})
+    save_file(old, path, {"drethtr": json.dumps(header | {"format": 2, "ngrams": 3})})
     found = load_model(path)
     assert found.hash == model.hash
     assert found.languages.hashes == [ngrams.hash]
-    save_file(tensors, path, {"drethtr": json.dumps(header | {"languages": {"../x": 3}})})
-    with pytest.raises(CheckpointError, match="proper names"):
-        load_model(path)
+    save_trust(path, found.trust, tmp_path / "copy.safetensors")
+    assert load_model(tmp_path / "copy.safetensors").hash == model.hash
+
+
+def test_a_file_cannot_claim_what_it_does_not_hold(tiny_model, tmp_path):
+    ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    model, path = replace(tiny_model, languages=Languages({"en": ngrams})), tmp_path / "model.safetensors"
+    save_model(model, path)
+    assert load_model(path).hash == model.hash
+    with safe_open(path, framework="numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = json.loads(file.metadata()["drethtr"])
+    facts = ngrams.facts
+    for languages, packed, message in (
+        ({"../x": facts}, ngrams.packed(), "no proper names"),
+        ({"en": facts | {"nodes": facts["nodes"] + 1}}, ngrams.packed(), "not as many"),
+        ({"en": facts | {"nodes": 1 << 40}}, ngrams.packed(), "too many"),
+        ({"en": facts | {"order": 99}}, ngrams.packed(), "99 tokens"),
+        ({"en": facts}, np.frombuffer(zlib.compress(bytes(1 << 24)), np.uint8), "not as many"),
+        ({"en": facts}, ngrams.packed()[:-9].copy(), "not as many"),
+        ({"en": facts}, np.zeros(9, np.uint8), "damaged"),
+        ({"nl": facts}, ngrams.packed(), "missing"),
+        ({"en": {"order": 3}}, ngrams.packed(), "nodes"),
+        ({"en": "3"}, ngrams.packed(), "model.safetensors"),
+    ):
+        changed = json.dumps(header | {"languages": languages})
+        save_file(tensors | {"ngrams.en": packed}, path, {"drethtr": changed})
+        with pytest.raises(CheckpointError, match=message):
+            load_model(path)

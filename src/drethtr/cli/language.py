@@ -34,7 +34,7 @@ def language(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Their language, such as nl; lines of others are left out. Default: the language of the model that fits best.",
+            help="Their language, such as nl; lines of others are left out. Default: the known one that fits best.",
         ),
     ] = None,
     keep: Annotated[

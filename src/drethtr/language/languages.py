@@ -7,6 +7,9 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from drethtr.base.config import named
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.language.ngrams import NGrams
@@ -97,26 +100,25 @@ class Languages:
             return [ngrams.hash for ngrams in self.models.values()]
         return [sha256(f"{name} {self.models[name].hash}".encode()).hexdigest() for name in sorted(self.models)]
 
-    def arrays(self) -> Iterator[tuple[str, Any]]:
-        """All arrays with the names that `of_arrays` takes."""
+    def facts(self) -> dict[str, dict[str, int]]:
+        """What `of_packed` has to know of each model."""
+        return {name: ngrams.facts for name, ngrams in self.models.items()}
+
+    def packed(self) -> Iterator[tuple[str, NDArray[np.uint8]]]:
+        """Each model in few bytes."""
         for name, ngrams in self.models.items():
-            for array, values in ngrams.arrays().items():
-                yield f"{name}.{array}", values
+            yield name, ngrams.packed()
 
     @classmethod
-    def of_arrays(cls, size: int, orders: Mapping[str, int], arrays: Mapping[str, Any]) -> Self:
-        """Models of languages, each of an order, from arrays of an untrusted file.
+    def of_packed(cls, size: int, facts: Mapping[str, Mapping[str, int]], packed: Mapping[str, Any]) -> Self:
+        """The models of an untrusted file.
 
         Raises:
             CheckpointError: if they are none.
         """
-        if not isinstance(orders, Mapping) or len(orders) > MOST or not all(map(NAME.fullmatch, orders)):
+        if not isinstance(facts, Mapping) or len(facts) > MOST or not all(map(NAME.fullmatch, facts)):
             raise CheckpointError("its languages have no proper names")
-        models = dict[str, NGrams]()
-        for name, order in orders.items():
-            own = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
-            models[name] = NGrams.of_arrays(size, order, own)
-        return cls(models)
+        return cls({name: NGrams.of_packed(size, own, packed.get(name)) for name, own in facts.items()})
 
 
 NO_LANGUAGE = Languages()

@@ -17,6 +17,7 @@ from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.language.languages import NO_LANGUAGE, ONLY, Languages
+from drethtr.language.ngrams import NGrams
 from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.weights import (
@@ -109,7 +110,7 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
         "card": dict(model.card),
         "trust": config.to_dict(model.trust),
     }
-    header["languages"] = orders(model.languages)
+    header["languages"] = model.languages.facts()
     weights = quantize(model.weights) if small else dict(model.weights)
     write_tensors(weights | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
@@ -140,7 +141,8 @@ def save_languages(source: Path, languages: Languages, path: Path, *, of: Model 
     """
     tensors, metadata, header = read_parts(source)
     refuse_changed(source, tensors, of)
-    header |= {"trust": {}, "languages": orders(languages)}
+    header |= {"trust": {}, "languages": languages.facts()}
+    header.pop("ngrams", None)
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
     write_tensors(weights | tensors_of(languages), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
@@ -156,14 +158,20 @@ def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
         raise CheckpointError(f"{source}: was replaced by another model meanwhile; start again")
 
 
-def orders(languages: Languages) -> dict[str, int]:
-    """The length of the longest n-grams of each language."""
-    return {name: ngrams.order for name, ngrams in languages.models.items()}
-
-
 def tensors_of(languages: Languages) -> dict[str, Array]:
     """The n-grams by their names in a model file."""
-    return {f"{NGRAMS}{name}": tensor for name, tensor in languages.arrays()}
+    return {f"{NGRAMS}{name}": packed for name, packed in languages.packed()}
+
+
+def languages_of(header: Mapping[str, Any], arrays: Weights, size: int) -> Languages:
+    """The language models in a file; up to format 2, one of no certain language, which was not compressed.
+
+    Raises:
+        CheckpointError: if the arrays are none.
+    """
+    if "ngrams" in header:
+        return Languages({ONLY: NGrams.of_arrays(size, header["ngrams"], arrays)})
+    return Languages.of_packed(size, header.get("languages", {}), arrays)
 
 
 def save_card(path: Path, card: Mapping[str, Any]) -> None:
@@ -178,7 +186,7 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
 
 
 def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
-    """Tensors, metadata and header of a model, or of `either` a model or an adapter, in the names of today.
+    """Tensors, metadata and header of a model, or of `either` a model or an adapter.
 
     Raises:
         CheckpointError: if the file cannot be used.
@@ -186,12 +194,7 @@ def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], d
     tensors, metadata = read_file(path)
     if ADAPTER in metadata and not either:
         raise CheckpointError(f"{path}: an adapter, which cannot do without its model; give the model here")
-    header = parse_header(path, metadata, ADAPTER if ADAPTER in metadata else MODEL)
-    if "ngrams" in header:  # up to format 2, a model had n-grams of one language
-        header["languages"] = {ONLY: header.pop("ngrams")}
-        named = ((name.replace(NGRAMS, f"{NGRAMS}{ONLY}.", 1) if name.startswith(NGRAMS) else name) for name in tensors)
-        tensors = dict(zip(named, tensors.values(), strict=True))
-    return tensors, metadata, header
+    return tensors, metadata, parse_header(path, metadata, ADAPTER if ADAPTER in metadata else MODEL)
 
 
 def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[str, Any]:
@@ -231,7 +234,7 @@ def load_model(path: Path) -> Model:
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
     try:
-        languages = Languages.of_arrays(tokenizer.size, header.get("languages", {}), counted)
+        languages = languages_of(header, counted, tokenizer.size)
         weights = dequantize(tensors)
     except (CheckpointError, *SENSELESS) as error:
         raise CheckpointError(f"{path}: {error}") from error
