@@ -15,16 +15,22 @@ if TYPE_CHECKING:
     from drethtr.documents.page import Page
     from drethtr.lines.sample import Sample
     from drethtr.pages.doubts import DoubtCounts
-    from drethtr.pages.job import JobSummary, PageEvent, PageJob
-    from drethtr.pages.line_job import LineEvent, LineJob
+    from drethtr.pages.events import JobSummary, LineEvent, PageEvent
+    from drethtr.pages.job import PageJob
+    from drethtr.pages.line_job import LineJob
+    from drethtr.pages.plan import Plan
     from drethtr.pages.segmentation import Segmentation
     from drethtr.pages.source import Original
+    from drethtr.pages.task import FileTask
     from drethtr.recognition.reading import Reading
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.search.build import Builder
 
 SHOWN = 10
 """How many lines that could not be read are named."""
+
+SHOWN_FILES = 3
+"""How many files are named for one reason."""
 
 
 def say(words: str) -> None:
@@ -50,12 +56,36 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
 
 
 def report_opened(job: "PageJob | LineJob") -> None:
-    """Say which files cannot be opened, and how many are finished."""
+    """Say which files cannot be opened."""
     for error in job.unreadable:
         report_skipped(error)
-    if done := len(job.tasks) - len(job.waiting):
-        files = len(job.tasks) + len(job.unreadable)
-        typer.echo(f"{done} of {files} files were done before; --force reads them again", err=True)
+
+
+def report_plan(plan: "Plan", output: Path | None) -> None:
+    """Say which files have results already, and whether those are what would be made now."""
+    if plan.done:
+        say(f"{counted(len(plan.done), 'file')} done before; --force reads them again")
+    if plan.unrecorded:
+        say(
+            f"drethtr: {shown(plan.unrecorded)}: not known how the results in {output} were made; they are kept; "
+            "--force replaces them"
+        )
+    for reason, tasks in plan.refused.items():
+        say(
+            f"drethtr: {shown(tasks)}: the results in {output} were {reason}; they are kept; give another --output, "
+            "or --force to replace them"
+        )
+
+
+def shown(tasks: "Sequence[FileTask]") -> str:
+    """The names of some files, and how many more there are."""
+    names = ", ".join(str(task.path) for task in tasks[:SHOWN_FILES])
+    return names if len(tasks) <= SHOWN_FILES else f"{names} and {len(tasks) - SHOWN_FILES:,} more"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def run_pages(
@@ -72,15 +102,17 @@ def run_pages(
     """
     from tqdm import tqdm
 
-    from drethtr.pages.job import FileRead, PageRead, Skipped
+    from drethtr.pages.events import FileRead, PageRead, Planned, Skipped
     from drethtr.pages.place import nobody
 
-    waiting = job.waiting
-    pages = sum(len(task.originals) for task in waiting)
-    with tqdm(total=pages, unit="page", disable=None if waiting else True) as bar:
+    with tqdm(unit="page", disable=None, delay=0.01) as bar:
 
         def show(event: "PageEvent") -> None:
             match event:
+                case Planned(plan):
+                    report_plan(plan, job.output)
+                    if plan.waiting:
+                        bar.reset(sum(len(task.originals) for task in plan.waiting))
                 case Skipped(error):
                     report_skipped(error)
                 case PageRead(original, page):
@@ -94,7 +126,7 @@ def run_pages(
                         typer.echo(on_screen(task.path, document, format, alone=alone), nl=False)
 
         summary = job.run(load, show, nobody if builder is None else builder.witness)
-    if waiting:
+    if summary.doubts.lines or summary.doubts.kept:
         typer.echo(doubts_text(summary.doubts), err=True)
     return summary
 
@@ -103,23 +135,26 @@ def run_lines(job: "LineJob", load: "Callable[[], Recognizer]", *, alone: bool, 
     """Run a job of lines; show their text if it is not written. `alone`: one input was given."""
     from tqdm import tqdm
 
-    from drethtr.pages.job import Skipped
-    from drethtr.pages.line_job import LineRead
+    from drethtr.pages.events import LineRead, Planned, Skipped
 
     on_screen = job.output is None
     if on_screen:
         typer.echo(job.format.header, nl=False)
     write = job.format.file if alone else job.format.row
     # Text on the screen shows the progress itself. None: a bar only on a terminal.
-    hidden = True if on_screen or not job.waiting else None
-    with tqdm(total=len(job.waiting), unit="line", disable=hidden) as bar:
+    with tqdm(unit="line", disable=True if on_screen else None, delay=0.01) as bar:
 
         def show(event: "LineEvent") -> None:
-            bar.update()
             match event:
+                case Planned(plan):
+                    report_plan(plan, job.output)
+                    if plan.waiting:
+                        bar.reset(len(plan.waiting))
                 case Skipped(error):
+                    bar.update()
                     report_skipped(error)
                 case LineRead(entry):
+                    bar.update()
                     if verbose:
                         say(as_one_line(str(entry.path)))
                     if on_screen:

@@ -77,14 +77,15 @@ def transcribe(
 ) -> None:
     """Read images of handwriting: single lines, or pages whose lines are given or found.
 
-    Repeat the command to resume: results that exist are kept. A file that cannot be read is named and skipped, and the
-    exit code is 1; it is 2 if nothing could be read.
+    Repeat the command to resume: results that exist are kept. Results of another model,
+    decoder or scan are kept and reported. A file that cannot be read is reported and skipped. The exit code is then 1,
+    or 2 if nothing could be read.
     """
     prepare("drethtr.images.line_file", "drethtr.images.page_file")  # meanwhile this process gets ready itself
     from drethtr.documents.formats import LINE_FORMATS
     from drethtr.pages.inputs import find_inputs
-    from drethtr.pages.job import open_job
     from drethtr.pages.line_job import line_images, open_line_job
+    from drethtr.pages.opening import open_job
     from drethtr.pages.segmentation import segmentation_named
 
     names = formats_named(format if format is not None or update else "txt", doubts=doubts)
@@ -122,7 +123,7 @@ def transcribe(
     of_lines = len(names) == 1 and names[0] in LINE_FORMATS and not update and index is None
     images = line_images(files, segmentation) if of_lines else None
     if images is not None:
-        line_job = open_line_job(*images, output, names[0], doubts=doubts, force=force)
+        line_job = open_line_job(*images, output, names[0], segmentation=segmentation, doubts=doubts, force=force)
         report_opened(line_job)
         summary = run_lines(line_job, load, alone=alone, verbose=verbose)
     else:
@@ -133,7 +134,7 @@ def transcribe(
         report_opened(job)
         if output is None:
             refuse_joined(job)
-        if index is None or not job.waiting:
+        if index is None or not job.tasks:
             summary = run_pages(job, load, alone=alone, verbose=verbose)
         else:
             from drethtr.search.build import open_builder

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os.path import relpath
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any
 
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
@@ -14,9 +15,10 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS, LineFormat
 from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.job import JobSummary, Skipped
+from drethtr.pages.events import JobSummary, LineEvent, LineRead, Planned, Skipped
 from drethtr.pages.place import transcription_without_places
-from drethtr.pages.provenance import provenance_of
+from drethtr.pages.plan import Planner, Record
+from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import FileTask, refuse_overwriting
@@ -27,15 +29,6 @@ READ_TOGETHER = 64
 """Lines that are read together: fewer than is fastest, as a user waits for the first of them."""
 
 
-class LineRead(NamedTuple):
-    """A line was read, and its result is written."""
-
-    entry: LineEntry
-
-
-LineEvent: TypeAlias = Skipped | LineRead
-
-
 @dataclass(frozen=True)
 class LineJob:
     """Images to read; the fields mean what they do in `PageJob`."""
@@ -44,37 +37,39 @@ class LineJob:
     unreadable: tuple[DataError, ...]
     format: LineFormat
     output: Path | None
+    segmentation: Segmentation
     force: bool
-
-    @property
-    def waiting(self) -> tuple[FileTask, ...]:
-        """The tasks whose result does not exist, or all of them by `force`."""
-        return tuple(task for task in self.tasks if self.force or not task.done)
 
     def run(
         self, load: Callable[[], Recognizer], report: Callable[[LineEvent], object] = lambda event: None
     ) -> JobSummary:
-        """Read what is waiting and write it.
+        """Read what has no result yet and write it; results that were made otherwise are kept, and counted as failed.
 
         Args:
-            load: Gives the recognizer; it is not called if nothing is waiting.
-            report: Is told of every line and failure.
+            load: Gives the recognizer; it is not called if there are no images.
+            report: Is told of what there is to do, and of every line and failure.
+
+        Raises:
+            DataError: if the folder for results cannot be used.
         """
-        waiting, doubts = self.waiting, DoubtCounts()
-        done, failed = len(self.tasks) - len(waiting), len(self.unreadable)
-        if not waiting:
+        done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
+        if not self.tasks:
             return JobSummary(done, failed, doubts)
         if self.output is not None:
             make_folder(self.output)
         recognizer = load()
         made_by = provenance_of(recognizer)
-        images = ((task, task.path) for task in waiting)
-        for task, result in recognizer.read_each(images, together=READ_TOGETHER):
+        planner = Planner(partial(self.made, recognizer))
+        plan = planner.plan(self.tasks, force=self.force)
+        report(Planned(plan))
+        done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
+        images = (((task, planner.recorder(task)), task.path) for task in plan.waiting)
+        for (task, record), result in recognizer.read_each(images, together=READ_TOGETHER):
             try:
                 if isinstance(result, DataError):
                     raise result
                 entry = entry_of(task.path, result, made_by)
-                self.write(task, entry)
+                self.write(task, entry, record)
             except DataError as error:
                 report(Skipped(error))
                 failed += 1
@@ -84,23 +79,30 @@ class LineJob:
                 done += 1
         return JobSummary(done, failed, doubts)
 
-    def write(self, task: FileTask, entry: LineEntry) -> None:
-        """Write an entry to its file, if results are written.
+    def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
+        """The choices that decide the content of a result."""
+        more = {"alternatives": recognizer.pieces.alternatives} if format == "json" else {}
+        return {**made_with(recognizer, self.segmentation), **more}
+
+    def write(self, task: FileTask, entry: LineEntry, record: Record) -> None:
+        """Write an entry to its file, and record it, if results are written.
 
         Raises:
             DataError: if it cannot be written.
         """
-        for path in task.wanted:
+        for name, path in task.results:
             relative = entry._replace(path=seen_from(path.parent, entry.path)) if self.format.is_table else entry
             write_text(path, self.format.header + self.format.file(relative))
+            record(name, path)
 
 
 def open_line_job(
     images: Mapping[Path, tuple[Original, ...]],
     unreadable: Sequence[DataError],
     output: Path | None,
-    format: str = "txt",
+    format: str,
     *,
+    segmentation: Segmentation,
     doubts: bool = False,
     force: bool = False,
 ) -> LineJob:
@@ -117,7 +119,7 @@ def open_line_job(
     ]
     if output is not None:
         refuse_overwriting(tasks, output)
-    return LineJob(tuple(tasks), tuple(unreadable), chosen, output, force)
+    return LineJob(tuple(tasks), tuple(unreadable), chosen, output, segmentation, force)
 
 
 def line_images(

@@ -8,8 +8,12 @@ from drethtr.base.errors import DataError
 from drethtr.base.outputs import is_there, refuse_file
 from drethtr.documents.beside import numbered, page_stem
 from drethtr.documents.formats import Format
+from drethtr.pages.contents import files_of
 from drethtr.pages.shelf import Shelf
 from drethtr.pages.source import Original
+
+UPDATE = "update"
+"""What stands for the format of an updated copy, which is that of the file."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,22 @@ class FileTask:
     updated: Path | None = None
 
     @property
+    def results(self) -> tuple[tuple[str, Path], ...]:
+        """All files to write but itself, each with the name of its format, `UPDATE` for an updated copy."""
+        targets = tuple((name, target) for name, paths in self.targets.items() for target in paths)
+        return targets if self.updated is None or self.in_place else (*targets, (UPDATE, self.updated))
+
+    @property
     def wanted(self) -> tuple[Path, ...]:
         """All files to write."""
         targets = (target for paths in self.targets.values() for target in paths)
         return (*targets, self.updated) if self.updated is not None else tuple(targets)
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The files that decide its results: scans, and what describes them, unless that is updated itself."""
+        files = dict.fromkeys(file for original in self.originals for file in files_of(original))
+        return tuple(file for file in files if not (self.in_place and file == self.path))
 
     @property
     def in_place(self) -> bool:
