@@ -15,6 +15,7 @@ from drethtr.cli.calibrate import calibrate
 from drethtr.cli.check import check
 from drethtr.cli.compare import compare
 from drethtr.cli.data import app as data
+from drethtr.cli.doubts import WithDoubts
 from drethtr.cli.edit import edit
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
@@ -57,7 +58,7 @@ for command in (
     language,
     synth,
 ):
-    app.command()(command)
+    app.command(cls=WithDoubts if command is transcribe else None)(command)
 app.add_typer(data, name="data")
 
 

@@ -17,6 +17,7 @@ from drethtr.cli.choices import (
     Threads,
     refuse_decoder,
 )
+from drethtr.cli.doubts import USUAL, Doubts
 from drethtr.cli.progress import report_opened, report_skipped, run_lines, run_pages, say
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
@@ -54,10 +55,7 @@ def transcribe(
         ),
     ] = "auto",
     update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
-    doubts: Annotated[
-        bool,
-        typer.Option("--doubts", help="Mark doubtful words \\[word?] and odd lines \\[!kind: reason]; txt only."),
-    ] = False,
+    doubts: Doubts = None,
     alternatives: Annotated[
         int,
         typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line; json only."),
@@ -82,13 +80,16 @@ def transcribe(
     or 2 if nothing could be read.
     """
     prepare("drethtr.images.line_file", "drethtr.images.page_file")  # meanwhile this process gets ready itself
-    from drethtr.documents.formats import LINE_FORMATS
+    from drethtr.documents.formats import FORMATS, LINE_FORMATS
     from drethtr.pages.inputs import find_inputs
     from drethtr.pages.line_job import line_images, open_line_job
     from drethtr.pages.opening import open_job
     from drethtr.pages.segmentation import segmentation_named
 
-    names = formats_named(format if format is not None or update else "txt", doubts=doubts)
+    names = formats_named(format if format is not None or update else "txt")
+    marked = doubts is not None
+    if marked and not update and not any(name == "txt" or FORMATS[name].doubts for name in names if name in FORMATS):
+        raise ConfigError(f"--doubts marks no words in {', '.join(names)}; add txt, or another format that has marks")
     if alternatives and "json" not in names:
         raise ConfigError(f"--alternatives are written in json; {', '.join(names) or 'PAGE or ALTO'} cannot hold them")
     if force and output is None and not update:
@@ -114,6 +115,7 @@ def transcribe(
             precision=precision,
             threads=threads,
             alternatives=alternatives,
+            doubtful=USUAL if doubts is None else doubts,
             posteriors=index is not None,
         )
         if recognizer.calibration is None:
@@ -123,14 +125,18 @@ def transcribe(
     of_lines = len(names) == 1 and names[0] in LINE_FORMATS and not update and index is None
     images = line_images(files, segmentation) if of_lines else None
     if images is not None:
-        line_job = open_line_job(*images, output, names[0], segmentation=segmentation, doubts=doubts, force=force)
+        if marked and names[0] != "txt":
+            raise ConfigError(
+                f"--doubts marks no words in {names[0]} of line images, which has the confidences; use txt"
+            )
+        line_job = open_line_job(*images, output, names[0], segmentation=segmentation, doubts=marked, force=force)
         report_opened(line_job)
         summary = run_lines(line_job, load, alone=alone, verbose=verbose)
     else:
         if alternatives:
             raise ConfigError("--alternatives needs single-line images and --format json alone")
         refuse_for_pages(names, output, lines, update=update)
-        job = open_job(files, output, names, segmentation=segmentation, update=update, doubts=doubts, force=force)
+        job = open_job(files, output, names, segmentation=segmentation, update=update, doubts=marked, force=force)
         report_opened(job)
         if output is None:
             refuse_joined(job)
@@ -175,7 +181,7 @@ def refuse_joined(job: "PageJob") -> None:
             raise ConfigError(f"--format {name} makes {files} files here; give --output, the folder for them")
 
 
-def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
+def formats_named(text: str | None) -> tuple[str, ...]:
     """The formats in a comma-separated list of names, each once.
 
     Raises:
@@ -187,10 +193,6 @@ def formats_named(text: str | None, *, doubts: bool) -> tuple[str, ...]:
     known = dict.fromkeys((*FORMATS, *LINE_FORMATS))
     for name in names:
         named("format", name, known)
-    if doubts and "txt" not in names:
-        raise ConfigError(
-            f"--doubts marks words in txt; {', '.join(names) or 'PAGE or ALTO'} has the confidences anyway"
-        )
     return names
 
 

@@ -18,7 +18,7 @@ from drethtr.images.page_file import is_pdf
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.place import Witness, nobody
-from drethtr.pages.plan import Planner, Record
+from drethtr.pages.plan import UNMARKED, Planner, Record
 from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
@@ -97,7 +97,8 @@ class PageJob:
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The choices that decide the content of a result."""
-        return made_with(recognizer, self.segmentation)
+        marks = format == UPDATE or self.formats[format].doubts
+        return {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
 
     @property
     def keep(self) -> bool:
@@ -113,7 +114,8 @@ class PageJob:
         witness: Witness,
     ) -> list[Sheet | None]:
         """The pages of a file."""
-        reader = f"{provenance}, {recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}"
+        way = f"{recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}, {recognizer.doubtful}"
+        reader = f"{provenance}, {way}"
         read = partial(self.read_page, recognizer=recognizer, report=report, witness=witness)
         sheets: list[Sheet | None] = []
         for original in task.originals:

@@ -17,7 +17,7 @@ from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.events import JobSummary, LineEvent, LineRead, Planned, Skipped
 from drethtr.pages.place import transcription_without_places
-from drethtr.pages.plan import Planner, Record
+from drethtr.pages.plan import UNMARKED, Planner, Record
 from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original, open_originals
@@ -82,7 +82,8 @@ class LineJob:
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The choices that decide the content of a result."""
         more = {"alternatives": recognizer.pieces.alternatives} if format == "json" else {}
-        return {**made_with(recognizer, self.segmentation), **more}
+        doubts = recognizer.doubtful if self.format is LINE_TEXT_WITH_DOUBTS else UNMARKED
+        return {**made_with(recognizer, self.segmentation), "doubts": doubts, **more}
 
     def write(self, task: FileTask, entry: LineEntry, record: Record) -> None:
         """Write an entry to its file, and record it, if results are written.

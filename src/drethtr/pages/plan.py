@@ -18,6 +18,9 @@ Made: TypeAlias = Callable[[str], Mapping[str, Any]]
 Record: TypeAlias = Callable[[str, Path], None]
 """Records a result that is written: the name of its format, and where it is."""
 
+UNMARKED = "unmarked"
+"""What stands for the threshold of doubts in a format that does not mark them."""
+
 OTHER_SCAN = "made of other files of these names"
 """Why a result is refused whose scan, or the file that describes it, has changed."""
 
