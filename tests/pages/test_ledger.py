@@ -11,6 +11,7 @@ from drethtr.pages import Planned, open_job
 from drethtr.pages.ledger import LEDGER, Entry, Ledger
 from drethtr.pages.line_job import line_images, open_line_job
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import select
 
 
 @pytest.fixture
@@ -68,8 +69,8 @@ def test_lines_are_held_against_the_record_too(scan, tiny_path, tmp_path):
     whole = segmentation_named("whole")
 
     def read(decoder):
-        images, errors = line_images([scan], whole)
-        job = open_line_job(images, errors, tmp_path / "out", "txt", segmentation=whole)
+        selection = select([scan], tmp_path / "out")
+        job = open_line_job(*line_images(selection, whole), selection, tmp_path / "out", "txt", segmentation=whole)
         return job.run(lambda: Recognizer.load(tiny_path, decoder=decoder))[:2]
 
     assert [read("ctc"), read("greedy"), read("ctc")] == [(1, 0), (0, 1), (1, 0)]

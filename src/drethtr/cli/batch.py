@@ -11,6 +11,7 @@ import typer
 from drethtr.base.config import named
 from drethtr.base.outputs import refuse_file
 from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, device_named, load_recognizer
+from drethtr.cli.progress import CONTINUE, stopping
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
@@ -71,7 +72,10 @@ def batch(
     if job.caution:
         typer.echo(f"drethtr: {job.caution}", err=True)
     read = flagged = 0
-    with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
+    with (
+        stopping(CONTINUE),
+        tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar,
+    ):
         for outcome in job.run(chosen, partial(load, device=device)):
             bar.update(outcome.rows)
             read, flagged = read + outcome.rows, flagged + outcome.flagged

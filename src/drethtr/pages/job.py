@@ -22,7 +22,7 @@ from drethtr.pages.plan import UNMARKED, Planner, Record
 from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask
+from drethtr.pages.task import UPDATE, FileTask, is_whole
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 
@@ -179,7 +179,7 @@ class PageJob:
         for name, paths in task.targets.items():
             format = self.formats[name]
             if format.together or len(sheets) == 1:
-                pdf = task.path if not missing and is_pdf(task.path) else None
+                pdf = task.path if not missing and is_whole(task.originals) and is_pdf(task.path) else None
                 parts = [(paths[0], Document(read, provenance, pdf))]
             else:
                 known = (path for path, sheet in zip(paths, sheets, strict=True) if sheet is not None)

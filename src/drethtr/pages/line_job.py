@@ -20,6 +20,7 @@ from drethtr.pages.place import transcription_without_places
 from drethtr.pages.plan import UNMARKED, Planner, Record
 from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import FileTask, refuse_overwriting
 from drethtr.recognition.reading import Reading
@@ -100,6 +101,7 @@ class LineJob:
 def open_line_job(
     images: Mapping[Path, tuple[Original, ...]],
     unreadable: Sequence[DataError],
+    selection: Selection,
     output: Path | None,
     format: str,
     *,
@@ -114,29 +116,31 @@ def open_line_job(
         DataError: if two images would share a file, or one that is read would be overwritten.
     """
     chosen = LINE_TEXT_WITH_DOUBTS if doubts else named("format", format, LINE_FORMATS)
-    tasks = [
-        FileTask(image, originals, {format: (output / f"{page_stem(image)}.{format}",)} if output is not None else {})
-        for image, originals in images.items()
-    ]
-    if output is not None:
-        refuse_overwriting(tasks, output)
+    tasks = []
+    for image, originals in images.items():
+        folder = selection.folders.get(image)
+        targets = {} if folder is None else {format: (folder / f"{page_stem(image)}.{format}",)}
+        tasks.append(FileTask(image, originals, targets))
+    refuse_overwriting(tasks)
     return LineJob(tuple(tasks), tuple(unreadable), chosen, output, segmentation, force)
 
 
 def line_images(
-    files: Sequence[Path], segmentation: Segmentation
+    selection: Selection, segmentation: Segmentation
 ) -> tuple[dict[Path, tuple[Original, ...]], list[DataError]] | None:
     """The images of single lines, and why other files cannot be opened; None if one of them is something else."""
-    images, errors = {}, []
-    for file in files:
+    images, errors = {}, list(selection.unreadable)
+    for file in selection.files:
         try:
-            originals = open_originals(file)
+            originals = selection.chooser.of(file, open_originals(file))
             if not all(map(segmentation.is_line, originals)):
                 return None
         except DataError as error:
             errors.append(error)
         else:
-            images[file] = originals
+            if originals:
+                images[file] = originals
+    selection.chooser.refuse_nothing(len(images) + len(errors))
     return images, errors
 
 

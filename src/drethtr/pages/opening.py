@@ -11,9 +11,10 @@ from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.outputs import refuse_protected
 from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
-from drethtr.pages.inputs import find_inputs
 from drethtr.pages.job import PageJob
+from drethtr.pages.ranges import PageRanges
 from drethtr.pages.segmentation import Found, Segmentation, segmentation_named
+from drethtr.pages.selection import Selection, select
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import refuse_overwriting, task_for
 
@@ -26,6 +27,8 @@ def open_job(
     segmentation: Segmentation | str = "auto",
     update: bool = False,
     doubts: bool = False,
+    pages: PageRanges | str | None = None,
+    recursive: bool = False,
     force: bool = False,
 ) -> PageJob:
     """Open files of pages, and plan their results: `letter.alto.xml`, or `book_0001.alto.xml` for each page of a file.
@@ -38,11 +41,37 @@ def open_job(
         update: Write the text into PAGE and ALTO files: into copies in `output`, or the files themselves without it.
             Lines that have text keep it, unless `force` is given.
         doubts: Mark doubts in `txt`.
+        pages: Read these only, as in "1-20,25,30-": pages of files that have several, else files of a folder by place.
+        recursive: Also read the folders below those that are named, and mirror them in `output`.
         force: Replace files and texts that exist.
 
     Raises:
-        ConfigError: for an unknown format or segmentation, one that does not go with `update`, or two formats whose
-            files have the same names.
+        ConfigError: as `open_selected` does, and for ranges of pages that make no sense.
+        DataError: as `open_selected` does.
+    """
+    folder = None if output is None else Path(output)
+    endings = [named("format", name, FORMATS).ending for name in formats]
+    selection = select(inputs, folder, endings, pages=pages, recursive=recursive)
+    return open_selected(
+        selection, folder, formats, segmentation=segmentation, update=update, doubts=doubts, force=force
+    )
+
+
+def open_selected(
+    selection: Selection,
+    output: Path | None,
+    formats: Sequence[str] = ("txt",),
+    *,
+    segmentation: Segmentation | str = "auto",
+    update: bool = False,
+    doubts: bool = False,
+    force: bool = False,
+) -> PageJob:
+    """As `open_job`, with files that are selected already, for this folder.
+
+    Raises:
+        ConfigError: for an unknown format or segmentation, one that does not go with `update`, two formats whose files
+            have the same names, or ranges in which there is no page.
         DataError: if results would replace each other or a file that is read.
     """
     if isinstance(segmentation, str):
@@ -55,21 +84,21 @@ def open_job(
     refuse_same_endings(wanted)
     if doubts and "txt" in wanted:
         wanted["txt"] = TEXT_WITH_DOUBTS
-    folder = None if output is None else Path(output)
-    files, errors = find_inputs([str(name) for name in inputs], folder, [format.ending for format in wanted.values()])
-    tasks = []
-    for file in files:
+    tasks, errors = [], list(selection.unreadable)
+    for file in selection.files:
         try:
-            originals = originals_in(file, segmentation, update=update)
-            if update and folder is None:
+            originals = selection.chooser.of(file, originals_in(file, segmentation, update=update))
+            if update and output is None:
                 refuse_protected(file)
         except DataError as error:
             errors.append(error)
         else:
-            tasks.append(task_for(file, originals, wanted, folder, update=update))
-    if folder is not None:
-        refuse_overwriting(tasks, folder)
-    return PageJob(tuple(tasks), tuple(errors), wanted, folder, segmentation, update, force)
+            if originals:
+                tasks.append(task_for(file, originals, wanted, selection.folders.get(file), update=update))
+    selection.chooser.refuse_nothing(len(tasks) + len(errors))
+    if output is not None:
+        refuse_overwriting(tasks)
+    return PageJob(tuple(tasks), tuple(errors), wanted, output, segmentation, update, force)
 
 
 def refuse_same_endings(formats: Mapping[str, Format]) -> None:
