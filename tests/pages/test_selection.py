@@ -1,5 +1,7 @@
 """Which pages of which files a person wants, and where their results go."""
 
+from shutil import rmtree
+
 import pytest
 from made_pages import TEXTS, blank, write
 
@@ -62,6 +64,7 @@ def test_the_folder_for_results_is_not_read(tree):
     (tree / "out" / "1").mkdir(parents=True)
     (tree / "out" / "1" / "a.png").touch()
     assert len(select([tree], tree / "out", recursive=True).files) == 3
+    rmtree(tree / "out")
     for name in ("1/a.txt", "1/a_0001.json"):
         (tree / name).touch()
     (tree / "1" / "a.alto.xml").write_text("<alto/>")

@@ -27,6 +27,7 @@ from drethtr.cli.plugged import Commands
 from drethtr.cli.predict_cer import predict_cer
 from drethtr.cli.search import search
 from drethtr.cli.serve import serve
+from drethtr.cli.settings import default_map
 from drethtr.cli.synth import synth
 from drethtr.cli.train import train
 from drethtr.cli.transcribe import transcribe
@@ -34,7 +35,6 @@ from drethtr.cli.transcribe import transcribe
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
@@ -71,11 +71,13 @@ def print_version(wanted: bool) -> None:
 
 @app.callback()
 def common(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Read lines of handwriting, measure how well, and train models that do."""
+    context.default_map = default_map(context)
 
 
 def write_utf8() -> None:
