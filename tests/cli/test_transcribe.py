@@ -189,11 +189,11 @@ def test_every_kind_of_image_is_read_in_a_folder(drethtr, lines, tiny_path, endi
 
 
 def test_images_in_subfolders_are_hinted_at(drethtr, lines, tiny_path):
-    """The pattern that is offered reads them."""
+    """The option that is offered reads them, and so does a pattern."""
     outcome = drethtr("transcribe", lines.parent, "--model", tiny_path)
-    pattern = f"{lines.parent}/**/*.png"
-    assert outcome.code == 2 and f"subfolders are not read: name them, or give '{pattern}'" in outcome.err
-    assert drethtr("transcribe", pattern, "--model", tiny_path).out.count("\n") == 2
+    assert outcome.code == 2 and "subfolders have some: read them with --recursive" in outcome.err
+    assert drethtr("transcribe", lines.parent, "--model", tiny_path, "-r").out.count("\n") == 2
+    assert drethtr("transcribe", f"{lines.parent}/**/*.png", "--model", tiny_path).out.count("\n") == 2
 
 
 @pytest.mark.parametrize("ending", ["png", "jpg"])

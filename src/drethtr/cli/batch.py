@@ -19,6 +19,7 @@ from drethtr.cli.choices import (
     device_named,
     load_recognizer,
 )
+from drethtr.cli.progress import CONTINUE, stopping
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
@@ -80,7 +81,10 @@ def batch(
     if job.caution:
         typer.echo(f"drethtr: {job.caution}", err=True)
     read = flagged = 0
-    with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
+    with (
+        stopping(CONTINUE),
+        tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar,
+    ):
         for outcome in job.run(chosen, partial(load, device=device)):
             bar.update(outcome.rows)
             read, flagged = read + outcome.rows, flagged + outcome.flagged

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.cli.doubts import USUAL
+
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
@@ -35,6 +37,14 @@ Limit = Annotated[
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines.")]
 Workers = Annotated[
     int, typer.Option(metavar="N", min=0, help="Processes that load lines; they do not change results.")
+]
+Pages = Annotated[
+    str | None,
+    typer.Option(
+        "--pages",
+        metavar="RANGES",
+        help="Only these pages, as 1-20,25,30-: of a PDF or TIFF; of a folder of images, its files in order.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
@@ -75,6 +85,7 @@ def load_recognizer(
     alternatives: int = 0,
     threads: int | None = None,
     *,
+    doubtful: float = USUAL,
     posteriors: bool = False,
     language: str = "auto",
 ) -> "Recognizer":
@@ -94,6 +105,7 @@ def load_recognizer(
         precision=precision,
         alternatives=alternatives,
         threads=threads,
+        doubtful=doubtful,
         posteriors=posteriors,
     )
 

@@ -22,7 +22,8 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.evaluate_search import evaluate_search
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import lines_unread, say
+from drethtr.cli.progress import say
+from drethtr.cli.running import lines_unread
 from drethtr.cli.support_table import support_table
 from drethtr.cli.tables import interval, table_of
 from drethtr.cli.trust_table import trust_table

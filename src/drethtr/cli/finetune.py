@@ -8,6 +8,7 @@ import typer
 from drethtr.base.errors import DataError, require
 from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
 from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.cli.progress import RESUME, stopping
 
 if TYPE_CHECKING:
     from drethtr.evaluation.metrics import Rates
@@ -91,7 +92,8 @@ def finetune(
         return
     if force and not resume:
         finetuning.forget(output)
-    outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers)
+    with stopping(RESUME):
+        outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers)
     if not outcome.better:
         typer.echo(nothing_better(material, outcome, output), err=True)
         raise typer.Exit(NOTHING_BETTER)

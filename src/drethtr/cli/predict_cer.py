@@ -54,8 +54,8 @@ def predict_cer(
 ) -> None:
     """Predict the character error rate of untranscribed lines, with a 95 % interval.
 
-    An image that cannot be used is named and skipped, and the exit code is 1. It is also 1 if no text was found on any
-    line, and 2 if no image could be used.
+    An image that cannot be used is reported and skipped, and the exit code is 1. It is also 1 if no text was found on
+    any line, and 2 if no image could be used.
     """
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets

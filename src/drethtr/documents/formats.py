@@ -35,6 +35,7 @@ class Format(NamedTuple):
     together  whether all pages of a document go into one file; if not, `write` takes documents of one page, as made by
               `Document.apart`
     printed   whether people or programs read it on a screen or through a pipe
+    doubts    whether doubtful words are marked in it
     """
 
     ending: str
@@ -42,21 +43,22 @@ class Format(NamedTuple):
     write: Callable[[Document], bytes]
     together: bool
     printed: bool = True
+    doubts: bool = True
 
 
 FORMATS: Mapping[str, Format] = {
-    "txt": Format(".txt", "text/plain", write_text, together=True),
+    "txt": Format(".txt", "text/plain", write_text, together=True, doubts=False),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
     "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
-    "hocr": Format(".hocr", "text/html", write_hocr, together=True),
+    "hocr": Format(".hocr", "text/html", write_hocr, together=True, doubts=False),
     "json": Format(".json", "application/json", write_json, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
     "html": Format(".html", "text/html", write_view, together=False, printed=False),
-    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False),
-    "pdfa": Format(".pdf", "application/pdf", write_pdf_a, together=True, printed=False),
+    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False, doubts=False),
+    "pdfa": Format(".pdf", "application/pdf", write_pdf_a, together=True, printed=False, doubts=False),
 }
 
-TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts)
+TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts, doubts=True)
 """Text of pages, doubts marked."""
 
 

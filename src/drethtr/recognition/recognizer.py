@@ -31,7 +31,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece
 from drethtr.recognition.posteriors import joined
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.reading import Reading
+from drethtr.recognition.reading import DOUBTFUL, Reading
 from drethtr.recognition.search.strategies import default_strategy, strategy_named
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import reading_of, stitch
@@ -61,6 +61,7 @@ class Recognizer:
         threads: How many lines to read side by side on a CPU; by default one for each free processor.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece; the
             text that was read stands before them, with its score.
+        doubtful: Words less sure than this are doubtful, as documents mark them.
         posteriors: Keep for each line what else it may say, for an index (`drethtr.search`).
 
     Raises:
@@ -80,6 +81,7 @@ class Recognizer:
         device: str = CPU,
         threads: int | None = None,
         alternatives: int = 0,
+        doubtful: float = DOUBTFUL,
         posteriors: bool = False,
     ) -> None:
         chosen = strategy_named(decoder) if isinstance(decoder, str) else decoder
@@ -97,6 +99,9 @@ class Recognizer:
                 f"{self.strategy!r} gives at most {self.strategy.most_alternatives} alternatives, not {alternatives}; "
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
+        if not 0 <= doubtful <= 1:
+            raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
+        self.doubtful = doubtful
         if posteriors and self.network.dimensions.steps_per_token is None:
             raise ConfigError(
                 "this model has no CTC head, so it cannot say what else a line may say; use another model"
@@ -115,6 +120,7 @@ class Recognizer:
         device: str = AUTO,
         threads: int | None = None,
         alternatives: int = 0,
+        doubtful: float = DOUBTFUL,
         posteriors: bool = False,
     ) -> Self:
         """Load the shipped model, or the one in the file `path`, with the adapter in the file `adapter`.
@@ -141,6 +147,7 @@ class Recognizer:
                 device=device,
                 threads=threads,
                 alternatives=alternatives,
+                doubtful=doubtful,
                 posteriors=posteriors,
             )
         except CheckpointError as error:
@@ -322,7 +329,7 @@ class Recognizer:
         )
         if (calibration := self.calibration) is not None:
             reading = calibration(reading)
-        return replace(reading, flags=self.model.trust.flags(seen))
+        return replace(reading, flags=self.model.trust.flags(seen), doubtful=self.doubtful)
 
 
 def precision_named(precision: Precision | str) -> Precision:

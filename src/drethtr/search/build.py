@@ -5,30 +5,27 @@ with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder
         builder.read(original)
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
+from drethtr.pages.contents import digest_of, files_of, state_of
+from drethtr.pages.provenance import made_with
 from drethtr.pages.segmentation import Segmentation
-from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import name_of
 from drethtr.search.line_place import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.store import PageKey, PageState, Store, StoredLine
 from drethtr.text.normalize import nfc
-
-CHUNK = 1 << 20
 
 
 class Builder:
@@ -56,12 +53,12 @@ class Builder:
         """The pages that are new or have changed since they were read."""
         for original in originals:
             key = self.key(original)
-            known = self.known.get(key)
+            known, files = self.known.get(key), files_of(original)
             try:
-                if known is not None and known.state == state_of(original):
+                if known is not None and known.state == state_of(files):
                     continue
-                if known is not None and known.digest == digest_of(original):
-                    self.store.touch(key, PageState(state_of(original), known.digest))
+                if known is not None and known.digest == digest_of(files):
+                    self.store.touch(key, PageState(state_of(files), known.digest))
                     self.store.commit()
                     continue
             except DataError:
@@ -106,7 +103,8 @@ class Builder:
                 stored, possible = entry_of(line.id, strip, reading, given.get(line.id))
                 lines.append(stored)
                 posteriors.append(possible)
-        state = PageState(state_of(original), digest_of(original))
+        files = files_of(original)
+        state = PageState(state_of(files), digest_of(files))
         self.store.put(self.key(original), state, lines, PackedLines.of(posteriors).to_bytes())
         self.store.commit()
         self.known[self.key(original)] = state
@@ -130,16 +128,6 @@ def open_builder(
         DataError: if it is damaged, of another version or model, or being written by another process.
     """
     return Builder(Store.write(path, made_with(recognizer, segmentation), anew=anew), recognizer, segmentation)
-
-
-def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, Any]:
-    """What decides the content of an index."""
-    return {
-        "model": recognizer.model.identity,
-        "decoder": name_of(recognizer.strategy),
-        "precision": recognizer.precision.value,
-        "lines": segmentation_name(segmentation),
-    }
 
 
 def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:
@@ -170,40 +158,3 @@ def lefts_of(text: str, reading: Reading, strip: Strip) -> list[float]:
         begin, end = ends[part.src_start] if part.src_start else begins[0], ends[part.src_end]
         lefts += [begin + (end - begin) * place / max(number, 1) for place in range(number)]
     return lefts
-
-
-def state_of(original: Original) -> str:
-    """Size and time of the files of a page: if they are as before, so is what the files hold.
-
-    Raises:
-        DataError: if a file is gone.
-    """
-    try:
-        files = [path.stat() for path in files_of(original)]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", original.name) from error
-    return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in files)
-
-
-def digest_of(original: Original) -> bytes:
-    """A digest of what the files of a page hold.
-
-    Raises:
-        DataError: if a file cannot be read.
-    """
-    digest = blake2b(digest_size=16)
-    for path in files_of(original):
-        try:
-            with path.open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    digest.update(chunk)
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", original.name) from error
-        digest.update(b"\0")
-    return digest.digest()
-
-
-def files_of(original: Original) -> Sequence[Path]:
-    """The scan, and the file that describes it."""
-    scan = original.source.path
-    return (scan,) if original.description is None else (scan, original.description)
