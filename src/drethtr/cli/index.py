@@ -61,7 +61,7 @@ def index(
     failed = len(errors)
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
     read = 0
-    with open_builder(output, recognizer, segmentation, anew=force) as builder:
+    with open_builder(output, recognizer, segmentation, rebuild=force) as builder:
         removed = builder.remove_deleted()
         waiting = list(builder.waiting(originals))
         with tqdm(total=len(waiting), unit="page", disable=None if waiting else True) as bar:
