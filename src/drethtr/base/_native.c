@@ -808,15 +808,19 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
 
 /* ---- A pattern on the lines of a page: see probabilities_in_python in search/forward.py ---- */
 
+#define LEVEL_BITS 5
+#define LEVELS (1 << LEVEL_BITS)
+
 typedef struct {
     Py_ssize_t lines, steps, entries, texts, states, classes;
     const uint16_t *sizes;                               /* [lines] steps of each */
     uint8_t *gaps, *counts;                              /* [steps] */
-    uint8_t *tokens, *levels;                            /* [entries] */
+    uint8_t *tokens, *levels, *kinds_read;               /* [entries] */
     const uint8_t *class_of;                             /* [texts] */
     const uint16_t *after;                               /* [classes][states] */
     const uint16_t *breaks;                              /* [states] */
     const double *values;                                /* [LEVELS] */
+    float floats[LEVELS];                                /* the same */
     const uint8_t *kinds;                                /* [texts] what each text is to the pattern */
     int pieces;
     struct Piece *piece;                                 /* [pieces] of which a line must have one; any if there are none */
@@ -841,14 +845,14 @@ typedef struct {
 
 #define LONGEST_WORD 100
 #define MOST_PIECES 8
-#define LEVELS 32
-#define LEVEL_BITS 5
 #define FLAT 1e-30f /* keeps products from becoming so small that they are slow */
 
-/* Letters that stand side by side in all that fits a pattern. Places of letters count from 1. */
+#define NO_KIND 250
+
+/* Letters that stand side by side in all that fits a pattern. */
 struct Piece {
     int letters, open_begin, open_end; /* whether others may stand before or behind them in their word */
-    uint8_t first[256], next[LONGEST_WORD + 1]; /* the first place of each kind, the next of the same kind; or 0 */
+    uint8_t kinds[LONGEST_WORD + 16];  /* of each letter, counted from 1 */
 };
 
 static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
@@ -946,66 +950,69 @@ static void cross_end(Lines *l, Py_ssize_t alive)
         l->ends[l->breaks[l->alive[place]]] += l->total[l->alive[place]];
 }
 
+/* Masses after a step, from those before: each stays, or comes from the place before with the chance of its letter. */
+static void advance_places(const float *restrict masses, float *restrict after, const float *restrict chances,
+                           const uint8_t *restrict kinds, float stays, int places)
+{
+    for (int block = 0; block < places; block += 8)
+        for (int place = block; place < block + 8; place++) {
+            float chance = chances[kinds[place]];
+            after[place] = masses[place] * (stays + chance) + masses[place - 1] * chance + FLAT;
+        }
+}
+
 /* An upper bound of the probability that a line has the letters of a piece, or begins them before a hyphen. It takes
    tokens for letters, and any state before a sign for certain. Most lines need no more than this. */
 static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
     /* Of a boundary, in place 0, and of so many letters of the piece behind it; one before these is always 0. */
-    float rooms[2][LONGEST_WORD + 16] = {{0}}, chance[LONGEST_WORD + 16];
+    float rooms[2][LONGEST_WORD + 16], chances[256] = {0};
     float *masses = rooms[0] + 1, *after = rooms[1] + 1;
-    int letters = piece->letters, blocks = letters / 8 + 1;
+    int letters = piece->letters, places = letters / 8 * 8 + 8;
     double had = 0, over = 0;
+    for (int place = -1; place < places; place++)
+        masses[place] = 0;
+    after[-1] = 0;
     masses[0] = 1;
     for (; step < end; step++) {
         int count = l->counts[step];
-        float rest = 1, signs = 0, hyphens = 0, pair = 0, any = 0;
-        for (int place = 0; place < 8 * blocks; place++)
-            chance[place] = 0;
+        const uint8_t *kinds = l->kinds_read + entry, *levels = l->levels + entry;
+        float sum = 0;
         for (int which = 0; which < count; which++) {
-            uint8_t kind = l->kinds[l->tokens[entry + which]];
-            float value = (float)l->values[l->levels[entry + which]];
-            if (kind == SEVERAL)
-                return 1;
-            if (kind == MARK)
-                continue;
-            rest -= value;
-            if (kind == SIGNS || kind == HYPHENS) {
-                signs += value;
-                hyphens += kind == HYPHENS ? value : 0;
-                continue;
-            }
-            any += value;
-            pair += kind == PAIR ? value : 0;
-            for (int place = piece->first[kind]; place; place = piece->next[place])
-                chance[place] += value;
+            float value = l->floats[levels[which]];
+            chances[kinds[which]] += value;
+            sum += value;
         }
-        for (int place = piece->first[ANYTHING]; place; place = piece->next[place])
-            chance[place] = any;
-        entry += count;
+        if (chances[SEVERAL] > 0)
+            return 1;
+        float hyphens = chances[HYPHENS], signs = chances[SIGNS] + hyphens, pair = chances[PAIR];
+        float rest = 1 - sum + chances[MARK];
         rest = rest > 0 ? rest : 0;
+        chances[ANYTHING] = sum - chances[MARK] - signs;
+        over *= rest + signs;
         if (hyphens > 0) {
             float begun = piece->open_begin ? masses[0] : 0;
             for (int place = 1; place <= letters; place++)
                 begun += masses[place];
-            over = over * (rest + signs) + begun * hyphens;
-        } else
-            over *= rest + signs;
+            over += begun * hyphens;
+        }
         if (piece->open_end)
-            had += masses[letters - 1] * (chance[letters] + pair) + (letters > 1 ? masses[letters - 2] * pair : 0);
+            had += masses[letters - 1] * (chances[piece->kinds[letters]] + pair) +
+                   (letters > 1 ? masses[letters - 2] * pair : 0);
         else
             had += masses[letters] * signs;
         if (had >= l->least)
             return 1;
-        float stays = rest + pair;
-        for (int block = 0; block < 8 * blocks; block += 8)
-            for (int place = block; place < block + 8; place++)
-                after[place] = masses[place] * (stays + chance[place]) + masses[place - 1] * chance[place] + FLAT;
+        advance_places(masses, after, chances, piece->kinds, rest + pair, places);
         if (pair > 0) {
             after[1] += piece->open_begin ? pair : 0;
             for (int place = 2; place <= letters; place++)
                 after[place] += masses[place - 2] * pair;
         }
         after[0] = piece->open_begin ? 1 : masses[0] * rest + signs;
+        for (int which = 0; which < count; which++)
+            chances[kinds[which]] = 0;
+        entry += count;
         float *before = masses;
         masses = after;
         after = before;
@@ -1062,11 +1069,8 @@ static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_s
             return 0;
         struct Piece *piece = &pieces[l->pieces];
         *piece = (struct Piece){.letters = from[0], .open_begin = from[1], .open_end = from[2]};
-        for (int place = piece->letters; place > 0; place--) {
-            uint8_t kind = from[2 + place];
-            piece->next[place] = piece->first[kind];
-            piece->first[kind] = (uint8_t)place;
-        }
+        memset(piece->kinds, NO_KIND, sizeof piece->kinds);
+        memcpy(piece->kinds + 1, from + 3, from[0]);
         length -= piece->letters + 3;
         from += piece->letters + 3;
     }
@@ -1084,19 +1088,25 @@ static void unpack_steps(Lines *l, const uint8_t *packed)
     }
 }
 
-/* A token takes `bits`, its level `LEVEL_BITS` above these; one entry follows the other without a gap. */
-static void unpack_entries(Lines *l, const uint8_t *packed, int bits)
+/* A token takes `bits`, its level `LEVEL_BITS` above these; one entry follows the other without a gap. 0 if there is no
+   such token. */
+static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, int bits)
 {
-    uint32_t held = 0;
-    int count = 0;
+    uint64_t held = 0;
+    int count = 0, fits = 1;
     for (Py_ssize_t entry = 0; entry < l->entries; entry++) {
-        for (; count < bits + LEVEL_BITS; count += 8)
-            held |= (uint32_t)*packed++ << count;
-        l->tokens[entry] = (uint8_t)(held & ((1u << bits) - 1));
+        if (count < bits + LEVEL_BITS)
+            for (; count <= 56 && packed < end; count += 8)
+                held |= (uint64_t)*packed++ << count;
+        uint8_t token = (uint8_t)(held & ((1u << bits) - 1));
+        fits &= token < l->texts;
+        l->tokens[entry] = token;
+        l->kinds_read[entry] = token < l->texts ? l->kinds[token] : 0;
         l->levels[entry] = held >> bits & (LEVELS - 1);
         held >>= bits + LEVEL_BITS;
         count -= bits + LEVEL_BITS;
     }
+    return fits;
 }
 
 /* Whether all places that the arrays name exist. */
@@ -1106,8 +1116,6 @@ static int is_page(const Lines *l)
     for (Py_ssize_t line = 0; line < l->lines; line++)
         steps += l->sizes[line];
     int fits = steps == l->steps && 0 <= l->found && l->found < l->states && 0 <= l->dead && l->dead < l->states;
-    for (Py_ssize_t entry = 0; fits && entry < l->entries; entry++)
-        fits = l->tokens[entry] < l->texts;
     for (Py_ssize_t text = 0; fits && text < l->texts; text++)
         fits = l->class_of[text] < l->classes;
     for (Py_ssize_t state = 0; fits && state < l->states; state++)
@@ -1128,19 +1136,21 @@ static int search_page(Lines *l, const Py_buffer *steps, const Py_buffer *entrie
     l->counts = of_steps + l->steps;
     l->entries = 0;
     l->most = 1;
+    for (int level = 0; level < LEVELS; level++)
+        l->floats[level] = (float)l->values[level];
     unpack_steps(l, steps->buf);
     int fits = entries->len == (l->entries * (bits + LEVEL_BITS) + 7) / 8;
     size_t states = (size_t)l->states;
-    uint8_t *of_entries = fits ? malloc(2 * (size_t)l->entries + 1) : NULL;
+    uint8_t *of_entries = fits ? malloc(3 * (size_t)l->entries + 1) : NULL;
     double *room = fits ? malloc(states * (5 + 2 * l->most) * sizeof(double) + 1) : NULL;
     uint16_t *lists = fits ? malloc(2 * states * sizeof(uint16_t) + 1) : NULL;
     l->marks = fits ? calloc(states + 1, sizeof(uint32_t)) : NULL;
     int done = of_entries && room && lists && l->marks;
     if (done) {
         l->tokens = of_entries;
-        l->levels = of_entries + l->entries;
-        unpack_entries(l, entries->buf, bits);
-        fits = is_page(l);
+        l->levels = l->tokens + l->entries;
+        l->kinds_read = l->levels + l->entries;
+        fits = is_page(l) && unpack_entries(l, entries->buf, (const uint8_t *)entries->buf + entries->len, bits);
     }
     if (done && fits) {
         l->blank = room;
