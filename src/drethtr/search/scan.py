@@ -11,7 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
-from drethtr.search.store import PageBlock, Store
+from drethtr.search.store import Store
 
 AT_ONCE = 256
 """Pages that a thread takes at a time."""
@@ -48,18 +48,25 @@ def scan(store: Store, automatons: Sequence[Automaton], threads: int) -> Scanned
 
 def scan_pages(store: Store, first: int, last: int, automatons: Sequence[Automaton]) -> Scanned:
     """Look at the lines of the pages whose ids are from `first` to `last`."""
-    return joined([scan_page(store, block, automatons) for block in store.blocks(first, last)], len(automatons))
-
-
-def scan_page(store: Store, block: PageBlock, automatons: Sequence[Automaton]) -> Scanned:
-    """Look at the lines of a page."""
-    lines = unpacked(store, block.posteriors, len(block.confidences))
+    blocks = list(store.blocks(first, last))
+    if not blocks:
+        return joined([], len(automatons))
+    pages = [unpacked(store, block.posteriors, len(block.confidences)) for block in blocks]
     try:
-        chances = np.stack([probabilities(lines, automaton) for automaton in automatons])
+        chances = np.stack(
+            [np.concatenate([probabilities(lines, automaton) for lines in pages]) for automaton in automatons]
+        )
     except DataError as error:
         raise damaged(store) from error
+    sizes = [len(lines) for lines in pages]
     [kept] = np.nonzero(chances.any(axis=(0, 2)))
-    return Scanned(len(lines), np.full(len(kept), block.id), kept, block.confidences[kept], chances[:, kept])
+    return Scanned(
+        sum(sizes),
+        np.repeat([block.id for block in blocks], sizes)[kept],
+        kept - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)[kept],
+        np.concatenate([block.confidences for block in blocks])[kept],
+        chances[:, kept],
+    )
 
 
 def joined(parts: Sequence[Scanned], terms: int) -> Scanned:
