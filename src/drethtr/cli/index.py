@@ -68,7 +68,7 @@ def index(
     failed = len(errors)
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True, language=language)
     read = 0
-    with stopping(CONTINUE), open_builder(output, recognizer, segmentation, anew=force) as builder:
+    with stopping(CONTINUE), open_builder(output, recognizer, segmentation, rebuild=force) as builder:
         removed = builder.remove_deleted()
         waiting = list(builder.waiting(originals))
         with tqdm(total=len(waiting), unit="page", disable=None if waiting else True) as bar:

@@ -23,7 +23,7 @@ from drethtr.evaluation.search import (
     queries_of,
 )
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
-from drethtr.search.probability import LEAST, SHIPPED, Calibration, features
+from drethtr.search.probability import SHIPPED, Calibration, features
 
 FUZZY = "fuzzy"
 """Where the weights of fuzzy search stand in the file: searches do not need them, comparisons do."""
@@ -99,9 +99,9 @@ def material_of(lines: Lines, every: Lines, model: LanguageModel) -> Material:
 
 def cases_of(situation: Situation, lines: Lines) -> Cases:
     """Pairs that are not out of the question."""
-    kept = [chances > LEAST for chances in situation.chances]
+    kept = [chances > 0 for chances in situation.chances]
     known = [
-        features(chances, len(query), lines.confidences)[which]
+        features(chances, len(query), lines.confidences, len(lines))[which]
         for query, chances, which in zip(situation.queries, situation.chances, kept, strict=True)
     ]
     right = [row[which] for row, which in zip(situation.relevant, kept, strict=True)]

@@ -247,7 +247,7 @@ def fuzzy_scores(queries: Sequence[str], lines: Lines, weights: Logistic) -> Flo
 def search_scores(situation: Situation, lines: Lines, calibration: Calibration) -> Floats:
     """(Q, L) the probability that `drethtr search` gives."""
     rows = zip(situation.queries, situation.chances, strict=True)
-    return np.stack([calibration(chances, len(query), lines.confidences) for query, chances in rows])
+    return np.stack([calibration(chances, len(query), lines.confidences, len(lines)) for query, chances in rows])
 
 
 @dataclass(frozen=True)

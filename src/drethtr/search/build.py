@@ -116,18 +116,18 @@ class Builder:
 
 
 def open_builder(
-    path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, anew: bool = False
+    path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, rebuild: bool = False
 ) -> Builder:
     """Open an index to add pages, or make it.
 
     Args:
         recognizer: Made with `posteriors=True`.
-        anew: Forget what is in it.
+        rebuild: Forget what is in it.
 
     Raises:
         DataError: if it is damaged, of another version or model, or being written by another process.
     """
-    return Builder(Store.write(path, made_with(recognizer, segmentation), anew=anew), recognizer, segmentation)
+    return Builder(Store.write(path, made_with(recognizer, segmentation), rebuild=rebuild), recognizer, segmentation)
 
 
 def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:

@@ -6,32 +6,27 @@ with open_index("archive.drethtr.sqlite") as index:
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
 from drethtr.documents.page import Box
 from drethtr.search.automaton import Automaton, automaton_of
-from drethtr.search.forward import probabilities
 from drethtr.search.line_place import LinePlace
 from drethtr.search.locate import locate
-from drethtr.search.packed import PackedLines
 from drethtr.search.probability import Calibration, shipped
 from drethtr.search.query import Query, parse
+from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.spelling import Spelling
 from drethtr.search.store import PageKey, Store, Verdict
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-AT_ONCE = 64
-"""Pages that a thread takes at a time."""
 
 FAINT = 0.01
 """A word of a query with several is marked where it is likelier than this."""
@@ -71,21 +66,6 @@ class Hit:
             "box": list(self.box),
             "snippet": self.snippet,
         }
-
-
-class Scanned(NamedTuple):
-    """All L lines of an index, as a query with T words and phrases sees them.
-
-    pages        (L,) id of the page of each line
-    numbers      (L,) number of the line on it, from 0
-    confidences  (L,) in 255ths
-    chances      (T, L, 2) what `probabilities` says of each term
-    """
-
-    pages: Ints
-    numbers: Ints
-    confidences: NDArray[np.uint8]
-    chances: Floats
 
 
 class SearchIndex:
@@ -147,11 +127,11 @@ class SearchIndex:
             raise ConfigError(f"a probability is between 0 and 1, not {least}")
         asked = parse(query, Spelling(strict))
         automatons = [automaton_of(term.pattern, asked.spelling) for term in asked.terms]
-        scanned = self.scan(automatons)
+        scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
         calibration = self.calibration.shifted(verdicts)
         of_terms = [
-            calibration(chances.sum(1), len(term.pattern.letters), scanned.confidences)
+            calibration(chances.sum(1), len(term.pattern.letters), scanned.confidences, scanned.lines)
             for term, chances in zip(asked.terms, scanned.chances, strict=True)
         ]
         if whole_pages:
@@ -192,61 +172,13 @@ class SearchIndex:
                 others.append(self.hit(query, automatons, scanned, int(place), float(chance)))
         return [*sure, *others][:limit]
 
-    def scan(self, automatons: Sequence[Automaton]) -> Scanned:
-        """Look at every line."""
-        ids = self.store.page_ids()
-        ranges = [(ids[start], ids[min(start + AT_ONCE, len(ids)) - 1]) for start in range(0, len(ids), AT_ONCE)]
-        with ThreadPoolExecutor(self.threads) as threads:
-            parts = list(threads.map(lambda ends: self.scan_pages(ends[0], ends[1], automatons), ranges))
-        if not parts:
-            none = np.empty(0, dtype=np.int64)
-            return Scanned(none, none, np.empty(0, dtype=np.uint8), np.empty((len(automatons), 0, 2)))
-        return Scanned(
-            np.concatenate([part.pages for part in parts]),
-            np.concatenate([part.numbers for part in parts]),
-            np.concatenate([part.confidences for part in parts]),
-            np.concatenate([part.chances for part in parts], axis=1),
-        )
-
-    def scan_pages(self, first: int, last: int, automatons: Sequence[Automaton]) -> Scanned:
-        """Look at the lines of the pages whose ids are from `first` to `last`."""
-        pages, numbers, confidences = [], [], []
-        chances: list[list[Floats]] = [[] for _ in automatons]
-        for block in self.store.blocks(first, last):
-            lines = self.unpacked(block.posteriors, len(block.confidences))
-            pages.append(np.full(len(lines), block.id))
-            numbers.append(np.arange(len(lines)))
-            confidences.append(block.confidences)
-            for of_term, automaton in zip(chances, automatons, strict=True):
-                of_term.append(probabilities(lines, automaton))
-        return Scanned(
-            np.concatenate(pages),
-            np.concatenate(numbers),
-            np.concatenate(confidences),
-            np.stack([np.concatenate(of_term) for of_term in chances]),
-        )
-
-    def unpacked(self, posteriors: bytes, number: int) -> PackedLines:
-        """The posteriors of a page with so many lines.
-
-        Raises:
-            DataError: if they are damaged.
-        """
-        try:
-            lines = PackedLines.from_bytes(posteriors)
-        except DataError as error:
-            raise DataError("damaged; make it again with drethtr index --force", self.store.path) from error
-        if len(lines) != number:
-            raise DataError("damaged; make it again with drethtr index --force", self.store.path)
-        return lines
-
     def hit(
         self, query: Query, automatons: Sequence[Automaton], scanned: Scanned, place: int, probability: float
     ) -> Hit:
         """A line as a hit; its box is around the likeliest of the words that are wanted."""
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
-        line = self.unpacked(posteriors, len(lines)).line(number)
+        line = unpacked(self.store, posteriors, len(lines)).line(number)
         wanted = [which for which, term in enumerate(query.terms) if term.wanted]
         best = max(wanted, key=lambda which: float(scanned.chances[which, place].sum()))
         own, over = scanned.chances[best, place]

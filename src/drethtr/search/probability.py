@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.recognition.confidence.logistic import Logistic, log_odds, rng
+from drethtr.search.forward import LEAST
 from drethtr.search.store import CERTAIN, Verdict
 
 Floats = NDArray[np.float64]
@@ -25,11 +26,8 @@ Floats = NDArray[np.float64]
 SHIPPED = Path(__file__).parent / "calibration.json"
 """The weights inside the package."""
 
-LEAST = 1e-8
-"""Less likely lines are not told apart."""
-
 SUREST = 1 - 1e-4
-"""Nor more likely ones."""
+"""More likely lines are not told apart."""
 
 CONFIDENCES = (0.05, 0.995)
 """Lines of less or more confidence in their text are not told apart."""
@@ -64,16 +62,17 @@ class Calibration:
         """The weights, as `load` reads them."""
         return {"bias": self.weights.bias, "weights": dict(zip(FEATURES, self.weights.weights, strict=True))}
 
-    def __call__(self, chances: Floats, letters: int, confidences: NDArray[np.uint8]) -> Floats:
-        """(L,) probabilities that a pattern stands on each of all L lines searched.
+    def __call__(self, chances: Floats, letters: int, confidences: NDArray[np.uint8], lines: int) -> Floats:
+        """(C,) probabilities that a pattern stands on each of C lines.
 
         Args:
-            chances: (L,) sums over all readings.
+            chances: (C,) sums over all readings.
             letters: Of the pattern.
-            confidences: (L,) as `store.py` keeps them. A certain line has the pattern, or has it not.
+            confidences: (C,) as `store.py` keeps them. A certain line has the pattern, or has it not.
+            lines: How many were searched; on all others the sum is 0.
         """
-        odds = self.weights.score(features(chances, letters, confidences)) + self.shift
-        found: Floats = np.where(chances > LEAST, rng(odds), 0.0)
+        odds = self.weights.score(features(chances, letters, confidences, lines)) + self.shift
+        found: Floats = np.where(chances > 0, rng(odds), 0.0)
         certain = confidences == CERTAIN
         found[certain] = np.minimum(chances[certain], 1)
         return found
@@ -96,8 +95,8 @@ FEATURES = ("chance", "letters", "confidence", "frequency", "lines")
 """Names of the features, in order."""
 
 
-def features(chances: Floats, letters: int, confidences: NDArray[np.uint8]) -> Floats:
-    """(L, 5) what is known of each line, in the order of `FEATURES`.
+def features(chances: Floats, letters: int, confidences: NDArray[np.uint8], lines: int) -> Floats:
+    """(C, 5) what is known of each of C lines among all that were searched, in the order of `FEATURES`.
 
     chance      log-odds of the sum over all readings
     letters     logarithm of the number of letters of the pattern
@@ -105,15 +104,14 @@ def features(chances: Floats, letters: int, confidences: NDArray[np.uint8]) -> F
     frequency   logarithm of the share of lines that seem to have the pattern
     lines       logarithm of their number
     """
-    lines = len(chances)
     share = (float(np.minimum(chances, 1).sum()) + 0.5) / (lines + 1)
     return np.column_stack(
         [
             odds_of(np.clip(chances, LEAST, SUREST)),
-            np.full(lines, np.log(max(letters, 1))),
+            np.full(len(chances), np.log(max(letters, 1))),
             odds_of(np.clip(confidences / (CERTAIN - 1), *CONFIDENCES)),
-            np.full(lines, np.log(share)),
-            np.full(lines, np.log(lines + 1)),
+            np.full(len(chances), np.log(share)),
+            np.full(len(chances), np.log(lines + 1)),
         ]
     )
 
