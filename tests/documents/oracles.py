@@ -20,22 +20,38 @@ def schema(path):
     """What the official schema finds wrong."""
     from lxml import etree
 
+    tree = etree.parse(path)
+    checked = tei_schema() if etree.QName(tree.getroot()).localname == "TEI" else xml_schema(tree)
+    checked.validate(tree)
+    return [f"{error.line}: {error.message}" for error in checked.error_log]
+
+
+def tei_schema():
+    """RelaxNG of TEI P5."""
+    from lxml import etree
+
+    return etree.RelaxNG(etree.parse(folder("schemas") / "tei_all.rng"))
+
+
+def xml_schema(tree):
+    """The schema of PAGE or ALTO."""
+    from lxml import etree
+
     class Local(etree.Resolver):
         def resolve(self, url, _id, context):
             return (
                 self.resolve_filename(str(folder("ocrd_validators") / "xlink.xsd"), context) if "xlink" in url else None
             )
 
-    def folder(package):
-        return Path(importlib.util.find_spec(package).origin).parent
-
-    tree = etree.parse(path)
     package, file = SCHEMAS[etree.QName(tree.getroot()).localname]
     parser = etree.XMLParser(no_network=True)
     parser.resolvers.add(Local())
-    checked = etree.XMLSchema(etree.parse(str(folder(package) / file), parser))
-    checked.validate(tree)
-    return [f"{error.line}: {error.message}" for error in checked.error_log]
+    return etree.XMLSchema(etree.parse(str(folder(package) / file), parser))
+
+
+def folder(package):
+    """Where a package lies."""
+    return Path(importlib.util.find_spec(package).origin).parent
 
 
 def kraken(path):

@@ -50,6 +50,13 @@ def test_what_is_written_and_updated_keeps_to_the_schema(format, page, tmp_path)
     assert ask("schema", updated, tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "pages", [[letter_page(), odd_page()], [Page("a.jpg", 8, 6)], [Page("", 0, 0, (Region("r"),))]]
+)
+def test_tei_keeps_to_the_schema(pages, tmp_path):
+    assert ask("schema", FORMATS["tei"].write(document_of(*pages)), tmp_path) == []
+
+
 @pytest.mark.parametrize("format", ["page", "alto"])
 def test_kraken_reads_what_is_written(format, tmp_path):
     page = letter_page()

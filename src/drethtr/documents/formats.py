@@ -22,6 +22,7 @@ from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.pdf_a import write_pdf_a
 from drethtr.documents.writers.table import write_table
+from drethtr.documents.writers.tei import write_tei
 from drethtr.documents.writers.text import write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
 
@@ -48,6 +49,7 @@ FORMATS: Mapping[str, Format] = {
     "txt": Format(".txt", "text/plain", write_text, together=True),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
     "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
+    "tei": Format(".tei.xml", "application/tei+xml", write_tei, together=True),
     "hocr": Format(".hocr", "text/html", write_hocr, together=True),
     "json": Format(".json", "application/json", write_json, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
