@@ -1,6 +1,6 @@
 """Reads a page file as other programs do, and prints what they see as JSON: run by `test_oracles.py`, elsewhere.
 
-usage: oracles.py {schema,kraken,ocrd,hocr} FILE
+usage: oracles.py {schema,kraken,ocrd,hocr,docx} FILE
 """
 
 import contextlib
@@ -91,6 +91,16 @@ def hocr(path):
     return [failed, [" ".join(get_text(line).split()) for line in lines]]
 
 
+def docx(path):
+    """The paragraphs of a Word document with their styles, the styles of its runs, and its comments."""
+    from docx import Document
+
+    document = Document(path)
+    paragraphs = [[paragraph.style.name, paragraph.text] for paragraph in document.paragraphs]
+    styled = {run.text: run.style.name for paragraph in document.paragraphs for run in paragraph.runs}
+    return [paragraphs, styled, [comment.text for comment in document.comments]]
+
+
 if __name__ == "__main__":
-    seen = {"schema": schema, "kraken": kraken, "ocrd": ocrd, "hocr": hocr}[sys.argv[1]](sys.argv[2])
+    seen = {"schema": schema, "kraken": kraken, "ocrd": ocrd, "hocr": hocr, "docx": docx}[sys.argv[1]](sys.argv[2])
     print(json.dumps(seen))  # noqa: T201

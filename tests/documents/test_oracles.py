@@ -10,7 +10,7 @@ import pytest
 from page_examples import PROVENANCE, document_of, letter_page, with_texts
 from real_data import PAGES, needs_pages
 
-from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
+from drethtr.documents import FORMATS, Page, PageFlag, Region, TextLine, Transcription
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
 
@@ -78,6 +78,17 @@ def test_hocr_tools_accept_what_is_written(tmp_path):
     failed, lines = ask("hocr", FORMATS["hocr"].write(document_of(page)), tmp_path)
     assert failed == []
     assert lines == [line.text for line in page.lines]
+
+
+def test_python_docx_reads_what_is_written(tmp_path):
+    page = letter_page()
+    flagged = replace(page.lines[1].transcription, flags=(PageFlag("blank", "there is no ink"),))
+    document = document_of(page, with_texts(page, {"l2": flagged}))
+    paragraphs, styles, comments = ask("docx", FORMATS["docx"].write(document), tmp_path)
+    text = [["Normal", "Liebe Mutter, daſs ich\ngroß <bin> & froh"], ["Normal", "Rom 1805"]]
+    headings = [["Heading 1", f"letter.jpg, page {number}"] for number in (1, 2)]
+    assert paragraphs == [headings[0], *text, headings[1], *text]
+    assert styles["daſs"] == "Doubtful, 50 % or more" and comments == ["blank: there is no ink"]
 
 
 @needs_pages

@@ -80,7 +80,7 @@ class Document:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The name of each page for people: that of its image, with its number if the image file holds several pages."""
+        """The name of each page for people: that of its image, with its number if that holds several pages."""
         images = [page.image for page in self.pages]
         return tuple(
             f"{image}, page {number}" if number > 1 or images.count(image) > 1 else image

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
+from drethtr.documents.writers.docx import write_docx
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.json import write_json
 from drethtr.documents.writers.line import (
@@ -18,6 +19,7 @@ from drethtr.documents.writers.line import (
     text_file,
     text_row,
 )
+from drethtr.documents.writers.markdown import write_markdown
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.pdf_a import write_pdf_a
@@ -45,8 +47,12 @@ class Format(NamedTuple):
     printed: bool = True
 
 
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
 FORMATS: Mapping[str, Format] = {
     "txt": Format(".txt", "text/plain", write_text, together=True),
+    "md": Format(".md", "text/markdown", write_markdown, together=True),
+    "docx": Format(".docx", WORD, write_docx, together=True, printed=False),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
     "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
     "tei": Format(".tei.xml", "application/tei+xml", write_tei, together=True),

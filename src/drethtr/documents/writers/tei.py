@@ -30,8 +30,8 @@ CERTAINTY = {Grade.LIKELY: "high", Grade.UNLIKELY: "medium", Grade.GUESS: "low"}
 """The values of `cert` for doubtful words."""
 
 UNCLEAR = (
-    "Words that are doubtful to drethtr are marked unclear; cert is high if the word is right with a probability of 50 % "
-    "or more, medium from 25 %, and low below."
+    "Words that are doubtful to drethtr are marked unclear; cert is high if the word is right with a probability of 50 "
+    "% or more, medium from 25 %, and low below."
 )
 
 

@@ -8,6 +8,8 @@ import { Dialog } from "./dialog.js";
 
 const FORMATS = {
   txt: ["Text", "plain, line by line"],
+  md: ["Markdown", "paragraphs, doubtful words marked"],
+  docx: ["Word", "paragraphs, doubtful words shaded"],
   page: ["PAGE XML", "lines, words and places; says who wrote what"],
   alto: ["ALTO", "for libraries and viewers; says who wrote what"],
   tei: ["TEI", "for editions: text and zones of the scan, doubtful words unclear"],
