@@ -96,6 +96,11 @@ def test_the_text_of_a_page_on_the_screen(transcribe, scans):
     assert [row.split("\t")[0] for row in rows] == [str(scans / "one.png")] * 3 + [str(scans / "two.png")] * 2
 
 
+def test_the_help_names_every_format(drethtr):
+    words = re.findall(r"\w+", drethtr("transcribe", "--help").out)
+    assert set(FORMATS) <= set(words)
+
+
 @pytest.mark.parametrize("formats", ["pdf", "pdfa", "txt,page", "html"])
 def test_what_a_screen_cannot_show_needs_a_folder(transcribe, scans, formats):
     outcome = transcribe(scans, "--format", formats)

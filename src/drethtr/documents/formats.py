@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
+from drethtr.documents.writers.docx import write_docx
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.json import write_json
 from drethtr.documents.writers.line import (
@@ -18,10 +19,12 @@ from drethtr.documents.writers.line import (
     text_file,
     text_row,
 )
+from drethtr.documents.writers.markdown import write_markdown
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.pdf_a import write_pdf_a
 from drethtr.documents.writers.table import write_table
+from drethtr.documents.writers.tei import write_tei
 from drethtr.documents.writers.text import write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
 
@@ -46,10 +49,15 @@ class Format(NamedTuple):
     doubts: bool = True
 
 
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
 FORMATS: Mapping[str, Format] = {
     "txt": Format(".txt", "text/plain", write_text, together=True, doubts=False),
+    "md": Format(".md", "text/markdown", write_markdown, together=True),
+    "docx": Format(".docx", WORD, write_docx, together=True, printed=False),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
     "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
+    "tei": Format(".tei.xml", "application/tei+xml", write_tei, together=True),
     "hocr": Format(".hocr", "text/html", write_hocr, together=True, doubts=False),
     "json": Format(".json", "application/json", write_json, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
