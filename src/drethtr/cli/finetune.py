@@ -13,7 +13,7 @@ from drethtr.cli.progress import RESUME, stopping
 if TYPE_CHECKING:
     from drethtr.evaluation.metrics import Rates
     from drethtr.recognition.model_file import Model
-    from drethtr.training.finetuning import Material, Outcome
+    from drethtr.training.finetuning import Estimate, Material, Outcome
     from drethtr.training.finetuning.learning_curve import LearningCurve
 
 SHOWN = 30  # new characters
@@ -57,7 +57,9 @@ def finetune(
     drop_unused: Annotated[
         bool, typer.Option("--drop-unused", help="Remove characters from the alphabet that no line has.")
     ] = False,
-    check: Annotated[bool, typer.Option("--check", help="Only print what would be done.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only print what would be done, and how long it takes.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and a run left beside it.")] = False,
     seed: Seed = 0,
@@ -89,6 +91,7 @@ def finetune(
     material = finetuning.gather(plan)
     typer.echo(found(material))
     if check:
+        typer.echo(time_needed(finetuning.estimate(material, chosen)))
         return
     if force and not resume:
         finetuning.forget(output)
@@ -135,6 +138,17 @@ def found(material: "Material") -> str:
     if alphabet.dropped:
         lines.append(f"Dropped from the alphabet, as no line has them: {alphabet.dropped}")
     return "\n".join(lines)
+
+
+def time_needed(estimate: "Estimate") -> str:
+    """How long fine-tuning takes, as text."""
+    from drethtr.base.durations import in_words
+
+    return (
+        f"It takes about {in_words(estimate.training + estimate.measuring)} on this machine: at most "
+        f"{in_words(estimate.training)} to train, until {estimate.lines:,} lines are seen, repeats included, and "
+        f"{in_words(estimate.measuring)} to measure and calibrate."
+    )
 
 
 def begins_as(character: str | None) -> str:
