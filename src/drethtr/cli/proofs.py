@@ -47,7 +47,7 @@ def formats_of_pages(names: str) -> tuple[str, ...]:
     """
     from drethtr.base.config import named
     from drethtr.documents.formats import FORMATS
-    from drethtr.pages.job import refuse_same_endings
+    from drethtr.pages.opening import refuse_same_endings
 
     known = {name: name for name in FORMATS if name != "txt"}
     wanted = dict.fromkeys(name.strip() for name in names.split(","))
