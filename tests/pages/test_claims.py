@@ -1,11 +1,21 @@
 """Two programs that write to one folder."""
 
-from command_line import lines  # noqa: F401
+import pytest
+from made_pages import TEXTS, blank, write
 
 from drethtr import Recognizer
 from drethtr.base.lock import claimed
 from drethtr.pages import PageRead, Skipped, open_job
 from drethtr.pages.claims import Claims
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """A folder of two line images."""
+    (tmp_path / "lines").mkdir()
+    for name, text in zip(("one", "two"), TEXTS, strict=False):
+        write(blank(700, 90), [text], top=20).image.save(tmp_path / "lines" / f"{name}.png")
+    return tmp_path / "lines"
 
 
 def test_a_file_that_another_program_reads_is_left_to_it(lines, tiny_path, tmp_path):

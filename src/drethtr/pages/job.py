@@ -100,8 +100,8 @@ class PageJob:
                 finally:
                     claims.release(task)
             left = claims.settle()
-        for error in left:
-            report(Skipped(error))
+        for reason in left:
+            report(Skipped(reason))
         return JobSummary(done + claims.done, failed + len(left), doubts)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:

@@ -84,8 +84,8 @@ class LineJob:
                 finally:
                     claims.release(task)
             left = claims.settle()
-        for error in left:
-            report(Skipped(error))
+        for reason in left:
+            report(Skipped(reason))
         return JobSummary(done + claims.done, failed + len(left), doubts)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
@@ -148,7 +148,7 @@ def line_images(
         else:
             if originals:
                 images[file] = originals
-    selection.chooser.refuse_nothing(len(images) + len(errors))
+    selection.chooser.refuse_nothing()
     return images, errors
 
 
