@@ -39,3 +39,13 @@ def test_what_another_program_has_finished_meanwhile_is_not_read_again(lines, tm
         assert not claims.win(one) and claims.settle() == [] and claims.done == 2
     with Claims(force=True) as claims:
         assert claims.win(one)
+
+
+def test_the_claim_of_a_killed_program_does_not_stay(lines, tiny_path, tmp_path):
+    job = open_job([lines], tmp_path / "out")
+    for _ in range(2):
+        job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))
+        note = tmp_path / "out" / ".one.txt.lock"
+        note.touch()
+    job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))
+    assert not note.exists()

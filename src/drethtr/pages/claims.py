@@ -1,12 +1,13 @@
 """Several programs may write to one folder: each file is read by the one that claims its results first."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from drethtr.base.errors import DataError
-from drethtr.base.lock import claimed
+from drethtr.base.lock import claimed, remove_note
 from drethtr.pages.task import FileTask
 
 
@@ -30,6 +31,12 @@ class Claims:
     ) -> None:
         for stack in self.held.values():
             stack.close()
+
+    def tidy(self, tasks: Sequence[FileTask]) -> None:
+        """Remove the claims of killed programs on files that are done; those on others end when they are read."""
+        for task in tasks:
+            for path in task.wanted[:1]:
+                remove_note(path)
 
     def win(self, task: FileTask) -> bool:
         """Whether this program is to read a file; then no other one does until it is released.

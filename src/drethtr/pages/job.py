@@ -78,6 +78,7 @@ class PageJob:
         report(Planned(plan))
         done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
         with Claims(force=self.force) as claims:
+            claims.tidy(plan.done)
             for task in plan.waiting:
                 try:
                     if not claims.win(task):

@@ -66,6 +66,7 @@ class LineJob:
         report(Planned(plan))
         done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
         with Claims(force=self.force) as claims:
+            claims.tidy(plan.done)
             won = filter(claims.win, plan.waiting)
             images = (((task, planner.recorder(task)), task.path) for task in won)
             for (task, record), result in recognizer.read_each(images, together=READ_TOGETHER):
