@@ -158,7 +158,7 @@ def test_a_folder_gets_a_file_for_each_image(drethtr, lines, tiny_path, tmp_path
 
 
 def test_what_is_there_is_kept_and_the_rest_is_read(drethtr, lines, tiny_path, tmp_path):
-    """So a run that was stopped goes on. Of a file that drethtr did not write it is said that nothing is known of it."""
+    """So a run that was stopped goes on. What drethtr did not write is named."""
     precious = tmp_path / "two.txt"
     precious.write_text("precious")
     arguments = ("transcribe", lines, "--model", tiny_path, "--output", tmp_path)
