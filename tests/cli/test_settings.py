@@ -112,3 +112,14 @@ def test_completion_is_offered(drethtr, monkeypatch, shell, words):
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     outcome = drethtr("--show-completion", shell)
     assert outcome.code == 0 and words in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("drethtr transc", "transcribe"), ("drethtr transcribe --dou", "--doubts")]
+)
+def test_completion_completes(drethtr, monkeypatch, typed, offered):
+    """As bash asks for it."""
+    monkeypatch.setenv("_DRETHTR_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
+    assert drethtr().out.split() == [offered]

@@ -95,6 +95,7 @@ def originals_of(selection: "Selection", report: Callable[[DataError], object]) 
             originals += selection.chooser.of(file, open_originals(file))
         except DataError as error:
             report(error)
+    selection.chooser.refuse_nothing()
     return originals
 
 

@@ -91,7 +91,7 @@ def main() -> None:
     """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
     write_utf8()
     try:
-        app()
+        app(prog_name="drethtr")  # however it was started: completion is for this name
     except OSError as error:
         if error.errno != ENOSPC:
             raise

@@ -15,6 +15,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes
 from drethtr.documents.update import update
 from drethtr.images.page_file import is_pdf
+from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.place import Witness, nobody
@@ -76,24 +77,33 @@ class PageJob:
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
         done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
-        for task in plan.waiting:
-            try:
-                record = planner.recorder(task)
-                if self.force and task.shelf is not None:
-                    task.shelf.clear_pages()
-                sheets = self.read(task, recognizer, provenance, report, witness)
-                lost = sheets.count(None)
-                failed += lost
-                for original, sheet in zip(task.originals, sheets, strict=True):
-                    if sheet is not None:
-                        doubts.add_page(sheet.page, kept_lines(original) if self.keep else frozenset())
-                if lost < len(sheets):
-                    report(FileRead(task, self.finish(task, sheets, provenance, record)))
-                    done += 1
-            except DataError as error:
-                report(Skipped(error))
-                failed += 1
-        return JobSummary(done, failed, doubts)
+        with Claims(force=self.force) as claims:
+            claims.tidy(plan.done)
+            for task in plan.waiting:
+                try:
+                    if not claims.win(task):
+                        continue
+                    record = planner.recorder(task)
+                    if self.force and task.shelf is not None:
+                        task.shelf.clear_pages()
+                    sheets = self.read(task, recognizer, provenance, report, witness)
+                    lost = sheets.count(None)
+                    failed += lost
+                    for original, sheet in zip(task.originals, sheets, strict=True):
+                        if sheet is not None:
+                            doubts.add_page(sheet.page, kept_lines(original) if self.keep else frozenset())
+                    if lost < len(sheets):
+                        report(FileRead(task, self.finish(task, sheets, provenance, record)))
+                        done += 1
+                except DataError as error:
+                    report(Skipped(error))
+                    failed += 1
+                finally:
+                    claims.release(task)
+            left = claims.settle()
+        for reason in left:
+            report(Skipped(reason))
+        return JobSummary(done + claims.done, failed + len(left), doubts)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The choices that decide the content of a result."""

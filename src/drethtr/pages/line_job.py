@@ -14,6 +14,7 @@ from drethtr.documents.beside import page_stem
 from drethtr.documents.document import Provenance
 from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS, LineFormat
 from drethtr.documents.writers.line import LineEntry
+from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.events import JobSummary, LineEvent, LineRead, Planned, Skipped
 from drethtr.pages.place import transcription_without_places
@@ -64,21 +65,29 @@ class LineJob:
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
         done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
-        images = (((task, planner.recorder(task)), task.path) for task in plan.waiting)
-        for (task, record), result in recognizer.read_each(images, together=READ_TOGETHER):
-            try:
-                if isinstance(result, DataError):
-                    raise result
-                entry = entry_of(task.path, result, made_by)
-                self.write(task, entry, record)
-            except DataError as error:
-                report(Skipped(error))
-                failed += 1
-            else:
-                report(LineRead(entry))
-                doubts.add(entry.transcription)
-                done += 1
-        return JobSummary(done, failed, doubts)
+        with Claims(force=self.force) as claims:
+            claims.tidy(plan.done)
+            won = filter(claims.win, plan.waiting)
+            images = (((task, planner.recorder(task)), task.path) for task in won)
+            for (task, record), result in recognizer.read_each(images, together=READ_TOGETHER):
+                try:
+                    if isinstance(result, DataError):
+                        raise result
+                    entry = entry_of(task.path, result, made_by)
+                    self.write(task, entry, record)
+                except DataError as error:
+                    report(Skipped(error))
+                    failed += 1
+                else:
+                    report(LineRead(entry))
+                    doubts.add(entry.transcription)
+                    done += 1
+                finally:
+                    claims.release(task)
+            left = claims.settle()
+        for reason in left:
+            report(Skipped(reason))
+        return JobSummary(done + claims.done, failed + len(left), doubts)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The choices that decide the content of a result."""
@@ -140,7 +149,7 @@ def line_images(
         else:
             if originals:
                 images[file] = originals
-    selection.chooser.refuse_nothing(len(images) + len(errors))
+    selection.chooser.refuse_nothing()
     return images, errors
 
 

@@ -95,7 +95,7 @@ def open_selected(
         else:
             if originals:
                 tasks.append(task_for(file, originals, wanted, selection.folders.get(file), update=update))
-    selection.chooser.refuse_nothing(len(tasks) + len(errors))
+    selection.chooser.refuse_nothing()
     if output is not None:
         refuse_overwriting(tasks)
     return PageJob(tuple(tasks), tuple(errors), wanted, output, segmentation, update, force)

@@ -62,6 +62,7 @@ class PageChooser:
 
     def __init__(self, ranges: PageRanges | None, files: Sequence[Path]) -> None:
         self.ranges = ranges
+        self.opened = self.chosen = 0
         counts: Counter[Path] = Counter()
         self.places: dict[Path, int] = {}
         for file in files:
@@ -72,15 +73,16 @@ class PageChooser:
         """The chosen pages of a file, perhaps none."""
         if self.ranges is None:
             return originals
-        if len(originals) == 1:
-            return originals if self.places[file] in self.ranges else ()
-        return tuple(original for original in originals if original.source.number in self.ranges)
+        place = self.places[file] if len(originals) == 1 else None
+        chosen = tuple(original for original in originals if (place or original.source.number) in self.ranges)
+        self.opened, self.chosen = self.opened + 1, self.chosen + len(chosen)
+        return chosen
 
-    def refuse_nothing(self, chosen: int) -> None:
-        """Refuse ranges in which there is no page.
+    def refuse_nothing(self) -> None:
+        """Refuse ranges in which there was no page, if any file was asked for some.
 
         Raises:
             ConfigError: saying so.
         """
-        if self.ranges is not None and not chosen and self.places:
+        if self.opened and not self.chosen:
             raise ConfigError("none of the files has a page in the given ranges; give other --pages")
