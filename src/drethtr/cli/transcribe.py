@@ -45,8 +45,8 @@ def transcribe(
             "--format",
             "-f",
             metavar="NAMES",
-            help="Comma-separated: txt (default), md, docx, page, alto, tei, hocr, json, csv, html, pdf, pdfa; for "
-            "lines also tsv.",
+            help="Comma-separated: txt (default), md, docx, page, alto, tei, hocr, json, csv, html, pdf, pdfa; "
+            "for lines also tsv.",
         ),
     ] = None,
     output: Annotated[

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, with_texts
 
 from drethtr.documents import FORMATS, Page, PageFlag, PageWord, Region, TextLine, Transcription
-from drethtr.documents.grades import Grade
 from drethtr.documents.running_text import READERS
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -50,6 +49,7 @@ def test_regions_are_paragraphs_and_lines_are_kept():
 
 def test_doubtful_words_have_the_style_of_their_grade():
     words = [PageWord(f"w{sure}", sure, None, sure < 0.8) for sure in (0.9, 0.7, 0.3, 0.1)]
+    words.append(PageWord("flagged", 0.95, None, True))
     line = TextLine("l", transcription=Transcription(" ".join(word.text for word in words), 0.5, tuple(words)))
     files = parts(Page("a.jpg", 8, 6, (Region("r", (line,)),)))
     shaded = {
@@ -57,9 +57,9 @@ def test_doubtful_words_have_the_style_of_their_grade():
         for run in found(files["word/document.xml"], "r")
         for style in found(run, "rStyle")
     }
-    assert shaded == {"w0.7": "likely", "w0.3": "unlikely", "w0.1": "guess"}
+    assert shaded == {"w0.7": "Even", "w0.3": "Unlikely", "w0.1": "Guess", "flagged": "Even"}
     known = {style.get(f"{W}styleId") for style in found(files["word/styles.xml"], "style") if found(style, "shd")}
-    assert known == set(Grade) - {Grade.CERTAIN}
+    assert known == set(shaded.values())
 
 
 def test_flags_are_comments_on_their_line():

@@ -1,4 +1,7 @@
-"""Write a Word document (Office Open XML): a paragraph per region, doubtful words shaded, flags in comments."""
+"""Write a Word document: a paragraph per region, doubtful words shaded, flags as comments.
+
+It is Office Open XML, ISO 29500.
+"""
 
 from io import BytesIO
 from itertools import groupby
@@ -12,7 +15,9 @@ from drethtr.documents.markup import as_file, clean
 from drethtr.documents.page import PageFlag, PageWord, Region, TextLine
 
 STYLES = Path(__file__).with_name("docx_styles.xml")
-"""Styles of paragraphs, and of doubtful words by their `Grade`."""
+
+SHADES = {Grade.CERTAIN: "Even", Grade.LIKELY: "Even", Grade.UNLIKELY: "Unlikely", Grade.GUESS: "Guess"}
+"""The styles of doubtful words."""
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -102,9 +107,9 @@ def add_line(paragraph: ET.Element, line: TextLine, comments: Comments) -> None:
         ET.SubElement(ET.SubElement(paragraph, "w:r"), "w:commentReference", number)
 
 
-def style_of(word: PageWord | None) -> Grade | None:
+def style_of(word: PageWord | None) -> str | None:
     """The style of a word, if it is doubtful."""
-    return Grade.of(word) if word is not None and word.doubtful else None
+    return SHADES[Grade.of(word.confidence)] if word is not None and word.doubtful else None
 
 
 def paragraph_in(parent: ET.Element, style: str = "Normal", *, new_page: bool = False) -> ET.Element:
@@ -117,7 +122,7 @@ def paragraph_in(parent: ET.Element, style: str = "Normal", *, new_page: bool = 
     return paragraph
 
 
-def add_run(paragraph: ET.Element, text: str, style: Grade | None = None) -> None:
+def add_run(paragraph: ET.Element, text: str, style: str | None = None) -> None:
     """Add text, in a style for characters."""
     run = ET.SubElement(paragraph, "w:r")
     if style is not None:

@@ -26,7 +26,7 @@ MACHINE = "drethtr"
 VERSION = re.compile(r"\d+(?:\.\d+)*")
 """The part of a version that TEI's data type allows."""
 
-CERTAINTY = {Grade.LIKELY: "high", Grade.UNLIKELY: "medium", Grade.GUESS: "low"}
+CERTAINTY = {Grade.CERTAIN: "high", Grade.LIKELY: "high", Grade.UNLIKELY: "medium", Grade.GUESS: "low"}
 """The values of `cert` for doubtful words."""
 
 UNCLEAR = (
@@ -154,5 +154,5 @@ def fill(block: Block) -> None:
 
 def doubt(word: PageWord) -> dict[str, str]:
     """Who doubts a word and how much, as attributes."""
-    sure = {} if word.confidence is None else {"cert": CERTAINTY[Grade.of(word)]}
+    sure = {} if word.confidence is None else {"cert": CERTAINTY[Grade.of(word.confidence)]}
     return {"resp": f"#{MACHINE}", **sure}
