@@ -190,7 +190,8 @@ def without_stars(items: tuple[Item, ...], begin: bool, end: bool) -> list[tuple
     """The longest part of some items without a star."""
     stars = [-1, *(place for place, item in enumerate(items) if item == STAR), len(items)]
     parts = [
-        (items[before + 1 : after], begin or before >= 0, end or after < len(items)) for before, after in pairwise(stars)
+        (items[before + 1 : after], begin or before >= 0, end or after < len(items))
+        for before, after in pairwise(stars)
     ]
     return [max(parts, key=lambda part: len(part[0]))]
 

@@ -19,7 +19,7 @@ from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.posteriors import Posteriors
+from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import name_of
@@ -136,6 +136,7 @@ def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, A
     """What decides the content of an index."""
     return {
         "model": recognizer.model.identity,
+        "alphabet": "".join(sorted(set("".join(token_texts(recognizer.model.tokenizer))))),
         "decoder": name_of(recognizer.strategy),
         "precision": recognizer.precision.value,
         "lines": segmentation_name(segmentation),
