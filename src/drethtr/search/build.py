@@ -19,7 +19,7 @@ from drethtr.pages.provenance import made_with
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.posteriors import Posteriors
+from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.line_place import LinePlace
@@ -127,7 +127,9 @@ def open_builder(
     Raises:
         DataError: if it is damaged, of another version or model, or being written by another process.
     """
-    return Builder(Store.write(path, made_with(recognizer, segmentation), rebuild=rebuild), recognizer, segmentation)
+    alphabet = "".join(sorted(set("".join(token_texts(recognizer.model.tokenizer)))))
+    made = made_with(recognizer, segmentation) | {"alphabet": alphabet}
+    return Builder(Store.write(path, made, rebuild=rebuild), recognizer, segmentation)
 
 
 def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:

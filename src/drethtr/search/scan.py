@@ -11,6 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
+from drethtr.search.probability import Candidates
 from drethtr.search.store import Store
 
 AT_ONCE = 256
@@ -20,17 +21,15 @@ AT_ONCE = 256
 class Scanned(NamedTuple):
     """The C lines of an index that may have a term of a query with T words and phrases.
 
-    lines        how many lines were looked at
-    pages        (C,) id of the page of each line
-    numbers      (C,) number of the line on it, from 0
-    confidences  (C,) in 255ths
-    chances      (T, C, 2) what `probabilities` says of each term
+    lines    what the calibration needs of them
+    pages    (C,) id of the page of each line
+    numbers  (C,) number of the line on it, from 0
+    chances  (T, C, 2) what `probabilities` says of each term
     """
 
-    lines: int
+    lines: Candidates
     pages: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    confidences: NDArray[np.uint8]
     chances: NDArray[np.float64]
 
 
@@ -59,12 +58,14 @@ def scan_pages(store: Store, first: int, last: int, automatons: Sequence[Automat
     except DataError as error:
         raise damaged(store) from error
     sizes = [len(lines) for lines in pages]
+    every = Candidates.of_all(
+        np.concatenate([block.confidences for block in blocks]), np.concatenate([lines.sizes for lines in pages])
+    )
     [kept] = np.nonzero(chances.any(axis=(0, 2)))
     return Scanned(
-        sum(sizes),
+        every.where(kept),
         np.repeat([block.id for block in blocks], sizes)[kept],
         kept - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)[kept],
-        np.concatenate([block.confidences for block in blocks])[kept],
         chances[:, kept],
     )
 
@@ -72,12 +73,13 @@ def scan_pages(store: Store, first: int, last: int, automatons: Sequence[Automat
 def joined(parts: Sequence[Scanned], terms: int) -> Scanned:
     """All parts as one."""
     none = np.empty(0, dtype=np.int64)
-    parts = parts or [Scanned(0, none, none, none.astype(np.uint8), np.empty((terms, 0, 2)))]
+    nothing = Candidates.of_all(none.astype(np.uint8), none.astype(np.uint16))
+    parts = parts or [Scanned(nothing, none, none, np.empty((terms, 0, 2)))]
+    confidences, steps, searched = zip(*(part.lines for part in parts), strict=True)
     return Scanned(
-        sum(part.lines for part in parts),
+        Candidates(np.concatenate(confidences), np.concatenate(steps), np.sum(searched, axis=0)),
         np.concatenate([part.pages for part in parts]),
         np.concatenate([part.numbers for part in parts]),
-        np.concatenate([part.confidences for part in parts]),
         np.concatenate([part.chances for part in parts], axis=1),
     )
 

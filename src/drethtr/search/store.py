@@ -248,7 +248,7 @@ class Store:
                 )
 
     def about(self) -> dict[str, Any]:
-        """What the index was made with, by name: model, decoder, precision and line segmentation."""
+        """What the index was made with, by name: model, its alphabet, decoder, precision and line segmentation."""
         with self.guarded():
             return {name: json.loads(value) for name, value in self.database.execute("SELECT * FROM about")}
 
@@ -325,6 +325,12 @@ class Store:
         """The ids of all pages, in the order in which they were read."""
         with self.guarded():
             return [id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")]
+
+    def page_id(self, key: PageKey) -> int | None:
+        """The id of a page, if it is there."""
+        with self.guarded():
+            row = self.database.execute("SELECT id FROM pages WHERE scan = ? AND number = ?", key).fetchone()
+            return None if row is None else int(row[0])
 
     def blocks(self, first: int, last: int) -> Iterator[PageBlock]:
         """What a query needs of the pages whose ids are from `first` to `last`, on a connection of its own."""
