@@ -75,7 +75,7 @@ def fit_logistic(
         penalty += WORTH / len(right)
         known = np.pad(prior.weights, (0, features.shape[1] - len(prior.weights)))
         expected = np.concatenate([[prior.bias + mean @ known], spread * known])
-    weights = expected.copy()
+    weights = np.zeros(cases.shape[1])
     for _ in range(ROUNDS):
         chances = rng(cases @ weights)
         slope = cases.T @ (chances - right) / len(right) + penalty * (weights - expected)
