@@ -19,9 +19,9 @@ from drethtr.training.tuning import LowRank, Whole
 AMOUNTS = (50, 200, 1000, 5000)
 
 
-def run(model, tokenizer=None, lines=200, **wishes):
+def run(model, tokenizer=None, lines=200, old=None, **wishes):
     plan = Plan(data=("mine",), **wishes)
-    return run_of(plan, model, tokenizer or model.tokenizer, lines, Path("[mine].parquet"), Path("val.parquet"))
+    return run_of(plan, model, tokenizer or model.tokenizer, lines, Path("[mine].parquet"), Path("val.parquet"), old)
 
 
 def test_fewer_lines_come_more_often_but_more_lines_are_more_work():
@@ -42,8 +42,9 @@ def test_the_model_decides_what_is_built_and_a_run_is_only_a_config(tiny_model):
 
 
 def test_old_data_get_their_share(tiny_model):
-    own, old = run(tiny_model, old_data=("old.parquet",), old_share=0.25).train
+    own, old = run(tiny_model, old=Path("old.parquet"), old_share=0.25).train
     assert (own.weight, old.weight) == (0.75, 0.25)
+    assert (own.paths, old.paths) == (("[[]mine].parquet",), ("old.parquet",))
 
 
 def test_an_alphabet_is_named_only_if_it_changes(tiny_model):

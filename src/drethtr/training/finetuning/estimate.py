@@ -14,6 +14,7 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batch
 from drethtr.training.finetuning.learning_curve import SHARES
 from drethtr.training.finetuning.material import Material
+from drethtr.training.finetuning.partway import WAYS
 from drethtr.training.finetuning.plan import run_of
 from drethtr.training.loop import batches_of, beginning, count, learn, prepare
 from drethtr.training.run import RunConfig
@@ -35,7 +36,7 @@ class Estimate:
 
     lines      seen in all trainings, repeats included
     training   until they are seen, with validations; less if training ends early
-    measuring  reading the validation lines before and after, and to calibrate
+    measuring  reading validation lines, and old lines, before and after, and to calibrate
     """
 
     lines: int
@@ -54,11 +55,12 @@ def estimate(material: Material, device: str = "cpu") -> Estimate:
     fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
     usual = seconds_to_read(Recognizer(material.start, device=device), material)
     validated = len(to_read(lines, validation.lines))
-    training = sum(
-        run.samples * line + (-(-run.samples // run.validation.every) + 1) * validated * fast for run in runs
-    )
+    readings = sum(-(-run.samples // run.validation.every) + 2 + len(WAYS) for run in runs)
+    training = sum(run.samples for run in runs) * line + readings * validated * fast
     rounds = 1 + len(runs) + passes(material.start, len(lines), device=device)
-    return Estimate(sum(run.samples for run in runs), training, rounds * len(lines) * usual)
+    return Estimate(
+        sum(run.samples for run in runs), training, (rounds * len(lines) + 2 * len(material.remembered)) * usual
+    )
 
 
 def runs_of(material: Material, folder: Path) -> list[RunConfig]:
