@@ -57,7 +57,7 @@ class LineJob:
         done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
         if not self.tasks:
             return JobSummary(done, failed, doubts)
-        if self.output is not None:
+        if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
             make_folder(self.output)
         recognizer = load()
         made_by = provenance_of(recognizer)
