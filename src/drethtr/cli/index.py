@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 def index(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT", help="Images of pages, PDFs, PAGE or ALTO files, folders of them, patterns."),
+        typer.Argument(
+            metavar="INPUT",
+            help="Images of pages, PDFs, PAGE or ALTO files, folders of them, patterns; or the results of one "
+            "drethtr batch --posteriors.",
+        ),
     ],
     output: Annotated[Path, typer.Option(metavar="FILE", help="The index to make, or to add to.")] = Path(
         "archive.drethtr.sqlite"
@@ -57,7 +61,11 @@ def index(
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.pages.selection import select
     from drethtr.search.build import open_builder
+    from drethtr.search.from_batch import is_batch
 
+    if any(map(is_batch, inputs)):
+        index_results(inputs, output, rebuild=force)
+        return
     refuse_decoder(decoder)
     segmentation = segmentation_named(lines)
     selection = select(inputs, pages=pages, recursive=recursive)
@@ -83,6 +91,23 @@ def index(
         typer.echo(summary(builder, output, read, removed, failed))
     if failed:
         raise typer.Exit(1 if read or len(originals) > len(waiting) else 2)
+
+
+def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None:
+    """Index the results of a batch.
+
+    Raises:
+        ConfigError: if there are other inputs.
+        DataError: if they cannot be indexed.
+    """
+    from drethtr.search.from_batch import index_batch
+    from drethtr.search.store import Store
+
+    if len(inputs) > 1:
+        raise ConfigError("give the results of a batch by themselves: an index has lines of one model and one origin")
+    added = index_batch(inputs[0], output, rebuild=rebuild)
+    with Store.read(output) as store:
+        typer.echo(f"{output}: {store.size()[1]:,} lines; {added.rows:,} added now")
 
 
 def originals_of(selection: "Selection", report: Callable[[DataError], object]) -> "list[Original]":
