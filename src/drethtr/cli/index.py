@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from drethtr.pages.selection import Selection
     from drethtr.pages.source import Original
     from drethtr.search.build import Builder
+    from drethtr.search.targets import Target
 
 
 def index(
@@ -38,6 +39,14 @@ def index(
     output: Annotated[Path, typer.Option(metavar="FILE", help="The index to make, or to add to.")] = Path(
         "archive.drethtr.sqlite"
     ),
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help="Also keep this up to date: parquet, a table beside the index; or a database that several may fill "
+            "and search, as postgresql://user@host/name.",
+        ),
+    ] = None,
     model: ModelFile = None,
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
@@ -62,9 +71,12 @@ def index(
     from drethtr.pages.selection import select
     from drethtr.search.build import open_builder
     from drethtr.search.from_batch import is_batch
+    from drethtr.search.targets import target_named
 
+    target = None if to is None else target_named(to, output)
     if any(map(is_batch, inputs)):
         index_results(inputs, output, rebuild=force)
+        update(target, output)
         return
     refuse_decoder(decoder)
     segmentation = segmentation_named(lines)
@@ -89,6 +101,7 @@ def index(
                     failed += 1
                 bar.update()
         typer.echo(summary(builder, output, read, removed, failed))
+    update(target, output)
     if failed:
         raise typer.Exit(1 if read or len(originals) > len(waiting) else 2)
 
@@ -108,6 +121,19 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
     added = index_batch(inputs[0], output, rebuild=rebuild)
     with Store.read(output) as store:
         typer.echo(f"{output}: {store.size()[1]:,} lines; {added.rows:,} added now")
+
+
+def update(target: "Target | None", output: Path) -> None:
+    """Bring a target to what the index has.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    from drethtr.search.store import Store
+
+    if target is not None:
+        with Store.read(output) as store:
+            typer.echo(target.update(store))
 
 
 def originals_of(selection: "Selection", report: Callable[[DataError], object]) -> "list[Original]":

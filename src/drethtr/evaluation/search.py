@@ -29,8 +29,8 @@ from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities
 from drethtr.search.pattern import pattern_of
 from drethtr.search.probability import Calibration, Candidates
+from drethtr.search.records import CERTAIN
 from drethtr.search.spelling import Spelling, words_of
-from drethtr.search.store import CERTAIN
 from drethtr.text.tokenizer import Tokenizer
 
 Floats = NDArray[np.float64]

@@ -24,7 +24,8 @@ from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.line_place import LinePlace
-from drethtr.search.store import PageKey, PageState, Store, StoredLine
+from drethtr.search.records import PageKey, PageState, StoredLine
+from drethtr.search.store import Store
 from drethtr.text.normalize import nfc
 
 

@@ -13,7 +13,8 @@ from drethtr.base.errors import DataError
 from drethtr.bulk.output import Output
 from drethtr.recognition.packed import PackedLines
 from drethtr.search.line_place import LinePlace
-from drethtr.search.store import PageKey, PageState, Store, StoredLine
+from drethtr.search.records import PageKey, PageState, StoredLine
+from drethtr.search.store import Store
 
 LINES = 50
 """Rows that follow each other are packed together, as the lines of a page are: at most so many."""
