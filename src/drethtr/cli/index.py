@@ -1,6 +1,6 @@
 """`drethtr index`: pages in, an index to search out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
