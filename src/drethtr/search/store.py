@@ -11,12 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
+from drethtr.search.records import (
+    PageBlock,
+    PageKey,
+    PageState,
+    Selection,
+    StoredLine,
+    Verdict,
+    known_confidences,
+    stored_lines,
+    which_differs,
+)
 
 FORMAT = 2
 """Version of the tables; raised when an older reader would misunderstand them."""
@@ -26,9 +36,6 @@ APPLICATION = 0x64725458
 
 WAIT = 5.0
 """Seconds to wait for a process that closes the file."""
-
-CERTAIN = 255
-"""The confidence of a line whose text was written by a person; others have 0 to 254."""
 
 TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -62,57 +69,17 @@ CREATE TABLE verdicts (
 """
 
 
-class StoredLine(NamedTuple):
-    """A line of a page: its id there, its text, where it stands (`LinePlace`), and the confidence in its text.
-
-    certain  whether a person has written the text
-    """
-
-    id: str
-    text: str
-    place: bytes
-    confidence: float
-    certain: bool
-
-
-class PageKey(NamedTuple):
-    """What a page is known by: its scan, as a path from the folder of the index, and its number there from 1."""
-
-    scan: str
-    number: int
-
-
-class PageState(NamedTuple):
-    """A page as it was when it was read: size and time of its files, and a digest of what they hold."""
-
-    state: str
-    digest: bytes
-
-
-class PageBlock(NamedTuple):
-    """What a query needs of a page: its packed posteriors, and the confidence of each line in 255ths."""
-
-    id: int
-    confidences: NDArray[np.uint8]
-    posteriors: bytes
-
-
-class Verdict(NamedTuple):
-    """What a person said of a hit: whether the word stands there, and how probable that was held."""
-
-    query: str
-    page: PageKey
-    line: str
-    probability: float
-    stands: bool
-
-
 @dataclass(frozen=True)
 class Store:
     """An open index file."""
 
     path: Path
     database: sqlite3.Connection
+
+    @property
+    def name(self) -> str:
+        """The file in messages."""
+        return str(self.path)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -239,13 +206,7 @@ class Store:
         Raises:
             DataError: naming what differs.
         """
-        made_with = self.about()
-        for name, value in about.items():
-            if made_with.get(name) != value:
-                raise DataError(
-                    f"{self.path}: made with {name} {made_with.get(name)!r}, not {value!r}, so its lines would not "
-                    "compare; give the same, another --output, or --force to make it again"
-                )
+        which_differs(self.name, self.about(), about)
 
     def about(self) -> dict[str, Any]:
         """What the index was made with, by name: model, its alphabet, decoder, precision and line segmentation."""
@@ -292,10 +253,9 @@ class Store:
 
     def put(self, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
         """Write a page with its lines, in the place of what there was of it; `commit` keeps it."""
-        known = [CERTAIN if line.certain else round(line.confidence * (CERTAIN - 1)) for line in lines]
         with self.guarded():
             self.remove(key)
-            row = (*key, *state, bytes(known), posteriors)
+            row = (*key, *state, known_confidences(lines), posteriors)
             insert = (
                 "INSERT INTO pages (scan, number, state, digest, confidences, posteriors) VALUES (?, ?, ?, ?, ?, ?)"
             )
@@ -321,10 +281,10 @@ class Store:
             row = self.database.execute("SELECT count(*), coalesce(sum(length(confidences)), 0) FROM pages").fetchone()
             return int(row[0]), int(row[1])
 
-    def page_ids(self) -> list[int]:
-        """The ids of all pages, in the order in which they were read."""
+    def select(self, words: Sequence[str]) -> Selection:
+        """The pages to look at for a query: all, in the order in which they were read."""
         with self.guarded():
-            return [id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")]
+            return Selection([id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")])
 
     def page_id(self, key: PageKey) -> int | None:
         """The id of a page, if it is there."""
@@ -332,13 +292,13 @@ class Store:
             row = self.database.execute("SELECT id FROM pages WHERE scan = ? AND number = ?", key).fetchone()
             return None if row is None else int(row[0])
 
-    def blocks(self, first: int, last: int) -> Iterator[PageBlock]:
-        """What a query needs of the pages whose ids are from `first` to `last`, on a connection of its own."""
+    def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
+        """What a query needs of pages that follow each other, on a connection of its own."""
         database = connect(self.path)
         try:
             with self.guarded():
                 select = "SELECT id, confidences, posteriors FROM pages WHERE id BETWEEN ? AND ? ORDER BY id"
-                for id, confidences, posteriors in database.execute(select, (first, last)):
+                for id, confidences, posteriors in database.execute(select, (ids[0], ids[-1])):
                     yield PageBlock(id, np.frombuffer(confidences, np.uint8), posteriors)
         finally:
             database.close()
@@ -356,12 +316,7 @@ class Store:
             lines = self.database.execute(select, (id,)).fetchall()
         if row is None or len(row[2]) != len(lines):
             raise DataError(f"{self.path}: damaged, or being written: page {id} is not whole; index it again")
-        known = zip(lines, row[2], strict=True)
-        stored = [
-            StoredLine(name, text, place, min(value / (CERTAIN - 1), 1.0), value == CERTAIN)
-            for (name, text, place), value in known
-        ]
-        return PageKey(row[0], row[1]), stored, row[3]
+        return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
 
     def verdicts(self) -> list[Verdict]:
         """All that people have said of hits."""
