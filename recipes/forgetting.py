@@ -41,6 +41,7 @@ def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) 
     """The rows of the table."""
     material = gather(Plan(data=(data,), model=str(start), samples=samples))
     train_lines, validation = out / "train.parquet", out / "validation.parquet"
+    out.mkdir(parents=True, exist_ok=True)
     store_parquet(material.parts.train, train_lines)
     store_parquet(material.parts.validation, validation)
     lines = len(material.parts.train)
@@ -67,7 +68,6 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=400, help="lines to see, repeats included")
     parser.add_argument("--test", nargs="+", required=True, help="files of lines to measure on")
     wanted = parser.parse_args()
-    wanted.out.mkdir(parents=True, exist_ok=True)
     for row in rows(wanted.start, wanted.data, wanted.out, wanted.samples, wanted.test):
         print(row, flush=True)  # noqa: T201
 
