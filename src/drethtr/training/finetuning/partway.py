@@ -22,7 +22,7 @@ from drethtr.training.start import Start
 WAYS = (0.25, 0.5, 0.75, 1.0)
 """Parts of the way that are tried."""
 
-KEPT = 0.9
+KEPT = 0.95
 """Least share of the gain on the validation lines that is kept."""
 
 
