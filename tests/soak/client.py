@@ -15,19 +15,21 @@ ADDRESS = re.compile(r"http://\S+")
 
 
 class Promise(NamedTuple):
-    """A text that the server has said to have saved."""
+    """A text that the server has said to have saved, and one that was sent later, which it may have saved, too."""
 
     page: str
     line: str
-    text: str
+    saved: str
+    sent: str
 
 
 Promises = list[Promise]
 
 
 def correct(log: Path, server: "Popen[bytes]") -> Promises:
-    """Correct every line twice, then end the server; what it has confirmed, the last of each line."""
-    kept: dict[tuple[str, str], Promise] = {}
+    """Correct every line twice, then end the server; what it has confirmed."""
+    sent: dict[tuple[str, str], str] = {}
+    kept: dict[tuple[str, str], str] = {}
     try:
         address = address_of(log, server)
         while any(job["state"] in ("waiting", "running") for job in ask(f"{address}/api/jobs")):
@@ -36,15 +38,17 @@ def correct(log: Path, server: "Popen[bytes]") -> Promises:
             for line in ("l0", "l1"):
                 for text in ("once", f"{page['name']} {line}"):
                     place = f"{address}/api/pages/{page['id']}/lines/{line}"
-                    ask(place, {"text": text, "status": "confirmed"}, ask(place)["revision"])
-                    kept[page["name"], line] = Promise(page["name"], line, text)
+                    revision = ask(place)["revision"]
+                    sent[page["name"], line] = text
+                    ask(place, {"text": text, "status": "confirmed"}, revision)
+                    kept[page["name"], line] = text
     except HTTPError:
         raise
     except (OSError, HTTPException):
         pass  # it was killed
     finally:
         server.send_signal(signal.SIGINT)
-    return list(kept.values())
+    return [Promise(*place, text, sent[place]) for place, text in kept.items()]
 
 
 def address_of(log: Path, server: "Popen[bytes]") -> str:
