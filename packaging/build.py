@@ -2,7 +2,8 @@
 
     python packaging/build.py [FOLDER]          by default dist
 
-There are two wheels: one with the compiled module, for this system, and a pure one for all others. Times in archives are those of the last commit, or of SOURCE_DATE_EPOCH.
+There are two wheels: one with the compiled module, for this system, and a pure one for all others. Times in archives
+are those of the last commit, or of SOURCE_DATE_EPOCH.
 """
 
 import gzip
