@@ -60,6 +60,7 @@ COMMANDS = (
 
 def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
     (tmp_path / "forbidding").mkdir()
+    (tmp_path / "home").mkdir()
     (tmp_path / "forbidding" / "sitecustomize.py").write_text(FORBIDDING, encoding="utf-8")
     write_lines(tmp_path / "train.parquet", 0, 40)
     write_lines(tmp_path / "val.parquet", 100, 8)
@@ -70,12 +71,15 @@ def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
     (tmp_path / "commands").write_text("".join("\t".join(map(str, command)) + "\n" for command in COMMANDS))
     folders = [str(tmp_path / "forbidding"), source_first()["PYTHONPATH"]]
     variables = {"PYTHONPATH": os.pathsep.join(folders), "NOTED": str(tmp_path / "noted"), "OMP_NUM_THREADS": "1"}
+    home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
     done = subprocess.run(
         [sys.executable, "-c", ALL],
         cwd=tmp_path,
-        env={**os.environ, **variables},
+        env={**os.environ, **variables, **home},
         capture_output=True,
         encoding="utf-8",
     )
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
     assert not (tmp_path / "noted").exists(), (tmp_path / "noted").read_text()
+    reports = [*(tmp_path / "home").rglob("*onnxruntime*")]
+    assert not reports, "onnxruntime reports to its maker, by compiled code that is not noted here"
