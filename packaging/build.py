@@ -1,9 +1,9 @@
-"""Build the source archive and the wheels, twice, and keep them if both builds are equal, byte by byte.
+"""Build the source archive and the wheels of the last commit, twice, and keep them if both are equal, byte by byte.
 
     python packaging/build.py [FOLDER]          by default dist
 
 There are two wheels: one with the compiled module, for this system, and a pure one for all others. Times in archives
-are those of the last commit, or of SOURCE_DATE_EPOCH.
+are those of the commit, or of SOURCE_DATE_EPOCH.
 """
 
 import gzip
@@ -24,30 +24,35 @@ def build(folder: Path, epoch: int) -> list[Path]:
     """Build everything into a folder; the wheels are made from the source archive."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "CFLAGS": "-g0"}  # debug information has paths
     run = [sys.executable, "-m", "build", "--outdir", str(folder)]
-    subprocess.run([*run, "--sdist", str(ROOT)], env=environment, check=True)
+    with TemporaryDirectory() as place:
+        committed = subprocess.check_output(["git", "archive", "HEAD"], cwd=ROOT)
+        unpack(io.BytesIO(committed), place)
+        subprocess.run([*run, "--sdist", place], env=environment, check=True)
     [archive] = folder.glob("*.tar.gz")
     level(archive, epoch)
-    with TemporaryDirectory() as place:
-        with tarfile.open(archive) as packed:
-            packed.extractall(place, filter="data")
-        [source] = Path(place).iterdir()
-        for pure in ("", "1"):
+    for pure in ("", "1"):
+        with TemporaryDirectory() as place:
+            unpack(io.BytesIO(archive.read_bytes()), place)
+            [source] = Path(place).iterdir()
             subprocess.run([*run, "--wheel", str(source)], env={**environment, "DRETHTR_PURE": pure}, check=True)
-            shutil.rmtree(source / "build", ignore_errors=True)
     return sorted(folder.iterdir())
+
+
+def unpack(archive: io.BytesIO, folder: str) -> None:
+    """Unpack an archive of our own."""
+    with tarfile.open(fileobj=archive) as packed:
+        packed.extractall(folder, filter="data")
 
 
 def level(archive: Path, epoch: int) -> None:
     """Write a source archive again, sorted, without owners and times: setuptools keeps those of the build."""
-    with tarfile.open(archive) as old:
-        files = [(member, old.extractfile(member)) for member in sorted(old.getmembers(), key=lambda one: one.name)]
-        content = io.BytesIO()
-        with tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as new:
-            for member, data in files:
-                member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
-                member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
-                member.pax_headers = {}
-                new.addfile(member, data)
+    content = io.BytesIO()
+    with tarfile.open(archive) as old, tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as new:
+        for member in sorted(old.getmembers(), key=lambda one: one.name):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
+            member.mode = 0o755 if member.mode & 0o100 else 0o644
+            member.pax_headers = {}
+            new.addfile(member, old.extractfile(member))
     archive.write_bytes(gzip.compress(content.getvalue(), mtime=epoch))
 
 
