@@ -78,11 +78,15 @@ COMMANDS = (
 def offline(tmp_path):
     """Variables of an environment in which connections fail; at the end, none may have been tried."""
     (tmp_path / "forbidding").mkdir()
+    (tmp_path / "home").mkdir()
     (tmp_path / "forbidding" / "sitecustomize.py").write_text(FORBIDDING, encoding="utf-8")
     folders = [str(tmp_path / "forbidding"), source_first()["PYTHONPATH"]]
     variables = {"PYTHONPATH": os.pathsep.join(folders), "NOTED": str(tmp_path / "noted"), "OMP_NUM_THREADS": "1"}
-    yield {**os.environ, **variables}
+    home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
+    yield {**os.environ, **variables, **home}
     assert not (tmp_path / "noted").exists(), (tmp_path / "noted").read_text()
+    reports = [*(tmp_path / "home").rglob("*onnxruntime*")]
+    assert not reports, "onnxruntime reports to its maker, by compiled code that is not noted here"
 
 
 def test_commands_work_without_a_network_and_do_not_try(offline, tmp_path, tiny_path):
