@@ -12,29 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.language.learn import learn
 from drethtr.lines.sources import open_all
 from drethtr.lines.write_parquet import store_parquet
-from drethtr.recognition.model_file import Model, load_model
+from drethtr.recognition.model_file import load_model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC
 from drethtr.training.finetuning import Plan, gather
+from drethtr.training.finetuning.language import with_language
 from drethtr.training.finetuning.partway import between, weights_at_start
 from drethtr.training.finetuning.plan import run_of
 from drethtr.training.loop import LATEST, train
 
 WAYS = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (0.75, 0.8), (0.5, 0.8))
 """Parts of the way, each with the weight of the n-grams that were known."""
-
-
-def mixed(model: Model, texts: Sequence[str], kept: float) -> Model:
-    """The model with n-grams of new texts beside its own."""
-    if model.ngrams is None or kept == 1:
-        return model
-    known = model.ngrams
-    ngrams = learn([texts, known], [1 - kept, kept], model.tokenizer, order=known.order, most=len(known.tokens))
-    return replace(model, ngrams=ngrams)
 
 
 def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) -> Iterator[str]:
@@ -53,7 +44,7 @@ def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) 
     yield " | ".join(["| part of the way", "n-grams kept", *(f"{Path(test).stem} CER %" for test in tests)]) + " |"
     yield "|" + (2 + len(tests)) * "---|"
     for way, kept in WAYS:
-        model = replace(mixed(between(before, learned, way), texts, kept), trust=trust)
+        model = replace(with_language(between(before, learned, way), texts, kept), trust=trust)
         recognizer = Recognizer(model, CTC(), precision=Precision.INT8)
         rates = [f"{100 * evaluate(recognizer, open_all([test])).overall.cer:.1f}" for test in tests]
         yield " | ".join([f"| {way:g}", f"{kept:g}", *rates]) + " |"
