@@ -15,7 +15,6 @@ from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS, LineF
 from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.job import JobSummary, Skipped
-from drethtr.pages.place import transcription_without_places
 from drethtr.pages.provenance import provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original, open_originals
@@ -139,7 +138,7 @@ def line_images(
 
 def entry_of(path: Path, reading: Reading, made_by: Provenance) -> LineEntry:
     """What there is to write of a reading."""
-    return LineEntry(path, transcription_without_places(reading), reading.to_json(), made_by)
+    return LineEntry(path, reading.transcription(), reading.to_json(), made_by)
 
 
 def seen_from(folder: Path, image: Path) -> Path:
