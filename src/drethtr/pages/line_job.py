@@ -155,7 +155,7 @@ def line_images(
 
 def entry_of(path: Path, reading: Reading, made_by: Provenance) -> LineEntry:
     """What there is to write of a reading."""
-    return LineEntry(path, transcription_without_places(reading), reading.to_json(), made_by)
+    return LineEntry(path, reading.transcription(), reading.to_json(), made_by)
 
 
 def seen_from(folder: Path, image: Path) -> Path:
