@@ -46,6 +46,14 @@ def test_a_finished_index_is_one_file(build, tmp_path):
     assert [path.name for path in tmp_path.glob("a.sqlite*")] == ["a.sqlite"]
 
 
+def test_an_index_whose_maker_was_killed_at_once_is_made_again(build, tmp_path):
+    """It has a head, and no tables."""
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    assert (tmp_path / "a.sqlite").stat().st_size > 0
+    assert build() == 2
+
+
 def test_one_process_writes_while_others_read(build, recognizer, tmp_path):
     build()
     path = tmp_path / "a.sqlite"

@@ -111,10 +111,9 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise DataError(f"{path}: there is no folder {path.parent}")
-        made = path.is_file() and path.stat().st_size > 0
         store = cls(path, connect(path, wait=0, create=True))
         with store.closed_after_errors():
-            if made:
+            if store.has_tables():
                 store.check()
             store.begin(about)
             if rebuild:
@@ -137,7 +136,7 @@ class Store:
         with self.guarded():
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("BEGIN IMMEDIATE")
-            if not self.names():  # a new file, or one whose maker was stopped before this
+            if not self.has_tables():
                 self.make(about)
         self.check()
 
@@ -182,6 +181,11 @@ class Store:
     def names(self) -> list[str]:
         """The names of the tables."""
         return [name for (name,) in self.database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+    def has_tables(self) -> bool:
+        """Whether it is more than a new file, or one whose maker was stopped before its first commit."""
+        with self.guarded():
+            return bool(self.names())
 
     def check(self) -> None:
         """Check that the file is an index that this version understands.
