@@ -17,7 +17,6 @@ from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.events import JobSummary, LineEvent, LineRead, Planned, Skipped
-from drethtr.pages.place import transcription_without_places
 from drethtr.pages.plan import UNMARKED, Planner, Record
 from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
