@@ -75,7 +75,9 @@ def write_docx(document: Document) -> bytes:
         "word/_rels/document.xml.rels": relations(
             {f"{OFFICE}/styles": "styles.xml", f"{OFFICE}/comments": "comments.xml"}
         ),
-        "word/styles.xml": Template(STYLES.read_text(encoding="utf-8")).substitute({**SHADES}).encode(),
+        "word/styles.xml": Template(STYLES.read_text(encoding="utf-8"))
+        .substitute({grade.value: shade for grade, shade in SHADES.items()})
+        .encode(),
         "word/comments.xml": as_file(comments.root),
     }
     file = BytesIO()
