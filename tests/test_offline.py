@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,6 +45,7 @@ for line in open("commands", encoding="utf-8"):
 COMMANDS = (
     ("transcribe", SAMPLES / "000000.png"),
     ("transcribe", SAMPLES / "page" / "letter.jpg", "--format", "pdf,alto", "--output", "out"),
+    ("transcribe", "export.zip"),
     ("batch", "train.parquet", "--output", "rows", "--workers", "1", "--model", "tiny.safetensors"),
     ("evaluate", SAMPLES, "--decoder", "ctc"),
     ("explain", SAMPLES / "000003.png", "--output", "why.svg"),
@@ -66,6 +68,8 @@ def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
     rows = pq.read_table(tmp_path / "train.parquet").to_pylist()
     mixed = [{**row, "text": row["text"].replace("i", "ei"[number % 2])} for number, row in enumerate(rows)]
     pq.write_table(pa.Table.from_pylist(mixed), tmp_path / "mixed.parquet")
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.write(SAMPLES / "page" / "letter.jpg", "letter.jpg")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
     (tmp_path / "commands").write_text("".join("\t".join(map(str, command)) + "\n" for command in COMMANDS))
     folders = [str(tmp_path / "forbidding"), source_first()["PYTHONPATH"]]

@@ -29,7 +29,8 @@ def transcribe(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
+            metavar="INPUT",
+            help="Images of lines or pages, PDFs, PAGE or ALTO files, folders or ZIPs of them, patterns.",
         ),
     ],
     model: ModelFile = None,
@@ -99,6 +100,10 @@ def transcribe(
     if output is not None:
         refuse_name_of_file(output, names)
     files, errors = find_inputs(inputs, output, endings_of(names))
+    if index is not None:
+        from drethtr.search.build import refuse_unpacked
+
+        refuse_unpacked(files)
     for error in errors:
         report_skipped(error)
     alone = len(files) + len(errors) == 1

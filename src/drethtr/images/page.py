@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.base.limited import Answer, limited
 from drethtr.images import page_file
@@ -34,7 +35,8 @@ class PageSource:
     @property
     def name(self) -> str:
         """The name of the page in messages."""
-        return str(self.path) if self.pages == 1 else f"{self.path} page {self.number}"
+        name = as_given(str(self.path))
+        return name if self.pages == 1 else f"{name} page {self.number}"
 
     def size(self) -> tuple[int, int]:
         """Width and height of the upright page, without decoding it.

@@ -5,12 +5,17 @@ from collections.abc import Mapping, Sequence, Set
 from glob import escape, glob, has_magic, iglob
 from pathlib import Path
 
+from drethtr.base.archive import is_archive, unpacked
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, without_number
+from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below, without_number
 from drethtr.documents.read import first_bytes, read_page
+from drethtr.documents.read import made_here as read_here
 from drethtr.images.page import made_here
 
 PDF = ".pdf"
+
+READABLE = frozenset({*IMAGES, PDF})
+"""Endings of files with images of pages."""
 
 UNREADABLE = (".heic", ".heif")
 """Photographs of many phones: they cannot be read, but a folder does not hide them silently."""
@@ -28,7 +33,7 @@ def find_inputs(
     """The files that names of files and folders and patterns stand for, each once, and an error for every bad name.
 
     Args:
-        inputs: Names of files and folders, and patterns. Of a folder, subfolders are not read.
+        inputs: Names of files and folders, and patterns. Of a folder, subfolders are not read; of a ZIP file, they are.
         output: A folder for results. If it is also an input, results of an earlier run are not taken for inputs.
         endings: How those results end.
     """
@@ -67,29 +72,53 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
     if path.is_dir():
         return in_folder(path, endings if output is not None and output.resolve() == path.resolve() else ())
     if path.exists():
-        return [path]
+        return in_archive(path) if is_archive(path) else [path]
     if not has_magic(name):
         raise DataError(f"{name}: no such file")
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
     files = [file for file in matches if file.is_file()]
     if not files:
         raise DataError(f"{name}: matches no file")
-    return files
+    return [inside for file in files for inside in (in_archive(file) if is_archive(file) else [file])]
 
 
 def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
-    """Images, PDFs, and files that describe a page, which replace their images; without results of earlier runs."""
+    """What there is to read in a folder, without results of earlier runs."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and not is_hidden(file))
     results = results_among(files, endings) | searchable_copies(files)
     files = [file for file in files if file not in results]
-    described = described_images(files)
-    readable = {*IMAGES, PDF}
-    found = [file for file in files if file in described or file.suffix.lower() in {*readable, *UNREADABLE}]
-    found = [file for file in found if file not in described.values()]
+    found = to_read(files, described_images(files))
     if not found:
-        endings = ", ".join(sorted(readable))
-        raise DataError(f"{folder}: no images in this folder ({endings}){deeper(folder, readable)}")
+        endings = ", ".join(sorted(READABLE))
+        raise DataError(f"{folder}: no images in this folder ({endings}){deeper(folder, READABLE)}")
     return found
+
+
+def in_archive(path: Path) -> list[Path]:
+    """What there is to read in a ZIP file, in its subfolders too, as unpacked into a folder of this process.
+
+    Exports may describe a page in PAGE and in ALTO: of two files for an image, the first counts that a person wrote.
+    """
+    files = [file for file in visible_below(unpacked(path)) if file.is_file()]
+    described, done = {}, set()
+    for file, image in described_images(sorted(files, key=read_here)).items():
+        if image is None or image not in done:
+            described[file] = image
+            done.add(image)
+    found = to_read(files, described)
+    if not found:
+        raise DataError(f"{path}: no images in this ZIP file ({', '.join(sorted(READABLE))})")
+    return found
+
+
+def to_read(files: Sequence[Path], described: Mapping[Path, Path | None]) -> list[Path]:
+    """Images, PDFs, and files that describe a page, which replace their images."""
+    images = set(described.values())
+    return [
+        file
+        for file in files
+        if file in described or (file.suffix.lower() in {*READABLE, *UNREADABLE} and file not in images)
+    ]
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:

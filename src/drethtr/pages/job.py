@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from drethtr.base.archive import archive_of
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.outputs import is_there, make_folder, refuse_protected, write_bytes
@@ -265,6 +266,8 @@ def open_job(
         try:
             originals = originals_in(file, segmentation, update=update)
             if update and folder is None:
+                if (archive := archive_of(file)) is not None:
+                    raise DataError(f"{archive}: is not changed; give --output, a folder for the updated copies")
                 refuse_protected(file)
         except DataError as error:
             errors.append(error)

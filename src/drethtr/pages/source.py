@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, image_of
 from drethtr.documents.document import Scan
@@ -31,7 +32,7 @@ class Original:
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return str(self.description) if self.description is not None else self.source.name
+        return as_given(str(self.description)) if self.description is not None else self.source.name
 
     @cached_property
     def is_alone(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
@@ -130,6 +131,17 @@ def open_builder(
         DataError: if it is damaged, of another version or model, or being written by another process.
     """
     return Builder(Store.write(path, made_with(recognizer, segmentation), anew=anew), recognizer, segmentation)
+
+
+def refuse_unpacked(files: Iterable[Path]) -> None:
+    """Refuse scans in ZIP files: an index shows the scans later, when they are no longer unpacked.
+
+    Raises:
+        DataError: naming the ZIP file.
+    """
+    for file in files:
+        if (archive := archive_of(file)) is not None:
+            raise DataError("an index shows the scans later; unpack it and give the folder", archive)
 
 
 def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, Any]:
