@@ -38,6 +38,29 @@ class PageSource:
         name = as_given(str(self.path))
         return name if self.pages == 1 else f"{name} page {self.number}"
 
+    @property
+    def image_name(self) -> str:
+        """The name of its file, by which PAGE and ALTO call the image."""
+        return self.path.name
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the file is an image that holds nothing else.
+
+        Raises:
+            DataError: if it cannot be opened.
+        """
+        return self.pages == 1 and not page_file.is_pdf(self.path)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of this image alone; None if there is none.
+
+        Raises:
+            DataError: as `is_alone` does.
+        """
+        return self.path if self.is_alone else None
+
     def size(self) -> tuple[int, int]:
         """Width and height of the upright page, without decoding it.
 

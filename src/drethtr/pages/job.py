@@ -297,7 +297,7 @@ def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tup
         DataError: if it cannot be opened, lacks lines that must be given, or cannot be updated.
     """
     originals = open_originals(file)
-    if update and (originals[0].description is None or file.suffix.lower() == ".json"):
+    if update and (originals[0].description != file or file.suffix.lower() == ".json"):
         raise DataError(f"{file}: is neither PAGE nor ALTO; only those can be updated")
     if update and not originals[0].has_lines:
         raise DataError(f"{file}: has no lines to write text into; write a new file instead of updating it")

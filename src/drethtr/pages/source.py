@@ -12,7 +12,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource, open_pages
-from drethtr.images.page_file import is_pdf
+from drethtr.pages.mets import is_mets, pages_of_mets
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Endings of files that describe a page; its image is another file."""
@@ -37,7 +37,7 @@ class Original:
     @cached_property
     def is_alone(self) -> bool:
         """Whether its file is an image that holds nothing else."""
-        return self.source.pages == 1 and not is_pdf(self.source.path)
+        return self.source.is_alone
 
     @cached_property
     def is_line(self) -> bool:
@@ -61,7 +61,7 @@ class Original:
 
     def scan(self) -> Scan:
         """The image, for writers of documents."""
-        return Scan(self.source.image, self.source.path if self.is_alone else None)
+        return Scan(self.source.image, self.source.file)
 
     def given(self) -> Page | None:
         """The page as described. It is read each time, so that thousands of pages can wait in little memory.
@@ -91,7 +91,7 @@ class Original:
 
 
 def open_originals(path: str | Path) -> tuple[Original, ...]:
-    """The pages of an image, a PDF or a TIFF, or the page that a PAGE, ALTO or JSON file describes.
+    """The pages of an image, a PDF, a TIFF or METS, or the page that a PAGE, ALTO or JSON file describes.
 
     Raises:
         DataError: if the file, or the image that it describes, is missing or cannot be read.
@@ -99,5 +99,16 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
     path = Path(path)
     if path.suffix.lower() not in DESCRIPTIONS:
         return tuple(Original(source) for source in open_pages(path))
+    if is_mets(path):
+        return tuple(described(page, page.description) for page in pages_of_mets(path))
     page = read_page(path)
     return (Original(image_of(path, page.image), path, has_lines=bool(page.lines)),)
+
+
+def described(source: PageSource, description: Path | None) -> Original:
+    """A page and the file that describes it, if there is one.
+
+    Raises:
+        DataError: if that file cannot be read.
+    """
+    return Original(source, description, has_lines=description is not None and bool(read_page(description).lines))

@@ -12,6 +12,7 @@ from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.lines.sources import READERS as LINE_READERS
 from drethtr.lines.sources.folder import TRANSCRIPTIONS
 from drethtr.pages.inputs import PDF, find_inputs, is_description
+from drethtr.pages.mets import is_mets
 from drethtr.pages.source import Original, open_originals
 
 BOTH = frozenset({DESCRIPTION, ".json"})
@@ -98,7 +99,7 @@ def is_text(path: Path) -> bool:
     if ending not in READERS:
         raise DataError(f"{path}: neither a scan nor a text; texts are {', '.join(READERS)}")
     if ending == DESCRIPTION:
-        return not is_description(path)
+        return not (is_description(path) or is_mets(path))
     return ending != ".json" or not is_page(path)
 
 
