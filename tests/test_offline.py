@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from mets_examples import mets_of
 from programs import source_first
 from training_runs import RUN, write_lines
 
@@ -46,6 +47,7 @@ COMMANDS = (
     ("transcribe", SAMPLES / "000000.png"),
     ("transcribe", SAMPLES / "page" / "letter.jpg", "--format", "pdf,alto", "--output", "out"),
     ("transcribe", "export.zip"),
+    ("transcribe", "mets.xml", "--output", "out"),
     ("batch", "train.parquet", "--output", "rows", "--workers", "1", "--model", "tiny.safetensors"),
     ("evaluate", SAMPLES, "--decoder", "ctc"),
     ("explain", SAMPLES / "000003.png", "--output", "why.svg"),
@@ -68,6 +70,11 @@ def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
     rows = pq.read_table(tmp_path / "train.parquet").to_pylist()
     mixed = [{**row, "text": row["text"].replace("i", "ei"[number % 2])} for number, row in enumerate(rows)]
     pq.write_table(pa.Table.from_pylist(mixed), tmp_path / "mixed.parquet")
+    images = [
+        ("I1", "image/jpeg", (SAMPLES / "page" / "letter.jpg").as_uri()),
+        ("I2", "image/jpeg", "https://a.example"),
+    ]
+    (tmp_path / "mets.xml").write_text(mets_of({"MAX": images}, [("1", ["I1", "I2"])]), encoding="utf-8")
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.write(SAMPLES / "page" / "letter.jpg", "letter.jpg")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))

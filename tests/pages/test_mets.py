@@ -1,7 +1,6 @@
 """Volumes that METS lists: which pages they have, in which order, with which images and lines."""
 
 import pytest
-from command_line import drethtr  # noqa: F401
 from mets_examples import ALTO_TYPE, PAGE_TYPE, mets_of
 from page_examples import document_of
 from printed_pages import put_page
@@ -113,12 +112,3 @@ def test_what_is_no_volume_is_refused(tmp_path, content):
     (tmp_path / "mets.xml").write_text(content)
     with pytest.raises(DataError, match=r"mets\.xml: "):
         open_originals(tmp_path / "mets.xml")
-
-
-def test_a_volume_becomes_one_document(drethtr, tiny_path, workspace, tmp_path):
-    path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2"]))
-    options = ("--model", tiny_path, "--lines", "auto", "--format", "page,txt", "--output", tmp_path / "out")
-    assert drethtr("transcribe", path, *options) == (0, "", "")
-    names = sorted(file.name for file in (tmp_path / "out").iterdir() if not file.name.startswith("."))
-    assert names == ["mets.txt", "mets_0001.page.xml", "mets_0002.page.xml"]
-    assert read_page(tmp_path / "out" / "mets_0002.page.xml").image == "b.png"

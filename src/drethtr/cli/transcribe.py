@@ -30,7 +30,8 @@ def transcribe(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="Images of lines or pages, PDFs, PAGE or ALTO files, folders or ZIPs of them, patterns.",
+            help="Images of lines or pages, PDFs, PAGE, ALTO or METS files, folders or ZIPs of them, patterns; "
+            "IIIF manifests and other addresses (https://…).",
         ),
     ],
     model: ModelFile = None,

@@ -163,7 +163,8 @@ class TreeBuilder:
             raise DataError(f"{self.name}: not well-formed XML: no tag at byte {start:,}")
         namespace, local, prefix = split_name(tag)
         plain = {key: value for key, value in attributes.items() if " " not in key}
-        plain |= {"xlink:href": value for key, value in attributes.items() if key.startswith(f"{XLINK} href")}
+        for link in (value for key, value in attributes.items() if key.startswith(f"{XLINK} href")):
+            plain["xlink:href"] = link
         element = Element(local, namespace, prefix, plain, start, matched.end())
         if self.opened:
             self.opened[-1].children.append(element)

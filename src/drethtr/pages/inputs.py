@@ -6,6 +6,7 @@ from glob import escape, glob, has_magic, iglob
 from pathlib import Path
 
 from drethtr.base.archive import is_archive, unpacked
+from drethtr.base.cache import is_address
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below, without_number
 from drethtr.documents.read import first_bytes, read_page
@@ -33,7 +34,8 @@ def find_inputs(
     """The files that names of files and folders and patterns stand for, each once, and an error for every bad name.
 
     Args:
-        inputs: Names of files and folders, and patterns. Of a folder, subfolders are not read; of a ZIP file, they are.
+        inputs: Names of files and folders, patterns, and addresses, which are fetched. Of a folder, subfolders are not
+            read; of a ZIP file, they are.
         output: A folder for results. If it is also an input, results of an earlier run are not taken for inputs.
         endings: How those results end.
     """
@@ -68,6 +70,10 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
     """
     if not name.strip():
         raise DataError("an empty name is given; give a file, or . for this folder")
+    if is_address(name):
+        from drethtr.pages.addresses import file_at
+
+        return [file_at(name)]
     path = Path(name)
     if path.is_dir():
         return in_folder(path, endings if output is not None and output.resolve() == path.resolve() else ())

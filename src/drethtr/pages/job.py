@@ -235,7 +235,8 @@ def open_job(
     """Open files of pages, and plan their results: `letter.alto.xml`, or `book_0001.alto.xml` for each page of a file.
 
     Args:
-        inputs: Images, PDFs, PAGE and ALTO files, folders of them, and patterns.
+        inputs: Images, PDFs, PAGE, ALTO and METS files, IIIF manifests, folders and ZIP files of them, patterns, and
+            addresses, which are fetched.
         output: A folder for results; None writes none, and documents are only reported.
         formats: Names in `FORMATS`.
         segmentation: Where lines come from, by value or name, as `drethtr transcribe --lines` takes them.

@@ -5,16 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import url2pathname
 
+from drethtr.base.cache import address_of, name_of
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse
 from drethtr.documents.read import first_bytes
 from drethtr.images.page_file import MOST_PAGES
 from drethtr.pages.inputs import ROOT as DESCRIBING
-from drethtr.pages.volume import AbsentPage, VolumePage
+from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
 ROOT = re.compile(rb"<(?:[\w.-]+:)?mets\b")
 """The root element. It stands near the beginning of the file."""
@@ -73,7 +74,8 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
     """The pages of a METS file in the order of its physical structure, each with its image, and its PAGE or ALTO.
 
     Of several images the largest on this machine is taken, of several descriptions PAGE, and of these the last group.
-    Images that are missing or elsewhere are only missed when their page is read.
+    Images that are missing or elsewhere are only missed when their page is read. If the METS file itself was fetched
+    from an address, so are its images, and descriptions are not looked for.
 
     Raises:
         DataError: if it cannot be read, or lists no pages.
@@ -132,6 +134,8 @@ def page_of(path: Path, files: Sequence[Listed]) -> VolumePage | None:
     images = sorted((file for file in files if file.is_image), key=lambda file: rank(file.group))
     if not images:
         return None
+    if (address := address_of(path)) is not None:
+        return RemotePage(path, addresses=(urljoin(address, images[0].place),), image_name=name_of(images[0].place))
     here = (file.below(path.parent) for file in images)
     image = next((place for place in here if place is not None), None)
     if image is None:

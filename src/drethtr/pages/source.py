@@ -12,6 +12,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource, open_pages
+from drethtr.pages.iiif import is_manifest, pages_of_manifest
 from drethtr.pages.mets import is_mets, pages_of_mets
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
@@ -91,7 +92,7 @@ class Original:
 
 
 def open_originals(path: str | Path) -> tuple[Original, ...]:
-    """The pages of an image, a PDF, a TIFF or METS, or the page that a PAGE, ALTO or JSON file describes.
+    """The pages of an image, PDF, TIFF, METS or IIIF manifest, or the page that a PAGE, ALTO or JSON file describes.
 
     Raises:
         DataError: if the file, or the image that it describes, is missing or cannot be read.
@@ -101,6 +102,8 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
         return tuple(Original(source) for source in open_pages(path))
     if is_mets(path):
         return tuple(described(page, page.description) for page in pages_of_mets(path))
+    if is_manifest(path):
+        return tuple(Original(page) for page in pages_of_manifest(path))
     page = read_page(path)
     return (Original(image_of(path, page.image), path, has_lines=bool(page.lines)),)
 

@@ -11,6 +11,7 @@ from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.lines.sources import READERS as LINE_READERS
 from drethtr.lines.sources.folder import TRANSCRIPTIONS
+from drethtr.pages.iiif import is_manifest
 from drethtr.pages.inputs import PDF, find_inputs, is_description
 from drethtr.pages.mets import is_mets
 from drethtr.pages.source import Original, open_originals
@@ -100,7 +101,7 @@ def is_text(path: Path) -> bool:
         raise DataError(f"{path}: neither a scan nor a text; texts are {', '.join(READERS)}")
     if ending == DESCRIPTION:
         return not (is_description(path) or is_mets(path))
-    return ending != ".json" or not is_page(path)
+    return ending != ".json" or not (is_page(path) or is_manifest(path))
 
 
 def is_page(path: Path) -> bool:
