@@ -110,6 +110,11 @@ def test_texts_of_an_export_are_checked_and_aligned(drethtr, escriptorium, tiny_
 def test_an_index_takes_folders_only(drethtr, transcribe, escriptorium, tmp_path):
     refused = drethtr("index", escriptorium, "--output", tmp_path / "i.drethtr.sqlite")
     assert refused.code == 2 and "unpack it and give the folder" in refused.err
+    (tmp_path / "mets.xml").write_text("<mets/>")
+    refused = drethtr("index", tmp_path / "mets.xml", "--output", tmp_path / "i.drethtr.sqlite")
+    assert (
+        refused.code == 2 and "mets.xml: an index shows the scans later; give the folder of the images" in refused.err
+    )
     refused = transcribe(escriptorium, "--index", tmp_path / "i.drethtr.sqlite")
     assert refused.code == 2 and "unpack it and give the folder" in refused.err
 

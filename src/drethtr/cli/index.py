@@ -50,12 +50,12 @@ def index(
 
     from drethtr.pages.inputs import find_inputs
     from drethtr.pages.segmentation import segmentation_named
-    from drethtr.search.build import open_builder, refuse_unpacked
+    from drethtr.search.build import open_builder, refuse_passing
 
     refuse_decoder(decoder)
     segmentation = segmentation_named(lines)
     files, errors = find_inputs(inputs)
-    refuse_unpacked(files)
+    refuse_passing(files)
     originals = originals_of(files, errors.append)
     for error in errors:
         report_skipped(error)

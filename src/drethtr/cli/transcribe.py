@@ -102,9 +102,9 @@ def transcribe(
         refuse_name_of_file(output, names)
     files, errors = find_inputs(inputs, output, endings_of(names))
     if index is not None:
-        from drethtr.search.build import refuse_unpacked
+        from drethtr.search.build import refuse_passing
 
-        refuse_unpacked(files)
+        refuse_passing(files)
     for error in errors:
         report_skipped(error)
     alone = len(files) + len(errors) == 1

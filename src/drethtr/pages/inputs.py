@@ -18,9 +18,6 @@ PDF = ".pdf"
 READABLE = frozenset({*IMAGES, PDF})
 """Endings of files with images of pages."""
 
-UNREADABLE = (".heic", ".heif")
-"""Photographs of many phones: they cannot be read, but a folder does not hide them silently."""
-
 TRANSCRIPTIONS = frozenset({DESCRIPTION, ".txt", ".tsv", ".jsonl"})
 """Endings of the files in a folder that hold its transcriptions."""
 
@@ -120,11 +117,7 @@ def in_archive(path: Path) -> list[Path]:
 def to_read(files: Sequence[Path], described: Mapping[Path, Path | None]) -> list[Path]:
     """Images, PDFs, and files that describe a page, which replace their images."""
     images = set(described.values())
-    return [
-        file
-        for file in files
-        if file in described or (file.suffix.lower() in {*READABLE, *UNREADABLE} and file not in images)
-    ]
+    return [file for file in files if file in described or (file.suffix.lower() in READABLE and file not in images)]
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:

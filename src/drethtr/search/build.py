@@ -14,8 +14,11 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
+from drethtr.base.outputs import is_there
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
+from drethtr.pages.iiif import is_manifest
+from drethtr.pages.mets import is_mets
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
@@ -133,15 +136,17 @@ def open_builder(
     return Builder(Store.write(path, made_with(recognizer, segmentation), anew=anew), recognizer, segmentation)
 
 
-def refuse_unpacked(files: Iterable[Path]) -> None:
-    """Refuse scans in ZIP files: an index shows the scans later, when they are no longer unpacked.
+def refuse_passing(files: Iterable[Path]) -> None:
+    """Refuse ZIP files and volumes: an index shows the scans later, and finds them by their own files.
 
     Raises:
-        DataError: naming the ZIP file.
+        DataError: naming the first.
     """
     for file in files:
         if (archive := archive_of(file)) is not None:
             raise DataError("an index shows the scans later; unpack it and give the folder", archive)
+        if is_there(file) and (is_mets(file) or is_manifest(file)):
+            raise DataError("an index shows the scans later; give the folder of the images", file)
 
 
 def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, Any]:
