@@ -1,4 +1,4 @@
-.PHONY: bench check lint format fuzz pictures soak web
+.PHONY: bench check docs lint format fuzz pictures soak web
 
 check: lint
 	pytest -n auto
@@ -14,6 +14,9 @@ format:
 
 web:
 	cd web && npm ci && npm run check
+
+docs:
+	python docs/make_site.py
 
 pictures:
 	python docs/make_pictures.py

@@ -13,12 +13,14 @@ from drethtr.cli.main import main
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
 DOUBTS = re.compile(
-    rf"^(\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read.*|{re.escape(NOT_CALIBRATED)})\n", re.M
+    r"^(\d[\d,]* files?( \(\S+ \w+\))? read in .*|"
+    rf"\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read.*|{re.escape(NOT_CALIBRATED)})\n",
+    re.M,
 )
 
 
 class Outcome(NamedTuple):
-    """How a command ended, and what it said; not what `transcribe` always says of doubts and of the tiny model."""
+    """How a command ended, and what it said; not what `transcribe` always says in the end, and of the tiny model."""
 
     code: int
     out: str

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from conftest import TINY
 
+from drethtr.language.languages import NO_LANGUAGE
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.network import ImageMemory, Network
-from drethtr.recognition.search.decoded import Decoded
 from drethtr.recognition.search.strategy import Strategy, View
 
 VOCABULARY = 12
@@ -37,6 +37,6 @@ def noise_lines(made: Network, lines: int, seed: int = 0) -> ImageMemory:
     return made.encode([rng.uniform(-1, 1, (48, rng.integers(40, 200))).astype(np.float32) for _ in range(lines)])
 
 
-def find(strategy: Strategy, made: Network, memory: ImageMemory, alternatives: int = 0, ngrams=None) -> list[Decoded]:
+def find(strategy: Strategy, made: Network, memory: ImageMemory, alternatives: int = 0, languages=NO_LANGUAGE):
     """What a strategy finds that sees lines at one width."""
-    return strategy.find(made, [View.of(memory)], alternatives, ngrams)
+    return strategy.find(made, [View.of(memory)], alternatives, languages)

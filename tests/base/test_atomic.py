@@ -114,6 +114,16 @@ def test_the_next_program_removes_what_a_killed_one_left_and_nothing_else(half_w
     remove_unfinished(tmp_path / "missing")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_what_others_put_there_is_not_followed(tmp_path):
+    """In a folder for all, such as that of temporary files."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes").touch()
+    (tmp_path / f".{'0' * 32}.unfinished").symlink_to(tmp_path / "mine")
+    remove_unfinished(tmp_path)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors are looked up in /proc")
 def test_a_loss_of_power_leaves_the_old_file_or_the_new_one(tmp_path, monkeypatch):
     """What was not flushed is lost: bytes of a file, and names in a folder. Any of it may be written all the same."""

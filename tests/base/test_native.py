@@ -287,26 +287,25 @@ def test_a_page_that_is_none_is_refused():
     """Whatever the sizes, places and classes are, nothing outside the arrays is read."""
     lines = PackedLines.of([Posteriors.certain("a cab", [0.0, 9.0, 18.0, 27.0, 36.0], 4.0)] * 2)
     automaton = automaton_of(pattern_of("cab", Spelling()), Spelling())
-    arrays = [lines.sizes, lines.gaps, lines.counts, lines.tokens, lines.levels]
+    arrays = [lines.sizes, lines.steps, lines.entries, 2]
     tables = [automaton.classes_of(lines.texts), automaton.classes, automaton.breaks, VALUES]
-    rest = [automaton.needed, automaton.kinds_of(lines.texts), automaton.found, automaton.dead, 1e-10]
+    rest = [automaton.pieces, automaton.kinds_of(lines.texts), automaton.found, automaton.dead, 1e-10, 1e-8]
     good = [*arrays, *tables, *rest, np.empty((2, 2))]
     native.word_on_lines(*good)
     assert good[-1].tolist() == [[1, 0], [1, 0]]
     wrong = {
         0: lines.sizes + np.uint16(1),
-        1: lines.gaps[1:],
-        2: lines.counts + np.uint8(1),
-        3: lines.tokens + np.uint8(200),
-        4: lines.levels[1:],
-        5: b"\xff" * len(lines.texts),
-        6: automaton.classes + np.uint16(500),
-        7: automaton.breaks + np.uint16(500),
-        8: VALUES[1:],
-        9: b"x" * 101,
-        10: b"",
-        11: 500,
-        12: -1,
+        1: lines.steps + np.uint8(1),
+        2: lines.entries[1:],
+        3: 9,
+        4: b"\xff" * len(lines.texts),
+        5: automaton.classes + np.uint16(500),
+        6: automaton.breaks + np.uint16(500),
+        7: VALUES[1:],
+        8: bytes([3, 0, 0, 4, 5]),
+        9: b"",
+        10: 500,
+        11: -1,
         14: np.empty((1, 2)),
     }
     for place, value in wrong.items():

@@ -49,7 +49,7 @@ def transcribe(drethtr, tiny_path):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def test_pages_of_an_export_are_read_on_their_lines(transcribe, transkribus, tmp_path):

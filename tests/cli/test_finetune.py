@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,11 +16,15 @@ import torch
 from conftest import written
 from PIL import Image
 
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
+from drethtr.lines.sources import open_all
+from drethtr.recognition.confidence.calibration import Calibration
+from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import load_model, save_model, save_trust
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import Greedy, Joint
+from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.recognition.weights import read_tensors
 from drethtr.text.tokenizer import EOS
 from drethtr.training.finetuning import Plan, gather
@@ -55,6 +60,9 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     assert "30 lines to learn from, 6 to choose by (other pages)" in outcome.out
     assert "ő×" in outcome.out and "(begins as o)" in outcome.out
     assert "too rare to be added): €×1" in outcome.out
+    assert re.search(
+        r"It takes about \d+ (second|minute)s? on this machine: .* until 1,534 lines are seen", outcome.out
+    )
     assert not output.exists() and not output.with_suffix(".run").exists()
 
 
@@ -88,9 +96,11 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     other.write_bytes(tiny_path.read_bytes())
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0 and "before," in outcome.out and "drethtr evaluate" in outcome.out
+    assert "Other hands may be read worse than before: --old-data" in outcome.out
     model = load_model(output)
     assert "ő" in model.tokenizer.characters and not model.trust.calibrations
     told = model.card["fine_tuned"]
+    assert 0 <= told["part_of_change"] <= 1
     assert told["lines"] == 30 and told["validation_by_page"] and told["characters_added"] == "ő"
     assert told["validation_after"]["cer"] <= told["validation_before"]["cer"]
     assert model.card["name"] == "tiny, fine-tuned" and {"set": "words"}.items() <= model.card["data"][-1].items()
@@ -100,6 +110,35 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert list(output.with_suffix(".run").rglob("*.safetensors")) == [other], "only what it wrote itself is removed"
     again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
     assert again.code == 2 and "exists; name another output" in again.err
+
+
+def test_what_was_forgotten_is_measured_on_old_lines_apart(drethtr, data, tiny_path, tmp_path):
+    old, output = tmp_path / "old", tmp_path / "mine.safetensors"
+    old.mkdir()
+    for number in range(24):
+        Image.fromarray(np.asarray(written(f"old {number}"))).save(old / f"{number}.png")
+        (old / f"{number}.txt").write_text(f"old {number}", encoding="utf-8")
+    outcome = drethtr("finetune", data, "--old-data", old, "--model", tiny_path, "--output", output, *SHORT)
+    assert outcome.code == 0, outcome.err
+    assert "Forgotten: on 4 old lines that were not trained on, CER" in outcome.out
+    told = load_model(output).card["fine_tuned"]
+    assert f"{100 * told['old_data_before']:.2f} % before, {100 * told['old_data_after']:.2f} % after" in outcome.out
+    assert len(open_all([str(output.with_suffix(".run") / "old.parquet")])) == 20
+
+
+def test_few_lines_keep_the_confidences_of_the_start(drethtr, data, tiny_path, tmp_path):
+    start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
+    known = tuple(
+        Calibration((CTC(),), Logistic(1.0, (0.5,) * 6), Logistic(-1.0, (0.25,) * 6), precision)
+        for precision in ("float32", "int8")
+    )
+    save_trust(tiny_path, Trust(known, strategy=CTC()), start)
+    outcome = drethtr("finetune", data, "--model", start, "--output", output, *SHORT)
+    assert outcome.code == 0, outcome.err
+    assert "those of the starting model, adjusted on these 6 lines" in outcome.out
+    trust = load_model(output).trust
+    assert [one.precision for one in trust.calibrations] == ["float32", "int8"]
+    assert all(reading.calibrated for reading in Recognizer.load(output).read([data.parent / "0.png"]))
 
 
 def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
@@ -131,10 +170,12 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
 def test_ngrams_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
     start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
     ngrams = learn([["a fine day", "no pen"] * 5], [1.0], tiny_model.tokenizer, order=3, most=500)
-    save_model(replace(tiny_model, ngrams=ngrams), start)
+    save_model(replace(tiny_model, languages=Languages({"all": ngrams})), start)
     assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT).code == 0
     model = load_model(output)
-    new, old, odd = (model.ngrams.log_probability(model.tokenizer.encode(text)) for text in ("beach", "a fin", "pfkml"))
+    new, old, odd = (
+        model.languages.log_probability(model.tokenizer.encode(text)) for text in ("beach", "a fin", "pfkml")
+    )
     assert min(new, old) > odd + 3
     assert new > ngrams.log_probability(tiny_model.tokenizer.encode("beach")) + 3
 

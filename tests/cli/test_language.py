@@ -33,13 +33,15 @@ def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
         "n-grams of up to 3 tokens" in drethtr("info", target).out and "n-grams" not in drethtr("info", tiny_path).out
     )
     model, before = load_model(target), load_model(tiny_path)
-    assert model.ngrams is not None and not model.trust.calibrations
-    likely, odd = (model.ngrams.log_probability(model.tokenizer.encode(text)) for text in ("a bad cab", "dcbdacbaa"))
+    assert set(model.languages.models) == {"all"} and not model.trust.calibrations
+    likely, odd = (model.languages.log_probability(model.tokenizer.encode(text)) for text in ("a bad cab", "dcbdacbaa"))
     assert likely > odd + 10
     assert all(np.array_equal(model.weights[name], weight) for name, weight in before.weights.items())
     line = written("abc abc")
     plain, told = (Recognizer(one, CTC(language_weight=0.9)).read([line]) for one in (before, model))
-    assert plain != told == Recognizer(replace(before, ngrams=model.ngrams), CTC(language_weight=0.9)).read([line])
+    assert (
+        plain != told == Recognizer(replace(before, languages=model.languages), CTC(language_weight=0.9)).read([line])
+    )
 
 
 def test_ngrams_are_kept_in_part_or_replaced_with_all_that_rests_on_them(drethtr, known, tiny_path, tmp_path):
@@ -49,15 +51,27 @@ def test_ngrams_are_kept_in_part_or_replaced_with_all_that_rests_on_them(drethtr
     (tmp_path / "other" / "0.gt.txt").write_text("deaf pig deaf pig", encoding="utf-8")
     tokens = load_model(tiny_path).tokenizer.encode("a bad cab")
     assert drethtr("language", tiny_path, known, "--order", 3, "--force").code == 0
-    first = load_model(tiny_path).ngrams.log_probability(tokens)
+    first = load_model(tiny_path).languages.log_probability(tokens)
     outcome = drethtr("language", tiny_path, tmp_path / "other", "--keep", 0.7, "--force")
     assert outcome.code == 0 and "up to 3 tokens, from 1 lines and the n-grams that it had" in outcome.out
-    kept = load_model(tiny_path).ngrams.log_probability(tokens)
+    kept = load_model(tiny_path).languages.log_probability(tokens)
     assert drethtr("language", tiny_path, tmp_path / "other", "--keep", 0, "--order", 2, "--force").code == 0
-    last = load_model(tiny_path).ngrams
+    last = load_model(tiny_path).languages.models["all"]
     assert first > kept > last.log_probability(tokens) + 2 and last.order == 2
     refused = drethtr("language", tiny_path, tmp_path / "other", "--order", 4, "--force")
     assert refused.code == 2 and "cannot be kept among n-grams of up to 4" in refused.err
+
+
+def test_a_model_knows_several_languages(drethtr, known, tiny_path):
+    for name in ("en", "nl"):
+        outcome = drethtr("language", tiny_path, known, "--order", 3, "--name", name, "--force")
+        assert outcome.code == 0 and f"language {name}: " in outcome.out
+    model = load_model(tiny_path)
+    assert list(model.languages.models) == ["en", "nl"]
+    info = drethtr("info", tiny_path).out
+    assert "language en: " in info and "language nl: " in info
+    refused = drethtr("language", tiny_path, known, "--name", "../x", "--force")
+    assert refused.code == 2 and "a language is called like" in refused.err
 
 
 def test_a_model_is_replaced_only_by_force(drethtr, known, tiny_path):

@@ -1,6 +1,6 @@
 """Reads a page file as other programs do, and prints what they see as JSON: run by `test_oracles.py`, elsewhere.
 
-usage: oracles.py {schema,kraken,ocrd,hocr} FILE
+usage: oracles.py {schema,kraken,ocrd,hocr,docx} FILE
 """
 
 import contextlib
@@ -20,22 +20,38 @@ def schema(path):
     """What the official schema finds wrong."""
     from lxml import etree
 
+    tree = etree.parse(path)
+    checked = tei_schema() if etree.QName(tree.getroot()).localname == "TEI" else xml_schema(tree)
+    checked.validate(tree)
+    return [f"{error.line}: {error.message}" for error in checked.error_log]
+
+
+def tei_schema():
+    """RelaxNG of TEI P5."""
+    from lxml import etree
+
+    return etree.RelaxNG(etree.parse(folder("schemas") / "tei_all.rng"))
+
+
+def xml_schema(tree):
+    """The schema of PAGE or ALTO."""
+    from lxml import etree
+
     class Local(etree.Resolver):
         def resolve(self, url, _id, context):
             return (
                 self.resolve_filename(str(folder("ocrd_validators") / "xlink.xsd"), context) if "xlink" in url else None
             )
 
-    def folder(package):
-        return Path(importlib.util.find_spec(package).origin).parent
-
-    tree = etree.parse(path)
     package, file = SCHEMAS[etree.QName(tree.getroot()).localname]
     parser = etree.XMLParser(no_network=True)
     parser.resolvers.add(Local())
-    checked = etree.XMLSchema(etree.parse(str(folder(package) / file), parser))
-    checked.validate(tree)
-    return [f"{error.line}: {error.message}" for error in checked.error_log]
+    return etree.XMLSchema(etree.parse(str(folder(package) / file), parser))
+
+
+def folder(package):
+    """Where a package lies."""
+    return Path(importlib.util.find_spec(package).origin).parent
 
 
 def kraken(path):
@@ -75,6 +91,16 @@ def hocr(path):
     return [failed, [" ".join(get_text(line).split()) for line in lines]]
 
 
+def docx(path):
+    """The paragraphs of a Word document with their styles, the styles of its runs, and its comments."""
+    from docx import Document
+
+    document = Document(path)
+    paragraphs = [[paragraph.style.name, paragraph.text] for paragraph in document.paragraphs]
+    styled = {run.text: run.style.name for paragraph in document.paragraphs for run in paragraph.runs}
+    return [paragraphs, styled, [comment.text for comment in document.comments]]
+
+
 if __name__ == "__main__":
-    seen = {"schema": schema, "kraken": kraken, "ocrd": ocrd, "hocr": hocr}[sys.argv[1]](sys.argv[2])
+    seen = {"schema": schema, "kraken": kraken, "ocrd": ocrd, "hocr": hocr, "docx": docx}[sys.argv[1]](sys.argv[2])
     print(json.dumps(seen))  # noqa: T201

@@ -10,7 +10,7 @@ import pytest
 from page_examples import PROVENANCE, document_of, letter_page, with_texts
 from real_data import PAGES, needs_pages
 
-from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
+from drethtr.documents import FORMATS, Page, PageFlag, Region, TextLine, Transcription
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
 
@@ -50,6 +50,13 @@ def test_what_is_written_and_updated_keeps_to_the_schema(format, page, tmp_path)
     assert ask("schema", updated, tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "pages", [[letter_page(), odd_page()], [Page("a.jpg", 8, 6)], [Page("", 0, 0, (Region("r"),))]]
+)
+def test_tei_keeps_to_the_schema(pages, tmp_path):
+    assert ask("schema", FORMATS["tei"].write(document_of(*pages)), tmp_path) == []
+
+
 @pytest.mark.parametrize("format", ["page", "alto"])
 def test_kraken_reads_what_is_written(format, tmp_path):
     page = letter_page()
@@ -71,6 +78,17 @@ def test_hocr_tools_accept_what_is_written(tmp_path):
     failed, lines = ask("hocr", FORMATS["hocr"].write(document_of(page)), tmp_path)
     assert failed == []
     assert lines == [line.text for line in page.lines]
+
+
+def test_python_docx_reads_what_is_written(tmp_path):
+    page = letter_page()
+    flagged = replace(page.lines[1].transcription, flags=(PageFlag("blank", "there is no ink"),))
+    document = document_of(page, with_texts(page, {"l2": flagged}))
+    paragraphs, styles, comments = ask("docx", FORMATS["docx"].write(document), tmp_path)
+    text = [["Normal", "Liebe Mutter, daſs ich\ngroß <bin> & froh"], ["Normal", "Rom 1805"]]
+    headings = [["Heading 1", f"letter.jpg, page {number}"] for number in (1, 2)]
+    assert paragraphs == [headings[0], *text, headings[1], *text]
+    assert styles["daſs"] == "Doubtful, 50 % or more" and comments == ["blank: there is no ink"]
 
 
 @needs_pages

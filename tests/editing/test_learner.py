@@ -1,17 +1,23 @@
 """Learning from confirmed lines, in another process, and what becomes of it."""
 
+from dataclasses import replace
 from threading import Event
 
 import pytest
 from edited_folders import put_page
 
 from drethtr import Recognizer
+from drethtr.base.errors import DataError
 from drethtr.documents.page import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.jobs import State
 from drethtr.editing.learner import MODEL, Learner, adopted_in
 from drethtr.layout.projection import Projection
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import save_model
+from drethtr.recognition.search.strategies import Greedy
+from drethtr.text.tokenizer import EOS
 
 PAGES = 7
 
@@ -73,6 +79,21 @@ def test_learning_that_is_cancelled_leaves_nothing(opened):
     job.cancelled.set()
     assert ended(opened, job).state is State.CANCELLED
     assert not list((opened.workspace.folder / ".drethtr").rglob("*.safetensors")) and opened.learner.adopted is None
+
+
+def test_a_model_that_did_not_become_better_is_no_failure(opened, tiny_model, tmp_path):
+    """A model that ends every text at once still does after one more line."""
+    weights, last = tiny_model.weights, tiny_model.network.layers - 1
+    weights[f"blocks.{last}.feed_forward.4.bias"] += 1000 * weights["to_logits.weight"][EOS]
+    start = tmp_path / "start.safetensors"
+    save_model(replace(tiny_model, trust=Trust(strategy=Greedy())), start)
+    opened.learner.model, opened.learner.samples = start, 1
+    job = ended(opened, opened.learner.learn())
+    assert job.state is State.DONE and job.result is None and job.error is None
+    assert "did not become better from 22 confirmed lines, so it stays as it is" in job.message
+    assert not list((opened.workspace.folder / ".drethtr").rglob("*.safetensors"))
+    with pytest.raises(DataError, match="nothing to adopt"):
+        opened.learner.adopt(job)
 
 
 def test_learning_that_fails_says_why(opened):

@@ -15,6 +15,7 @@ from drethtr.evaluation.choose_strategy import (
     try_strategies,
 )
 from drethtr.evaluation.metrics import Counts, score
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
 from drethtr.network.backend import network_of, with_network
@@ -125,7 +126,7 @@ def test_who_has_learned_prose_is_asked_for_language(linguist, samples):
 
 def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, samples):
     ngrams = learn([[sample.text for sample in samples]], [1.0], tiny_model.tokenizer, order=3, most=99)
-    told = replace(tiny_model, ngrams=ngrams)
+    told = replace(tiny_model, languages=Languages({"all": ngrams}))
     tried = {one.strategy: one.counts for one in try_strategies(Recognizer, told, samples)}
     alone = [strategy for strategy in tried if isinstance(strategy, CTC)]
     assert [strategy.language_weight for strategy in alone].count(None) == 0 and len(alone) == len(NGRAM_WEIGHTS)
@@ -139,7 +140,7 @@ def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, sampl
 def test_the_ctc_head_alone_listens_to_ngrams_as_suits_it_best(tiny_model, samples):
     """Not as they count in joint reading."""
     ngrams = learn([[sample.text or "a" for sample in samples]], [1.0], tiny_model.tokenizer, order=2, most=99)
-    told = replace(tiny_model, ngrams=ngrams)
+    told = replace(tiny_model, languages=Languages({"all": ngrams}))
     best = best_strategies(Recognizer, told, samples)
     tried = [one for one in try_strategies(Recognizer, told, samples) if isinstance(one.strategy, CTC)]
     assert best.alone == tried[0].strategy and len(tried) == len(NGRAM_WEIGHTS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.language.levels import renamed
 from drethtr.language.ngrams import NGrams
@@ -151,12 +152,12 @@ def test_other_names_change_nothing():
 def test_a_model_keeps_its_ngrams(tiny_model, tmp_path):
     ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
     path = tmp_path / "model.safetensors"
-    save_model(replace(tiny_model, ngrams=ngrams), path)
+    save_model(replace(tiny_model, languages=Languages({"all": ngrams})), path)
     found = load_model(path)
-    assert found.ngrams is not None and found.ngrams.hash == ngrams.hash
-    assert found.hash == replace(tiny_model, ngrams=ngrams).hash != tiny_model.hash
+    assert found.languages.hashes == [ngrams.hash]
+    assert found.hash == replace(tiny_model, languages=Languages({"all": ngrams})).hash != tiny_model.hash
     tokens = tiny_model.tokenizer.encode("abba")
-    assert found.ngrams.log_probability(tokens) == ngrams.log_probability(tokens)
+    assert found.languages.log_probability(tokens) == ngrams.log_probability(tokens)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.pages.inputs import find_inputs
-from drethtr.pages.job import open_job
+from drethtr.pages.opening import open_job
 from drethtr.pages.source import open_originals
 
 IMAGES = [("I1", "image/png", "OCR-D-IMG/a.png"), ("I2", "image/png", "OCR-D-IMG/b.png")]

@@ -33,7 +33,7 @@ def read_tensors(path):
 def test_round_trip(tiny_model, tmp_path) -> None:
     save_model(tiny_model, tmp_path / "model.safetensors")
     loaded = load_model(tmp_path / "model.safetensors")
-    for part in ("network", "tokenizer", "preparation", "card", "trust", "ngrams"):
+    for part in ("network", "tokenizer", "preparation", "card", "trust", "languages"):
         assert getattr(loaded, part) == getattr(tiny_model, part), part
     assert loaded.weights.keys() == tiny_model.weights.keys()
     for name, weight in tiny_model.weights.items():

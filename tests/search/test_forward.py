@@ -83,7 +83,7 @@ CASES = {
 @st.composite
 def pages(draw, most_steps=4):
     """One or two lines of few steps, sharp or flat, with and without blanks between them."""
-    chances = st.sampled_from([0, 8, 20, 40, 90, 255])
+    chances = st.sampled_from([0, 1, 8, 14, 17, 20, 26, 31])
     step = st.tuples(
         st.integers(1, 2),
         st.dictionaries(st.sampled_from(TEXTS), chances, max_size=3).map(thinned),
@@ -112,4 +112,4 @@ def test_it_is_the_sum_over_all_readings(text, lines):
         probabilities(lines, automaton),
         probabilities_in_python(lines, automaton, automaton.classes_of(lines.texts)),
     ):
-        assert found == pytest.approx(expected, abs=1e-9)
+        assert found == pytest.approx(expected, abs=2e-8)

@@ -3,13 +3,10 @@
 from contextlib import suppress
 
 import pytest
-from conftest import written
 from made_pages import TEXTS
-from PIL import Image
 
 from drethtr.base.errors import ConfigError
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.source import open_originals
 from drethtr.search import open_index
 from drethtr.search.build import open_builder
 
@@ -71,22 +68,10 @@ def test_what_people_say_of_hits_is_kept(index):
     assert places([first])[0] in places(index.search("the letter OR thank OR the")), "another query is another matter"
 
 
-def test_verdicts_move_probabilities_of_read_lines(recognizer, tmp_path):
-    """A tiny model reads noise, so that every hit is doubtful."""
-    for number in range(6):
-        Image.fromarray(written("abcdefgh" * 2 + "ij" * number)).save(tmp_path / f"{number}.png")
-    with open_builder(tmp_path / "b.sqlite", recognizer, segmentation_named("whole")) as builder:
-        for path in sorted(tmp_path.glob("*.png")):
-            [original] = open_originals(path)
-            builder.read(original)
-    with open_index(tmp_path / "b.sqlite") as index:
-        query = next(q for q in ("a?", "??a", "b*", "*c", "a*") if index.search(q))
-        hits = index.search(query)
-        before = {hit.line + hit.page.name: hit.probability for hit in hits}
-        for hit in hits[1:]:
-            index.judge(hit, stands=False)
-        [after] = index.search(query)
-        assert after.probability < before[hits[0].line + hits[0].page.name] or len(hits) == 1
+def test_letters_that_the_model_cannot_read_are_told(index):
+    assert index.unknown("Bade") == "" and index.unknown("badé", strict=True) == "é"
+    assert index.unknown("дом") == "дом" and not index.search("дом")
+    assert index.search("thank OR дом")[0].to_json()["unknown"].endswith("дом")
 
 
 def test_an_empty_index_has_nothing(recognizer, tmp_path):

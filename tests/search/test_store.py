@@ -80,7 +80,7 @@ def test_an_index_of_another_model_is_refused(build, tmp_path):
     )
     with pytest.raises(DataError, match=r"made with model 'tiny [0-9a-f]+', not 'other .*--force"):
         open_builder(tmp_path / "a.sqlite", other, segmentation_named("auto"))
-    with open_builder(tmp_path / "a.sqlite", other, segmentation_named("auto"), anew=True) as builder:
+    with open_builder(tmp_path / "a.sqlite", other, segmentation_named("auto"), rebuild=True) as builder:
         assert builder.store.size() == (0, 0)
 
 
@@ -119,7 +119,7 @@ def broken_posteriors(path):
         (not_there, "no such index; make one"),
         (another_file, "damaged, or no index"),
         (another_database, "not an index"),
-        (another_version, "format 99, but this drethtr reads format 1"),
+        (another_version, "format 99, but this drethtr reads format 2"),
         (cut_short, "damaged"),
         (broken_posteriors, "damaged"),
     ],

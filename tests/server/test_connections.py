@@ -2,7 +2,7 @@
 
 import json
 import socket
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Thread
 from time import sleep
 from urllib.request import Request, urlopen
@@ -69,18 +69,73 @@ def test_a_slow_body_and_a_slow_answer_are_waited_for(port, monkeypatch):
         assert answer.read().startswith(b"HTTP/1.1 422")
 
 
+def edit_a_line(port):
+    """The page of the only line, which is changed."""
+    here = f"http://127.0.0.1:{port}/api/pages"
+    with urlopen(here) as answer:
+        [page] = json.loads(answer.read())
+    with urlopen(f"{here}/{page['id']}/lines/l0") as answer:
+        line = json.loads(answer.read())
+    headers = {"Content-Type": "application/json", "If-Match": line["revision"]}
+    urlopen(Request(f"{here}/{page['id']}/lines/l0", b'{"text": "x"}', headers, method="PUT")).close()
+    return page["id"]
+
+
 def test_a_change_is_told_to_those_who_wait_for_events(port):
-    here = f"http://127.0.0.1:{port}/api"
-    with urlopen(f"{here}/events", timeout=30) as events:
+    with urlopen(f"http://127.0.0.1:{port}/api/events", timeout=30) as events:
         assert events.readline() == b": hello\n"
-        with urlopen(f"{here}/pages") as answer:
-            [page] = json.loads(answer.read())
-        with urlopen(f"{here}/pages/{page['id']}/lines/l0") as answer:
-            line = json.loads(answer.read())
-        headers = {"Content-Type": "application/json", "If-Match": line["revision"]}
-        urlopen(Request(f"{here}/pages/{page['id']}/lines/l0", b'{"text": "x"}', headers, method="PUT")).close()
+        page = edit_a_line(port)
         told = [events.readline() for _ in range(3)]
-    assert told[1] == b"event: page\n" and json.loads(told[2].removeprefix(b"data: ")) == {
-        "page": page["id"],
-        "why": "edit",
-    }
+    assert told[1] == b"event: page\n" and json.loads(told[2].removeprefix(b"data: ")) == {"page": page, "why": "edit"}
+
+
+POST = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf"
+
+
+def test_who_goes_on_with_a_body_after_the_answer_is_not_waited_for(port, monkeypatch):
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client, client.makefile("rb") as answer:
+        client.sendall(POST)
+        assert answer.readline().startswith(b"HTTP/1.1 404")
+        with suppress(OSError):
+            for _ in range(100):
+                client.sendall(b".")  # bytes as such are no reason to wait
+                sleep(0.05)
+            pytest.fail("it still takes bytes")
+
+
+def test_who_does_not_take_the_answer_is_not_waited_for(port, monkeypatch):
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.settimeout(0.5)
+        with pytest.raises(ConnectionError):  # the server has hung up
+            ask_without_end(client)
+
+
+def ask_without_end(client):
+    """Send requests, although nobody may listen for a while."""
+    while True:
+        with suppress(TimeoutError):
+            client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+
+
+@pytest.mark.parametrize("begin", [b"", b"GET / HT", HEAD, POST])
+def test_connections_that_wait_give_way_to_new_ones(port, monkeypatch, begin):
+    """Those that wait for an answer do not: here the one that listens to events."""
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 8)
+    with ExitStack() as all_of_them:
+        events = all_of_them.enter_context(urlopen(f"http://127.0.0.1:{port}/api/events", timeout=30))
+        assert events.readline() == b": hello\n"
+        clients = []
+        for _ in range(40):
+            clients.append(all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)))
+            clients[-1].sendall(begin)
+            if b"\r\n\r\n" in begin:
+                assert clients[-1].recv(1)
+        with urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as answer:
+            assert answer.status == 200
+        with suppress(ConnectionResetError):
+            while clients[0].recv(1 << 16):
+                pass  # until the server hangs up
+        edit_a_line(port)
+        assert [events.readline() for _ in range(2)] == [b"\n", b"event: page\n"]

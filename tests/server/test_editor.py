@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.resources import files
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -112,6 +113,11 @@ def test_search_ignores_case_accents_and_the_long_s(client, page, line):
     assert set("ſßé") == set(client.get("/api/characters").json()["used"])
 
 
+def test_the_export_dialog_explains_every_format():
+    dialog = files("drethtr.editing").joinpath("static/dialogs/export.js").read_text(encoding="utf-8")
+    assert re.findall(r"^  (\w+): \[", dialog, re.MULTILINE) == list(FORMATS)
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_export(client, page, format):
     one = client.get(f"/api/pages/{page}/export?format={format}")
@@ -202,7 +208,9 @@ def test_answers_are_as_described(client, page, line):
 
 def test_every_address_is_described_and_nothing_else(client):
     described = json.loads(SCHEMAS.read_text(encoding="utf-8"))["handlers"]
-    paths = client.get("/openapi.json").json()["paths"]
+    description = client.get("/openapi.json").json()
+    assert description["components"]["schemas"]["Format"]["enum"] == list(FORMATS)
+    paths = description["paths"]
     operations = [operation for methods in paths.values() for operation in methods.values()]
     names = [operation["operationId"] for operation in operations]
     assert sorted(names) == sorted(described) and all(operation["summary"] for operation in operations)

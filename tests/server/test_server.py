@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -353,6 +354,7 @@ def test_who_answers(ask):
             404,
             "there is no POST /nowhere; known: GET /, POST /line, POST /page, GET /health, GET /metrics, GET /openapi",
         ),
+        ("/line/", b"x", 404, "there is no POST /line/; known: GET /, POST /line"),
         (
             "/line",
             None,
@@ -365,6 +367,7 @@ def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content
     monkeypatch.setattr(uploads, "MOST_BYTES", 2000)
     answer = ask(address, content)
     assert answer[0] == status and error in json.loads(answer[2])["error"]
+    assert tempfile.gettempdir() not in json.loads(answer[2])["error"]
 
 
 @pytest.mark.parametrize("length", ["many", "-1", "1_000", "²", ""])
@@ -404,6 +407,36 @@ def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer
         assert ask("/")[0] == 200
         go_on.set()
         assert first.result()[0] == 200 and ask("/line", line("abc"))[0] == 200
+
+
+def test_all_requests_share_one_budget(recognizer, monkeypatch):
+    """Encoded images count, and decoded ones; what was answered or has hung up counts no longer."""
+    image, pixels = line("abc"), written("abc").size
+    begun, go_on, _ = held_back(recognizer, monkeypatch)
+    monkeypatch.setattr(uploads, "MOST_TOGETHER", 2 * len(image) + pixels)
+    with serving(recognizer) as ask, ThreadPoolExecutor(1) as people:
+        first = people.submit(ask, "/line", image)
+        begun.wait()
+        for address in ("/line", "/page"):
+            status, _, content = ask(address, image + bytes(1))
+            assert status == 503 and "this server holds as many images as it may" in json.loads(content)["error"]
+        go_on.set()
+        assert first.result()[0] == 200
+        assert ask("/line", image + bytes(len(image) + 1))[0] == 503  # decoded it is too much
+        assert ask("/line", b"no image" * 20)[0] == 422
+        assert ask("/line", image)[0] == 200 and ask("/page", image)[0] == 200
+
+
+def test_pages_that_a_killed_server_left_are_removed(recognizer, monkeypatch, tmp_path):
+    place = tmp_path / "place"
+    left = place / f".{'0123456789abcdef' * 2}.unfinished" / "0" / "letter.png"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(encoded(PAGE))
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    with serving(recognizer) as ask:
+        assert list(place.iterdir()) == []
+        assert ask("/page?format=txt", encoded(PAGE))[0] == 200
+    assert list(place.iterdir()) == []
 
 
 def test_a_client_who_leaves_in_the_middle_is_no_fault(recognizer, capfd):

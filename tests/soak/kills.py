@@ -167,7 +167,8 @@ def content(path: Path) -> str:
 
 def results(folder: Path, scenario: Scenario) -> dict[str, str]:
     """The contents of the results, by name."""
-    found = sorted(path for pattern in scenario.results for path in folder.glob(pattern) if path.is_file())
+    paths = {path for pattern in scenario.results for path in folder.glob(pattern) if path.is_file()}
+    found = sorted(path for path in paths if not path.name.startswith("."))  # the record of results has times
     return {str(path.relative_to(folder)): content(path) for path in found}
 
 

@@ -1,6 +1,7 @@
 """When a run begins, ends, and goes on."""
 
 import json
+import re
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from drethtr.base.atomic import tidied
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.weights import read_metadata, read_tensors, write_tensors
+from drethtr.training import journal
 from drethtr.training.journal import Diary
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig, ValidationConfig
@@ -109,6 +111,17 @@ def test_rates_are_said_in_percent_and_written_as_they_are(data, capsys):
     assert capsys.readouterr().err == "113 of 1,815 lines seen, validation CER 1.73 % (mine 1.73 %)\n"
     [record] = map(json.loads, (data / "metrics.jsonl").read_text().splitlines())
     assert (record["kind"], record["samples"], record["all"], record["mine"]) == ("validation", 113, 0.0173, 0.0173)
+
+
+def test_a_log_tells_how_far_a_run_is_and_what_is_left(data, capsys, monkeypatch):
+    monkeypatch.setattr(journal, "EVERY", 0.0)
+    with closing(Diary(data, total=400, seen=100)) as diary:
+        diary.validated(100, {"all": 0.25, "mine": 0.25})
+        diary.advance(16, text=0.5, ctc=1.25)
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert re.fullmatch(
+        r"116 of 400 lines seen, text loss 0\.500, ctc loss 1\.250, validation CER 25\.00 %, \d+ seconds? left", told
+    )
 
 
 def test_a_gradient_that_is_no_number_spoils_nothing(data, monkeypatch):

@@ -9,6 +9,7 @@ from conftest import TINY, fresh_model, written
 from drethtr.base.config import from_dict
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import store_parquet
@@ -56,14 +57,14 @@ def test_a_model_goes_on_as_it_is(tiny_path):
 def test_what_a_model_knows_of_language_goes_on_in_any_alphabet(tiny_model, tmp_path):
     ngrams = learn([["abc", "bad"]], [1.0], tiny_model.tokenizer, order=2, most=99)
     path = tmp_path / "model.safetensors"
-    save_model(replace(tiny_model, ngrams=ngrams), path)
+    save_model(replace(tiny_model, languages=Languages({"all": ngrams})), path)
     start = FromModel(str(path))
-    kept = start.ngrams(tiny_model.tokenizer)
-    assert kept is not None and kept.hash == ngrams.hash
-    assert Fresh().ngrams(tiny_model.tokenizer) is None
+    kept = start.languages(tiny_model.tokenizer)
+    assert kept.hashes == [ngrams.hash]
+    assert not Fresh().languages(tiny_model.tokenizer)
     other = Characters("abcdz")
-    found = start.ngrams(other)
-    assert found is not None and found.size == other.size
+    found = start.languages(other)
+    assert found.models["all"].size == other.size
     for text in ("abc", "bad", "dab"):
         here, there = (one.encode(text) for one in (other, tiny_model.tokenizer))
         assert found.log_probability(here) == pytest.approx(ngrams.log_probability(there))

@@ -808,21 +808,25 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
 
 /* ---- A pattern on the lines of a page: see probabilities_in_python in search/forward.py ---- */
 
+#define LEVEL_BITS 5
+#define LEVELS (1 << LEVEL_BITS)
+
 typedef struct {
     Py_ssize_t lines, steps, entries, texts, states, classes;
     const uint16_t *sizes;                               /* [lines] steps of each */
-    const uint8_t *gaps, *counts;                        /* [steps] */
-    const uint8_t *tokens, *levels;                      /* [entries] */
+    uint8_t *gaps, *counts;                              /* [steps] */
+    uint8_t *tokens, *levels, *kinds_read;               /* [entries] */
     const uint8_t *class_of;                             /* [texts] */
     const uint16_t *after;                               /* [classes][states] */
     const uint16_t *breaks;                              /* [states] */
-    const double *values;                                /* [256] */
-    /* The kinds of the letters of the word; none for other patterns. Of each text, the kind that it is. */
-    const uint8_t *needed, *kinds;                       /* [need], [texts] */
-    Py_ssize_t need;
+    const double *values;                                /* [LEVELS] */
+    float floats[LEVELS];                                /* the same */
+    const uint8_t *kinds;                                /* [texts] what each text is to the pattern */
+    int pieces;
+    struct Piece *piece;                                 /* [pieces] of which a line must have one; any if there are none */
     Py_ssize_t found, dead;
     size_t most; /* entries of a step */
-    double faintest;
+    double faintest, least;
     /* Masses: of each state in a blank and in all; of each state by the entries of the step before and of this one. */
     double *blank, *next, *total;                        /* [states] */
     double *before, *now;                                /* [states][most] */
@@ -840,7 +844,16 @@ typedef struct {
 #define HYPHENS 255
 
 #define LONGEST_WORD 100
-#define FAINT 1e-18
+#define MOST_PIECES 8
+#define FLAT 1e-30f /* keeps products from becoming so small that they are slow */
+
+#define NO_KIND 250
+
+/* Letters that stand side by side in all that fits a pattern. */
+struct Piece {
+    int letters, open_begin, open_end; /* whether others may stand before or behind them in their word */
+    uint8_t kinds[LONGEST_WORD + 16];  /* of each letter, counted from 1 */
+};
 
 static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
 {
@@ -937,50 +950,83 @@ static void cross_end(Lines *l, Py_ssize_t alive)
         l->ends[l->breaks[l->alive[place]]] += l->total[l->alive[place]];
 }
 
-/* Whether a line may have the word, or begin it before a hyphen: whether an upper bound of a probability is at least the
-   faintest. It takes tokens for letters, and any state before a sign for certain. Most lines need no more than this. */
-static int may_have(const Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
+/* Masses after a step, from those before: each stays, or comes from the place before with the chance of its letter. */
+static void advance_places(const float *restrict masses, float *restrict after, const float *restrict chances,
+                           const uint8_t *restrict kinds, float stays, int places)
 {
-    if (!l->need)
-        return 1;
-    /* Of a boundary and the first letters of the word behind it; of each kind at a step. */
-    double masses[LONGEST_WORD + 1] = {1}, chances[256] = {0};
+    for (int block = 0; block < places; block += 8)
+        for (int place = block; place < block + 8; place++) {
+            float chance = chances[kinds[place]];
+            after[place] = masses[place] * (stays + chance) + masses[place - 1] * chance + FLAT;
+        }
+}
+
+/* An upper bound of the probability that a line has the letters of a piece, or begins them before a hyphen. It takes
+   tokens for letters, and any state before a sign for certain. Most lines need no more than this. */
+static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
+{
+    /* Of a boundary, in place 0, and of so many letters of the piece behind it; one before these is always 0. */
+    float rooms[2][LONGEST_WORD + 16], chances[256] = {0};
+    float *masses = rooms[0] + 1, *after = rooms[1] + 1;
+    int letters = piece->letters, places = letters / 8 * 8 + 8;
     double had = 0, over = 0;
-    Py_ssize_t top = 0, need = l->need; /* more than `top` letters are out of the question */
+    for (int place = -1; place < places; place++)
+        masses[place] = 0;
+    after[-1] = 0;
+    masses[0] = 1;
     for (; step < end; step++) {
         int count = l->counts[step];
-        double rest = 1, begun = 0;
+        const uint8_t *kinds = l->kinds_read + entry, *levels = l->levels + entry;
+        float sum = 0;
         for (int which = 0; which < count; which++) {
-            uint8_t kind = l->kinds[l->tokens[entry + which]];
-            if (kind == SEVERAL)
-                return 1;
-            if (kind != MARK) {
-                chances[kind] += l->values[l->levels[entry + which]];
-                rest -= l->values[l->levels[entry + which]];
-            }
+            float value = l->floats[levels[which]];
+            chances[kinds[which]] += value;
+            sum += value;
         }
+        if (chances[SEVERAL] > 0)
+            return 1;
+        float hyphens = chances[HYPHENS], signs = chances[SIGNS] + hyphens, pair = chances[PAIR];
+        float rest = 1 - sum + chances[MARK];
         rest = rest > 0 ? rest : 0;
-        double signs = chances[SIGNS] + chances[HYPHENS];
-        chances[ANYTHING] = 1 - rest - signs;
-        for (Py_ssize_t letters = 1; letters <= top; letters++)
-            begun += masses[letters];
-        over = over * (rest + signs) + begun * chances[HYPHENS];
-        if (top == need)
-            had += masses[need] * signs;
-        Py_ssize_t last = top + 2 < need ? top + 2 : need;
-        for (Py_ssize_t letters = last; letters > 0; letters--) {
-            double chance = chances[l->needed[letters - 1]], pair = chances[PAIR];
-            double before = masses[letters - 1] * chance + (letters > 1 ? masses[letters - 2] * pair : 0);
-            masses[letters] = masses[letters] * (rest + chance + pair) + before;
+        chances[ANYTHING] = sum - chances[MARK] - signs;
+        over *= rest + signs;
+        if (hyphens > 0) {
+            float begun = piece->open_begin ? masses[0] : 0;
+            for (int place = 1; place <= letters; place++)
+                begun += masses[place];
+            over += begun * hyphens;
         }
-        masses[0] = masses[0] * rest + signs;
-        for (top = last; top > 0 && masses[top] < FAINT; top--)
-            masses[top] = 0;
+        if (piece->open_end)
+            had += masses[letters - 1] * (chances[piece->kinds[letters]] + pair) +
+                   (letters > 1 ? masses[letters - 2] * pair : 0);
+        else
+            had += masses[letters] * signs;
+        if (had >= l->least)
+            return 1;
+        advance_places(masses, after, chances, piece->kinds, rest + pair, places);
+        if (pair > 0) {
+            after[1] += piece->open_begin ? pair : 0;
+            for (int place = 2; place <= letters; place++)
+                after[place] += masses[place - 2] * pair;
+        }
+        after[0] = piece->open_begin ? 1 : masses[0] * rest + signs;
         for (int which = 0; which < count; which++)
-            chances[l->kinds[l->tokens[entry + which]]] = 0;
+            chances[kinds[which]] = 0;
         entry += count;
+        float *before = masses;
+        masses = after;
+        after = before;
     }
-    return had + masses[need] >= l->faintest || over >= l->faintest;
+    return had + (piece->open_end ? 0 : masses[letters]) + over;
+}
+
+/* Whether a line may have the pattern, or begin it. */
+static int may_have(const Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
+{
+    double bound = l->pieces ? 0 : 1;
+    for (int piece = 0; piece < l->pieces && bound < l->least; piece++)
+        bound += bound_of(l, &l->piece[piece], step, end, entry) * 1.001; /* floats are rounded */
+    return bound >= l->least;
 }
 
 static void find_on_lines(Lines *l, double *found)
@@ -1005,27 +1051,71 @@ static void find_on_lines(Lines *l, double *found)
                 cross_end(l, walk(l, end, end + l->sizes[line + 1], next));
                 found[2 * line + 1] = l->ends[l->found];
             }
+            for (int where = 0; where < 2; where++)
+                if (found[2 * line + where] < l->least)
+                    found[2 * line + where] = 0;
         }
         step = end;
         entry = next;
     }
 }
 
-/* Whether all places that the arrays name exist. */
-static int is_page(Lines *l)
+/* Each piece: its number of letters, whether its begin and its end are open, and their kinds. 0 if these are none. */
+static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_ssize_t length)
 {
-    Py_ssize_t steps = 0, entries = 0;
-    for (Py_ssize_t line = 0; line < l->lines; line++)
-        steps += l->sizes[line];
-    l->most = 1;
+    l->piece = pieces;
+    for (l->pieces = 0; length > 0; l->pieces++) {
+        if (l->pieces == MOST_PIECES || length < 4 || !from[0] || from[0] > LONGEST_WORD || length < from[0] + 3)
+            return 0;
+        struct Piece *piece = &pieces[l->pieces];
+        *piece = (struct Piece){.letters = from[0], .open_begin = from[1], .open_end = from[2]};
+        memset(piece->kinds, NO_KIND, sizeof piece->kinds);
+        memcpy(piece->kinds + 1, from + 3, from[0]);
+        length -= piece->letters + 3;
+        from += piece->letters + 3;
+    }
+    return 1;
+}
+
+/* The gap and the count of a step are the halves of a byte. */
+static void unpack_steps(Lines *l, const uint8_t *packed)
+{
     for (Py_ssize_t step = 0; step < l->steps; step++) {
-        entries += l->counts[step];
+        l->gaps[step] = packed[step] >> 4;
+        l->counts[step] = packed[step] & 15;
+        l->entries += l->counts[step];
         l->most = l->counts[step] > l->most ? l->counts[step] : l->most;
     }
-    int fits = steps == l->steps && entries == l->entries && 0 <= l->found && l->found < l->states && 0 <= l->dead &&
-               l->dead < l->states;
-    for (Py_ssize_t entry = 0; fits && entry < l->entries; entry++)
-        fits = l->tokens[entry] < l->texts;
+}
+
+/* A token takes `bits`, its level `LEVEL_BITS` above these; one entry follows the other without a gap. 0 if there is no
+   such token. */
+static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, int bits)
+{
+    uint64_t held = 0;
+    int count = 0, fits = 1;
+    for (Py_ssize_t entry = 0; entry < l->entries; entry++) {
+        if (count < bits + LEVEL_BITS)
+            for (; count <= 56 && packed < end; count += 8)
+                held |= (uint64_t)*packed++ << count;
+        uint8_t token = (uint8_t)(held & ((1u << bits) - 1));
+        fits &= token < l->texts;
+        l->tokens[entry] = token;
+        l->kinds_read[entry] = token < l->texts ? l->kinds[token] : 0;
+        l->levels[entry] = held >> bits & (LEVELS - 1);
+        held >>= bits + LEVEL_BITS;
+        count -= bits + LEVEL_BITS;
+    }
+    return fits;
+}
+
+/* Whether all places that the arrays name exist. */
+static int is_page(const Lines *l)
+{
+    Py_ssize_t steps = 0;
+    for (Py_ssize_t line = 0; line < l->lines; line++)
+        steps += l->sizes[line];
+    int fits = steps == l->steps && 0 <= l->found && l->found < l->states && 0 <= l->dead && l->dead < l->states;
     for (Py_ssize_t text = 0; fits && text < l->texts; text++)
         fits = l->class_of[text] < l->classes;
     for (Py_ssize_t state = 0; fits && state < l->states; state++)
@@ -1036,64 +1126,88 @@ static int is_page(Lines *l)
     return fits;
 }
 
-/* word_on_lines(sizes, gaps, counts, tokens, levels, class_of, after, breaks, values, needed, kinds, found, dead,
-   faintest, probabilities): fills the last, (lines, 2). */
+/* Whether the arrays are of one page and one automaton, and then the probabilities; -1 if there is no memory. */
+static int search_page(Lines *l, const Py_buffer *steps, const Py_buffer *entries, int bits, double *found)
+{
+    uint8_t *of_steps = malloc(2 * (size_t)l->steps + 1);
+    if (!of_steps)
+        return -1;
+    l->gaps = of_steps;
+    l->counts = of_steps + l->steps;
+    l->entries = 0;
+    l->most = 1;
+    for (int level = 0; level < LEVELS; level++)
+        l->floats[level] = (float)l->values[level];
+    unpack_steps(l, steps->buf);
+    int fits = entries->len == (l->entries * (bits + LEVEL_BITS) + 7) / 8;
+    size_t states = (size_t)l->states;
+    uint8_t *of_entries = fits ? malloc(3 * (size_t)l->entries + 1) : NULL;
+    double *room = fits ? malloc(states * (5 + 2 * l->most) * sizeof(double) + 1) : NULL;
+    uint16_t *lists = fits ? malloc(2 * states * sizeof(uint16_t) + 1) : NULL;
+    l->marks = fits ? calloc(states + 1, sizeof(uint32_t)) : NULL;
+    int done = of_entries && room && lists && l->marks;
+    if (done) {
+        l->tokens = of_entries;
+        l->levels = l->tokens + l->entries;
+        l->kinds_read = l->levels + l->entries;
+        fits = is_page(l) && unpack_entries(l, entries->buf, (const uint8_t *)entries->buf + entries->len, bits);
+    }
+    if (done && fits) {
+        l->blank = room;
+        l->next = l->blank + states;
+        l->total = l->next + states;
+        l->start = l->total + states;
+        l->ends = l->start + states;
+        l->before = l->ends + states;
+        l->now = l->before + l->most * states;
+        l->alive = lists;
+        l->reached = lists + states;
+        l->mark = 0;
+        find_on_lines(l, found);
+    }
+    free(of_steps);
+    free(of_entries);
+    free(room);
+    free(lists);
+    free(l->marks);
+    return !fits ? 0 : done ? 1 : -1;
+}
+
+/* word_on_lines(sizes, steps, entries, bits of a token, class_of, after, breaks, values, pieces, kinds, found, dead,
+   faintest, least, probabilities): fills the last, (lines, 2). */
 static PyObject *word_on_lines(PyObject *self, PyObject *args)
 {
-    Py_buffer b[12];
+    Py_buffer b[10];
     Lines l;
-    if (!PyArg_ParseTuple(args, "y*y*y*y*y*y*y*y*y*y*y*nndw*", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &b[6], &b[7],
-                          &b[8], &b[9], &b[10], &l.found, &l.dead, &l.faintest, &b[11]))
+    struct Piece pieces[MOST_PIECES];
+    int bits, done = 0;
+    if (!PyArg_ParseTuple(args, "y*y*y*iy*y*y*y*y*y*nnddw*", &b[0], &b[1], &b[2], &bits, &b[3], &b[4], &b[5], &b[6],
+                          &b[7], &b[8], &l.found, &l.dead, &l.faintest, &l.least, &b[9]))
         return NULL;
     l.lines = b[0].len / 2;
     l.steps = b[1].len;
-    l.entries = b[3].len;
-    l.texts = b[5].len;
-    l.states = b[7].len / 2;
-    l.classes = l.states ? b[6].len / (2 * l.states) : 0;
+    l.texts = b[3].len;
+    l.states = b[5].len / 2;
+    l.classes = l.states ? b[4].len / (2 * l.states) : 0;
     l.sizes = b[0].buf;
-    l.gaps = b[1].buf;
-    l.counts = b[2].buf;
-    l.tokens = b[3].buf;
-    l.levels = b[4].buf;
-    l.class_of = b[5].buf;
-    l.after = b[6].buf;
-    l.breaks = b[7].buf;
-    l.values = b[8].buf;
-    l.needed = b[9].buf;
-    l.need = b[9].len;
-    l.kinds = b[10].buf;
-    int fits = is_array(&b[0], l.lines, 2) && b[2].len == l.steps && b[4].len == l.entries && l.texts <= 256 &&
-               b[10].len == l.texts && l.need <= LONGEST_WORD && is_array(&b[7], l.states, 2) && l.states <= UINT16_MAX &&
-               is_array(&b[6], l.classes * l.states, 2) && is_array(&b[8], 256, 8) &&
-               is_array(&b[11], 2 * l.lines, 8) && is_page(&l);
-    size_t states = (size_t)l.states;
-    double *room = fits ? malloc(states * (5 + 2 * l.most) * sizeof(double)) : NULL;
-    uint16_t *lists = fits ? malloc(2 * states * sizeof(uint16_t)) : NULL;
-    l.marks = fits ? calloc(states, sizeof(uint32_t)) : NULL;
-    int done = room && lists && l.marks;
-    if (done) {
-        l.blank = room;
-        l.next = l.blank + states;
-        l.total = l.next + states;
-        l.start = l.total + states;
-        l.ends = l.start + states;
-        l.before = l.ends + states;
-        l.now = l.before + l.most * states;
-        l.alive = lists;
-        l.reached = lists + states;
-        l.mark = 0;
+    l.class_of = b[3].buf;
+    l.after = b[4].buf;
+    l.breaks = b[5].buf;
+    l.values = b[6].buf;
+    l.kinds = b[8].buf;
+    int fits = is_array(&b[0], l.lines, 2) && 0 <= bits && bits <= 8 && l.texts <= 256 && b[8].len == l.texts &&
+               is_array(&b[5], l.states, 2) && l.states <= UINT16_MAX && is_array(&b[4], l.classes * l.states, 2) &&
+               is_array(&b[6], LEVELS, 8) && is_array(&b[9], 2 * l.lines, 8) &&
+               take_pieces(&l, pieces, b[7].buf, b[7].len);
+    if (fits) {
         Py_BEGIN_ALLOW_THREADS;
-        find_on_lines(&l, b[11].buf);
+        done = search_page(&l, &b[1], &b[2], bits, b[9].buf);
         Py_END_ALLOW_THREADS;
     }
-    free(room);
-    free(lists);
-    free(l.marks);
-    release(b, 12);
-    if (!fits)
+    release(b, 10);
+    if (!done)
         return refused("the arrays are not of one page and one automaton");
-    return done ? Py_NewRef(Py_None) : PyErr_NoMemory();
+    return done > 0 ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
 static PyMethodDef functions[] = {

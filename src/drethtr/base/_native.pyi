@@ -40,18 +40,18 @@ def viterbi(
 ) -> bool: ...
 def word_on_lines(
     sizes: NDArray[np.uint16],
-    gaps: NDArray[np.uint8],
-    counts: NDArray[np.uint8],
-    tokens: NDArray[np.uint8],
-    levels: NDArray[np.uint8],
+    steps: NDArray[np.uint8],
+    entries: NDArray[np.uint8],
+    bits: int,
     class_of: bytes,
     after: NDArray[np.uint16],
     breaks: NDArray[np.uint16],
     values: Doubles,
-    needed: bytes,
+    pieces: bytes,
     kinds: bytes,
     found: int,
     dead: int,
     faintest: float,
+    least: float,
     probabilities: Doubles,
 ) -> None: ...

@@ -13,7 +13,7 @@ from errno import EACCES, EMLINK
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
-from stat import S_IMODE, S_ISREG
+from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -25,7 +25,7 @@ UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
 LOCK, FILE = "lock", "file"
 """What such a folder contains."""
 
-WRITABLE = 0o222
+WRITABLE, PRIVATE = 0o222, 0o700
 
 
 def unfinished_name() -> str:
@@ -83,11 +83,11 @@ def check_replaceable(path: Path) -> None:
 
 @contextmanager
 def own_folder(parent: Path) -> Iterator[Path]:
-    """A new hidden folder, which is locked, and removed at the end."""
+    """A new hidden folder for this user alone, which is locked, and removed at the end."""
     lock: BinaryIO | None = None
     while lock is None:  # another program may take a new folder for a stray one until it is locked
         folder = parent / unfinished_name()
-        folder.mkdir()
+        folder.mkdir(PRIVATE)
         try:
             lock = locked(folder / LOCK)
         except FileNotFoundError:
@@ -105,11 +105,11 @@ def own_folder(parent: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(parent: Path) -> None:
-    """Remove what killed programs have left in a folder."""
+    """Remove what killed programs of this user have left in a folder."""
     for folder in parent.glob(".*.unfinished"):
-        if not (UNFINISHED.fullmatch(folder.name) and folder.is_dir()):
-            continue
         with suppress(OSError):
+            if not (UNFINISHED.fullmatch(folder.name) and is_own(folder)):
+                continue
             lock = locked(folder / LOCK)
             if lock is None:
                 continue
@@ -117,6 +117,12 @@ def remove_unfinished(parent: Path) -> None:
                 lock.close()
             rmtree(folder, ignore_errors=True)
             lock.close()
+
+
+def is_own(folder: Path) -> bool:
+    """Whether it is a folder, no link, of this user: in a folder for all, others may have put anything."""
+    found = folder.lstat()
+    return S_ISDIR(found.st_mode) and (sys.platform == "win32" or found.st_uid == os.getuid())
 
 
 tidied = cache(remove_unfinished)

@@ -21,6 +21,9 @@ from drethtr.base.plugins import load_plugins
 Config = TypeVar("Config")
 Named = TypeVar("Named")
 
+MOST_BYTES = 1 << 20
+"""The size of a file of settings that is not refused."""
+
 
 def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
     """Read a TOML file; each override is `dotted.name=value`, with the value in TOML syntax.
@@ -28,12 +31,7 @@ def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Confi
     Raises:
         ConfigError: naming the file and what is wrong in it.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    data = read_toml(path)
     for override in overrides:
         set_value(data, override)
     try:
@@ -41,6 +39,24 @@ def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Confi
     except ConfigError as error:
         given = " ".join([str(path), *(f"--set {override}" for override in overrides)])
         raise ConfigError(f"{given}: {error}") from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        ConfigError: naming the file, if it cannot be read or is larger than `MOST_BYTES`.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ConfigError(f"{path}: has more than {MOST_BYTES:,} bytes; it is no file of settings")
+        return tomllib.loads(content.decode())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 
 def set_value(data: dict[str, Any], override: str) -> None:

@@ -183,7 +183,7 @@ def reason_of(code: int, seconds: float) -> str:
         why = f"takes more than {seconds:.0f} seconds to open"
     else:
         why = f"takes more than {MEMORY >> 30} GB of memory to open, or is damaged in a way that ends the program"
-    return f"{why}; save it anew, as plain images, with another program"
+    return f"{why}; save its pages as plain images with another program"
 
 
 def here() -> str:

@@ -30,7 +30,7 @@ def claimed(path: Path) -> Iterator[None]:
     path = path.resolve()
     made = not path.parent.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
-    note = path.with_name(f".{path.name[:200]}.lock")
+    note = note_on(path)
     try:
         lock = locked(note)
     except OSError as error:
@@ -55,6 +55,19 @@ def claimed(path: Path) -> Iterator[None]:
     if sys.platform == "win32":
         with suppress(OSError):
             note.unlink()
+
+
+def note_on(path: Path) -> Path:
+    """The file that says who has claimed another one."""
+    return path.with_name(f".{path.name[:200]}.lock")
+
+
+def remove_note(path: Path) -> None:
+    """Remove what a program that was killed has left where it had claimed a file; a program that runs keeps it."""
+    with suppress(OSError, DataError):
+        if note_on(path.resolve()).exists():
+            with claimed(path):
+                pass
 
 
 def locked(path: Path) -> BinaryIO | None:

@@ -33,7 +33,7 @@ def align(
     ] = None,
     format: Annotated[
         str,
-        typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, hocr, json, html, …"),
+        typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, tei, json, html, …"),
     ] = "page",
     ground_truth: Annotated[
         Path | None,

@@ -10,7 +10,16 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.outputs import refuse_file
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, device_named, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    LanguageNames,
+    ModelFile,
+    PrecisionName,
+    device_named,
+    load_recognizer,
+)
+from drethtr.cli.progress import CONTINUE, stopping
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
@@ -46,6 +55,7 @@ def batch(
         int | None, typer.Option(metavar="N", min=1, help="Rows read together and written as one file; default 1,000.")
     ] = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Discard the results in the folder and start over.")] = False,
@@ -64,14 +74,17 @@ def batch(
     if not is_url(output):
         refuse_file(Path(output))
     chosen = engine_named(engine, workers, device)
-    load = partial(load_recognizer, model, decoder, precision=precision, threads=1)
+    load = partial(load_recognizer, model, decoder, precision=precision, threads=1, language=language)
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
     job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)
     if job.caution:
         typer.echo(f"drethtr: {job.caution}", err=True)
     read = flagged = 0
-    with tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar:
+    with (
+        stopping(CONTINUE),
+        tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar,
+    ):
         for outcome in job.run(chosen, partial(load, device=device)):
             bar.update(outcome.rows)
             read, flagged = read + outcome.rows, flagged + outcome.flagged

@@ -60,7 +60,7 @@ def check(
     ] = None,
     format: Annotated[
         str,
-        typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, hocr, json, html."),
+        typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, tei, json, html, …"),
     ] = "page",
     lines: LinesOf = "auto",
     decoder: DecoderName = None,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.cli.doubts import USUAL
+
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
@@ -17,6 +19,15 @@ DecoderName = Annotated[
         "with the model.",
     ),
 ]
+LanguageNames = Annotated[
+    str,
+    typer.Option(
+        "--language",
+        metavar="NAMES",
+        help="Comma-separated: languages of the model (en, fr, de), text files (.txt) whose words become likelier. "
+        "auto: each line in its own language.",
+    ),
+]
 ModelFile = Annotated[
     Path | None, typer.Option(metavar="MODEL", help="A model file; default: the one inside the package.")
 ]
@@ -26,6 +37,14 @@ Limit = Annotated[
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines.")]
 Workers = Annotated[
     int, typer.Option(metavar="N", min=0, help="Processes that load lines; they do not change results.")
+]
+Pages = Annotated[
+    str | None,
+    typer.Option(
+        "--pages",
+        metavar="RANGES",
+        help="Only these pages, as 1-20,25,30-: of a PDF or TIFF; of a folder of images, its files in order.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
@@ -66,12 +85,14 @@ def load_recognizer(
     alternatives: int = 0,
     threads: int | None = None,
     *,
+    doubtful: float = USUAL,
     posteriors: bool = False,
+    language: str = "auto",
 ) -> "Recognizer":
     """A recognizer from arguments as typed, in any process.
 
     Raises:
-        ConfigError: for an unknown decoder, device or precision.
+        ConfigError: for an unknown decoder, language, device or precision.
         CheckpointError: if the model cannot be used.
     """
     from drethtr.recognition.recognizer import Recognizer
@@ -79,10 +100,12 @@ def load_recognizer(
     return Recognizer.load(
         model,
         decoder=decoder,
+        language=language,
         device=device,
         precision=precision,
         alternatives=alternatives,
         threads=threads,
+        doubtful=doubtful,
         posteriors=posteriors,
     )
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    LanguageNames,
+    ModelFile,
+    PrecisionName,
+    Threads,
+    load_recognizer,
+)
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 
 if TYPE_CHECKING:
@@ -37,6 +45,7 @@ def edit(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     model: ModelFile = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -56,7 +65,7 @@ def edit(
         count_pages(workspace)
         token = None if is_loopback(host) else token_urlsafe(24)
         chosen = model or adopted_in(workspace.folder)
-        recognizer = load_recognizer(chosen, decoder, device, precision, threads=threads)
+        recognizer = load_recognizer(chosen, decoder, device, precision, threads=threads, language=language)
         with Session(workspace, recognizer, segmentation.finder, chosen) as session:
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)

@@ -12,6 +12,7 @@ from drethtr.cli.choices import (
     DeviceName,
     ForceResults,
     JSONFile,
+    LanguageNames,
     Limit,
     ModelFile,
     PrecisionName,
@@ -21,7 +22,8 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.evaluate_search import evaluate_search
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import lines_unread, say
+from drethtr.cli.progress import say
+from drethtr.cli.running import lines_unread
 from drethtr.cli.support_table import support_table
 from drethtr.cli.tables import interval, table_of
 from drethtr.cli.trust_table import trust_table
@@ -44,6 +46,7 @@ def evaluate(
     ],
     model: ModelFile = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
@@ -97,7 +100,9 @@ def evaluate(
     if search:
         if end_to_end or confidence or lines is not None:
             raise ConfigError("--search judges searches; leave out --end-to-end, --lines and --confidence")
-        recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
+        recognizer = load_recognizer(
+            model, decoder, device, precision, threads=threads, posteriors=True, language=language
+        )
         judged = evaluate_search(recognizer, data, among or [], limit, seed, save_fit)
         deliver(f"{judged.text}\n{read_by(recognizer)}", judged.figures, recognizer, json_file)
         return
@@ -113,7 +118,7 @@ def evaluate(
                 "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
             )
         segmentation = segmentation_named(lines or "auto")
-        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+        recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
         pages = open_references(data)
         with tqdm(total=len(pages), unit="page", disable=None) as bar:
 
@@ -127,7 +132,7 @@ def evaluate(
         return
     if lines is not None:
         raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")
-    recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
     samples = open_all(data)
     if check:
         fitted_on = measure.to_read(open_all(fit), limit, seed) if fit else []

@@ -38,9 +38,9 @@ def evaluate_search(
     """
     from drethtr.evaluation.fit_search import fit_search, judge_sets, load_weights, save_weights
 
-    if recognizer.model.ngrams is None:
+    if not recognizer.model.languages:
         raise ConfigError("--search makes up words by n-grams, which this model lacks; drethtr language gives it some")
-    language = recognizer.model.tokenizer, recognizer.model.ngrams
+    language = recognizer.model.tokenizer, recognizer.model.languages
     lines = read_behind_bar(recognizer, data, limit, seed)
     more = read_behind_bar(recognizer, among, limit, seed) if among else None
     if fit is None:

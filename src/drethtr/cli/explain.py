@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    LanguageNames,
+    ModelFile,
+    PrecisionName,
+    Threads,
+    load_recognizer,
+)
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
@@ -15,6 +23,7 @@ def explain(
     output: Annotated[Path, typer.Option(metavar="FILE", help="The picture to write, .svg or .png.")],
     model: ModelFile = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -36,7 +45,7 @@ def explain(
     refuse_results(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
     pixels = open_line(line)
-    explanation = told(load_recognizer(model, decoder, device, precision, threads=threads), pixels)
+    explanation = told(load_recognizer(model, decoder, device, precision, threads=threads, language=language), pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {marked(transcription_without_places(explanation.reading))}")
     if not explanation.reading.calibrated:

@@ -1,6 +1,6 @@
 """`drethtr index`: pages in, an index to search out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,15 +10,18 @@ from drethtr.base.errors import DataError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
+    LanguageNames,
     ModelFile,
+    Pages,
     PrecisionName,
     Threads,
     load_recognizer,
     refuse_decoder,
 )
-from drethtr.cli.progress import report_skipped
+from drethtr.cli.progress import CONTINUE, report_skipped, stopping
 
 if TYPE_CHECKING:
+    from drethtr.pages.selection import Selection
     from drethtr.pages.source import Original
     from drethtr.search.build import Builder
 
@@ -35,7 +38,10 @@ def index(
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
+    pages: Pages = None,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Read the folders below, too.")] = False,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -48,21 +54,22 @@ def index(
     """
     from tqdm import tqdm
 
-    from drethtr.pages.inputs import find_inputs
     from drethtr.pages.segmentation import segmentation_named
+    from drethtr.pages.selection import select
     from drethtr.search.build import open_builder, refuse_passing
 
     refuse_decoder(decoder)
     segmentation = segmentation_named(lines)
-    files, errors = find_inputs(inputs)
-    refuse_passing(files)
-    originals = originals_of(files, errors.append)
+    selection = select(inputs, pages=pages, recursive=recursive)
+    refuse_passing(selection.files)
+    errors = list(selection.unreadable)
+    originals = originals_of(selection, errors.append)
     for error in errors:
         report_skipped(error)
     failed = len(errors)
-    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True, language=language)
     read = 0
-    with open_builder(output, recognizer, segmentation, anew=force) as builder:
+    with stopping(CONTINUE), open_builder(output, recognizer, segmentation, rebuild=force) as builder:
         removed = builder.remove_deleted()
         waiting = list(builder.waiting(originals))
         with tqdm(total=len(waiting), unit="page", disable=None if waiting else True) as bar:
@@ -79,16 +86,17 @@ def index(
         raise typer.Exit(1 if read or len(originals) > len(waiting) else 2)
 
 
-def originals_of(files: Sequence[Path], report: Callable[[DataError], object]) -> "list[Original]":
-    """The pages of files; those that cannot be opened are reported."""
+def originals_of(selection: "Selection", report: Callable[[DataError], object]) -> "list[Original]":
+    """The selected pages of files; those that cannot be opened are reported."""
     from drethtr.pages.source import open_originals
 
     originals: list[Original] = []
-    for file in files:
+    for file in selection.files:
         try:
-            originals += open_originals(file)
+            originals += selection.chooser.of(file, open_originals(file))
         except DataError as error:
             report(error)
+    selection.chooser.refuse_nothing()
     return originals
 
 

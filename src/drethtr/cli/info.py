@@ -114,8 +114,7 @@ def description(model: "Model", path: Path) -> list[str]:
         f"lines: {model.preparation.height} pixels high",
         f"alphabet: {tokenizer.size} tokens: {alphabet(model)}",
     ]
-    if model.ngrams is not None:
-        lines.append(f"language: {model.ngrams}")
+    lines += [f"language {name}: {ngrams}" for name, ngrams in model.languages.models.items()]
     card = dict(model.card)
     evaluation = figures_of(card)
     if evaluation is not None:

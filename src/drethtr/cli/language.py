@@ -30,8 +30,18 @@ def language(
         float, typer.Option(metavar="S", min=0, max=1, help="Weight of the texts; the lines have the rest.")
     ] = 0.4,
     lines: Annotated[int, typer.Option(metavar="N", min=1, help="Lines drawn from the texts.")] = 800_000,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Their language, such as nl; lines of others are left out. Default: the known one that fits best.",
+        ),
+    ] = None,
     keep: Annotated[
-        float, typer.Option(metavar="S", min=0, max=1, help="Weight of the n-grams that the model already has.")
+        float,
+        typer.Option(
+            metavar="S", min=0, max=1, help="Weight of the n-grams that the model already has of this language."
+        ),
     ] = 0.5,
     order: Annotated[
         int | None,
@@ -48,25 +58,28 @@ def language(
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
 ) -> None:
-    """Learn character n-grams from texts, which guide the CTC search to likely texts; calibrate the model afterwards.
+    """Learn character n-grams of a language, which guide the search to likely texts; calibrate the model afterwards.
 
     Use training lines and other texts, never those that the model is evaluated on.
     """
     import numpy as np
 
+    from drethtr.language.languages import ONLY, check_name
     from drethtr.language.learn import learn
     from drethtr.lines.sources import open_all
-    from drethtr.recognition.model_file import load_model, save_ngrams
+    from drethtr.recognition.model_file import load_model, save_languages
     from drethtr.synthesis.corpus import Corpus
 
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
+    if name is not None:
+        check_name(name)
     loaded = load_model(model)
     if loaded.network.ctc is None:
         raise ConfigError(f"{model}: has no CTC head, whose search the n-grams would guide; train a model with one")
     tokenizer = loaded.tokenizer
-    known = [sample.text for sample in open_all(data)]
+    known = [sample.text for sample in open_all(data) if name is None or sample.language in (None, name)]
     sources: list[Iterable[str] | NGrams] = [known]
     parts, names = [1.0], [f"{len(known):,} lines"]
     if texts:
@@ -74,14 +87,16 @@ def language(
         sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
         parts = [1 - share, share]
         names.append(f"{lines:,} of texts")
-    if loaded.ngrams is not None and keep:
-        sources.append(loaded.ngrams)
+    language = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else ONLY)
+    before = loaded.languages.models.get(language)
+    if before is not None and keep:
+        sources.append(before)
         parts = [*((1 - keep) * part for part in parts), keep]
         names.append("the n-grams that it had")
-        order = order or loaded.ngrams.order
+        order = order or before.order
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
-    save_ngrams(model, ngrams, target, of=loaded)
-    typer.echo(f"{target}: {ngrams}, from {' and '.join(names)}")
+    save_languages(model, loaded.languages.with_model(language, ngrams), target, of=loaded)
+    typer.echo(f"{target}: language {language}: {ngrams}, from {' and '.join(names)}")
     typer.echo(f"They get a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
 
 

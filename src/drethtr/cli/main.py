@@ -16,6 +16,7 @@ from drethtr.cli.calibrate import calibrate
 from drethtr.cli.check import check
 from drethtr.cli.compare import compare
 from drethtr.cli.data import app as data
+from drethtr.cli.doubts import WithDoubts
 from drethtr.cli.edit import edit
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
@@ -27,6 +28,7 @@ from drethtr.cli.plugged import Commands
 from drethtr.cli.predict_cer import predict_cer
 from drethtr.cli.search import search
 from drethtr.cli.serve import serve
+from drethtr.cli.settings import default_map
 from drethtr.cli.synth import synth
 from drethtr.cli.train import train
 from drethtr.cli.transcribe import transcribe
@@ -34,7 +36,6 @@ from drethtr.cli.transcribe import transcribe
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
@@ -58,7 +59,7 @@ for command in (
     language,
     synth,
 ):
-    app.command()(command)
+    app.command(cls=WithDoubts if command is transcribe else None)(command)
 app.add_typer(data, name="data")
 
 
@@ -71,11 +72,13 @@ def print_version(wanted: bool) -> None:
 
 @app.callback()
 def common(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Read lines of handwriting, measure how well, and train models that do."""
+    context.default_map = default_map(context)
 
 
 def write_utf8() -> None:
@@ -89,7 +92,7 @@ def main() -> None:
     """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
     write_utf8()
     try:
-        app()
+        app(prog_name="drethtr")  # however it was started: completion is for this name
     except OSError as error:
         if error.errno != ENOSPC:
             raise

@@ -10,6 +10,7 @@ from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
     JSONFile,
+    LanguageNames,
     Limit,
     ModelFile,
     PrecisionName,
@@ -37,6 +38,7 @@ def predict_cer(
     ],
     model: ModelFile = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
@@ -52,8 +54,8 @@ def predict_cer(
 ) -> None:
     """Predict the character error rate of untranscribed lines, with a 95 % interval.
 
-    An image that cannot be used is named and skipped, and the exit code is 1. It is also 1 if no text was found on any
-    line, and 2 if no image could be used.
+    An image that cannot be used is reported and skipped, and the exit code is 1. It is also 1 if no text was found on
+    any line, and 2 if no image could be used.
     """
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
@@ -71,7 +73,7 @@ def predict_cer(
     refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can learn this")
-    recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
     failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)

@@ -22,9 +22,6 @@ LinesOf = Annotated[
     str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in transcribe: auto, given, rapid, …")
 ]
 
-PAGE_FORMATS = ("page", "alto", "hocr", "json", "html", "csv", "pdf")
-"""Formats that hold confidences."""
-
 
 def prove_all(
     given: "Sequence[Given]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
@@ -43,15 +40,20 @@ def prove_all(
 
 
 def formats_of_pages(names: str) -> tuple[str, ...]:
-    """The formats in a comma-separated list, each once.
+    """The formats in a comma-separated list, each once; plain text is none of them, as it cannot hold a doubt.
 
     Raises:
-        ConfigError: naming one that is unknown.
+        ConfigError: naming one that is unknown, or two whose files have the same names.
     """
     from drethtr.base.config import named
+    from drethtr.documents.formats import FORMATS
+    from drethtr.pages.opening import refuse_same_endings
 
+    known = {name: name for name in FORMATS if name != "txt"}
     wanted = dict.fromkeys(name.strip() for name in names.split(","))
-    return tuple(named("format", name, {known: known for known in PAGE_FORMATS}) for name in wanted)
+    formats = tuple(named("format", name, known) for name in wanted)
+    refuse_same_endings({name: FORMATS[name] for name in formats})
+    return formats
 
 
 def targets_of(

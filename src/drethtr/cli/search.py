@@ -61,6 +61,7 @@ def search(
     with open_index(index, threads=threads) as opened:
         hits = opened.search(words, strict=strict, whole_pages=pages, least=least, limit=limit)
         lines = opened.size[1]
+        unknown = ", ".join(opened.unknown(words, strict=strict))
     if as_json:
         typer.echo(json.dumps([hit.to_json() for hit in hits], ensure_ascii=False, indent=1))
     elif as_csv:
@@ -72,6 +73,8 @@ def search(
         from drethtr.pictures.hits import draw_hits
 
         draw_hits(hits).save(image)
+    if unknown:
+        typer.echo(f"not in the alphabet of the model, so found only where a person wrote it: {unknown}", err=True)
     typer.echo(summary(hits, lines, least, limit, pages=pages), err=True)
 
 

@@ -1,5 +1,6 @@
 """`drethtr serve`: readings over HTTP."""
 
+import sys
 from contextlib import suppress
 from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server, socket
@@ -8,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.choices import DecoderName, DeviceName, ModelFile, PrecisionName, Threads, load_recognizer
+from drethtr.cli.choices import (
+    DecoderName,
+    DeviceName,
+    LanguageNames,
+    ModelFile,
+    PrecisionName,
+    Threads,
+    load_recognizer,
+)
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -19,8 +28,11 @@ AllowedHosts = Annotated[
     typer.Option(metavar="NAME", help="A name under which the server may be asked, besides its own; repeatable."),
 ]
 
-BACKLOG = 2048
-"""How many connections may wait to be accepted, as in uvicorn."""
+BACKLOG = 256
+"""How many connections may wait to be accepted, and are accepted together: fewer than may be open."""
+
+DESCRIPTORS = 2048
+"""Files and connections that may be open: more than there can be."""
 
 
 def serve(
@@ -31,6 +43,7 @@ def serve(
     allow_host: AllowedHosts = None,
     model: ModelFile = None,
     decoder: DecoderName = None,
+    language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
@@ -58,7 +71,7 @@ def serve(
     if index is not None:
         open_index(index).close()  # tells at once if it cannot be searched
     with listener(host, port) as door:
-        recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads)
+        recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads, language=language)
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (Ctrl-C ends it)", err=True)
         with suppress(KeyboardInterrupt):  # once all are answered
@@ -75,7 +88,29 @@ def serving(app: "Starlette", patience: int | None = None) -> "Server":
 
     from drethtr.server.connections import Punctual
 
-    return Server(Config(app, http=Punctual, ws="none", log_level="warning", timeout_graceful_shutdown=patience))
+    allow_descriptors()
+    return Server(
+        Config(
+            app,
+            http=Punctual,
+            ws="none",
+            log_level="warning",
+            timeout_graceful_shutdown=patience,
+            backlog=BACKLOG,
+        )
+    )
+
+
+def allow_descriptors() -> None:
+    """Raise the limit of open files where the system sets a low one, as far as it allows."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def address(door: socket) -> str:

@@ -8,6 +8,7 @@ import typer
 from drethtr.base.errors import DataError, require
 from drethtr.base.outputs import make_folder
 from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
+from drethtr.cli.progress import RESUME, stopping
 
 
 def train(
@@ -36,7 +37,8 @@ def train(
     make_folder(output)
     if resume and not (output / loop.SNAPSHOT).exists():
         typer.echo(f"drethtr: nothing to resume in {output}; the run starts from the beginning", err=True)
-    best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
+    with stopping(RESUME):
+        best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
     if best.exists():
         typer.echo(
             f"the best model so far: {best}; calibrate it before others use it: drethtr calibrate {best} DATA --force"

@@ -1,4 +1,4 @@
-"""Read pages from PAGE XML, ALTO and JSON, and write them in these formats and as hOCR, CSV, text, HTML and PDF.
+"""Read pages from PAGE XML, ALTO and JSON, and write them in these formats, as TEI, text, HTML, PDF and others.
 
     from drethtr.documents import read_page
     texts = {line.id: line.text for line in read_page("0001.xml").lines}

@@ -1,6 +1,8 @@
 """Derive names of pages, and locate their images, from file names."""
 
 import re
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from drethtr.base.errors import DataError
@@ -22,6 +24,8 @@ IMAGE_FOLDERS = ("Images", "images", "img")
 """Folders for the images of pages that are described beside or below them."""
 
 NUMBER = re.compile(r"_\d{4,}$")
+
+PART = re.compile(r"_\d{4,}[-+][-+\d]+$")
 
 
 def is_hidden(file: Path) -> bool:
@@ -47,6 +51,20 @@ def page_stem(path: Path) -> str:
 def numbered(stem: str, number: int) -> str:
     """The name of a page of a multi-page file: `book_0012`."""
     return f"{stem}_{number:04}"
+
+
+def with_pages(stem: str, numbers: Sequence[int]) -> str:
+    """The name of some pages of a file, in order: `book_0001-0020+0025` has the first twenty and one more."""
+    in_a_row = groupby(enumerate(numbers), lambda entry: entry[1] - entry[0])
+    groups = [[number for _, number in group] for _, group in in_a_row]
+    ends = (dict.fromkeys((group[0], group[-1])) for group in groups)
+    spans = "+".join("-".join(f"{number:04}" for number in span) for span in ends)
+    return f"{stem}_{spans}"
+
+
+def part_of(stem: str) -> str | None:
+    """The name of the file that `with_pages` named some pages of; None if it did not make this name."""
+    return PART.sub("", stem) if PART.search(stem) else None
 
 
 def without_number(stem: str) -> str:

@@ -78,6 +78,15 @@ class Document:
         """The numbers of the pages in their file, or their positions in the document if unknown."""
         return tuple(sheet.number or place for place, sheet in enumerate(self.sheets, 1))
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The name of each page for people: that of its image, with its number if that holds several pages."""
+        images = [page.image for page in self.pages]
+        return tuple(
+            f"{image}, page {number}" if number > 1 or images.count(image) > 1 else image
+            for image, number in zip(images, self.numbers, strict=True)
+        )
+
     def apart(self) -> "tuple[Document, ...]":
         """A separate document for each page."""
         return tuple(replace(self, sheets=(sheet,), pdf=None) for sheet in self.sheets)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
+from drethtr.documents.writers.docx import write_docx
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.json import write_json
 from drethtr.documents.writers.line import (
@@ -18,10 +19,12 @@ from drethtr.documents.writers.line import (
     text_file,
     text_row,
 )
+from drethtr.documents.writers.markdown import write_markdown
 from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.pdf_a import write_pdf_a
 from drethtr.documents.writers.table import write_table
+from drethtr.documents.writers.tei import write_tei
 from drethtr.documents.writers.text import write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
 
@@ -35,6 +38,7 @@ class Format(NamedTuple):
     together  whether all pages of a document go into one file; if not, `write` takes documents of one page, as made by
               `Document.apart`
     printed   whether people or programs read it on a screen or through a pipe
+    doubts    whether doubtful words are marked in it
     """
 
     ending: str
@@ -42,21 +46,27 @@ class Format(NamedTuple):
     write: Callable[[Document], bytes]
     together: bool
     printed: bool = True
+    doubts: bool = True
 
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 FORMATS: Mapping[str, Format] = {
-    "txt": Format(".txt", "text/plain", write_text, together=True),
+    "txt": Format(".txt", "text/plain", write_text, together=True, doubts=False),
+    "md": Format(".md", "text/markdown", write_markdown, together=True),
+    "docx": Format(".docx", WORD, write_docx, together=True, printed=False),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
     "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
-    "hocr": Format(".hocr", "text/html", write_hocr, together=True),
+    "tei": Format(".tei.xml", "application/tei+xml", write_tei, together=True),
+    "hocr": Format(".hocr", "text/html", write_hocr, together=True, doubts=False),
     "json": Format(".json", "application/json", write_json, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
     "html": Format(".html", "text/html", write_view, together=False, printed=False),
-    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False),
-    "pdfa": Format(".pdf", "application/pdf", write_pdf_a, together=True, printed=False),
+    "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False, doubts=False),
+    "pdfa": Format(".pdf", "application/pdf", write_pdf_a, together=True, printed=False, doubts=False),
 }
 
-TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts)
+TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts, doubts=True)
 """Text of pages, doubts marked."""
 
 

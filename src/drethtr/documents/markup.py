@@ -205,6 +205,11 @@ def clean(text: str) -> str:
 def serialize(root: ET.Element) -> bytes:
     """An indented XML file from a tree of elements."""
     ET.indent(root, " ")
+    return as_file(root)
+
+
+def as_file(root: ET.Element) -> bytes:
+    """An XML file from a tree of elements, with the white space that it has."""
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return written + b"\n"
 

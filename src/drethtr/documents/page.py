@@ -118,6 +118,19 @@ class Transcription:
         if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):
             object.__setattr__(self, "words", ())
 
+    @property
+    def parts(self) -> tuple[tuple[str, PageWord | None], ...]:
+        """The text, cut into its words and what stands between them, which has None for a word."""
+        found: list[tuple[str, PageWord | None]] = []
+        end = 0
+        for word in self.words:
+            start = self.text.find(word.text, end)
+            if start < 0:  # the word has spaces that the text lacks
+                return ((self.text, None),)
+            found += [(self.text[end:start], None), (word.text, word)]
+            end = start + len(word.text)
+        return tuple(part for part in (*found, (self.text[end:], None)) if part[0])
+
 
 @dataclass(frozen=True)
 class TextLine:

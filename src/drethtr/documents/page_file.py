@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
+from html import escape
 from pathlib import Path
 from typing import Self
 from xml.etree import ElementTree as ET
-from xml.sax.saxutils import escape
 
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
@@ -207,7 +207,7 @@ class PageFile:
             if old is not None and old != new and (unicode := self.region_text(region.id)) is not None:
                 rows = [row.strip() for row in unicode.text.strip().splitlines()]
                 if "\n".join(rows) == old:
-                    edits.append(Edit(unicode.inside, unicode.inside_end, escape(new).encode()))
+                    edits.append(Edit(unicode.inside, unicode.inside_end, escape(new, quote=False).encode()))
         return self.edited(edits)
 
     def region_text(self, region_id: str) -> Element | None:

@@ -44,8 +44,9 @@ MARKDOWN = (
     (re.compile(r"^\s{0,3}(#{1,6}|>)\s+", re.MULTILINE), ""),
     (re.compile(r"^\s*([-*_])(\s*\1){2,}\s*$", re.MULTILINE), ""),
     (re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)"), r"\1"),
-    (re.compile(r"(\*\*\*|\*\*|\*|__|`)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<!\\)(\*\*\*|\*\*|\*|__|`)(?=\S)(.+?)(?<=[^\s\\])\1"), r"\2"),
     (NO_TEXT, ""),
+    (re.compile(r"\\([!-/:-@\[-`{-~\n])"), r"\1"),
 )
 """What Markdown adds to a text, and what remains."""
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from html import escape
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
-from xml.sax.saxutils import escape
 
 from drethtr.documents.markup import Edit, Element, Markup, clean
 
@@ -13,7 +13,7 @@ ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 def escaped(value: str) -> bytes:
     """A value in quotation marks of either kind."""
-    return escape(clean(value), {'"': "&quot;", "'": "&apos;"}).encode()
+    return escape(clean(value)).encode()
 
 
 class Splicer(NamedTuple):

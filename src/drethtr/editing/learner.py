@@ -7,7 +7,7 @@ adopted; then it is a file in the folder, which every command takes as `--model`
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -45,6 +45,9 @@ HELD_OUT = 0.2
 MODEL = "drethtr.safetensors"
 ADAPTER = "drethtr.adapter.safetensors"
 """The adopted model or adapter in the folder."""
+
+NOTHING_BETTER = 3
+"""The exit code of `drethtr finetune` if the model did not become better."""
 
 NEEDED = ("torch", "accelerate", "pyarrow")
 
@@ -126,7 +129,10 @@ class Learner:
             lines = self.gather(job)
             adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
             target = place / (ADAPTER if adapter else MODEL)
-            self.train(job, lines, target, adapter=adapter)
+            if not self.train(job, lines, target, adapter=adapter):
+                rmtree(place, ignore_errors=True)
+                self.jobs.update(job, state=State.DONE, done=STEPS, message=nothing_better(lines))
+                return
             result = self.measure(job, lines, target)
             self.models[job.id] = target
             notes = [
@@ -187,8 +193,8 @@ class Learner:
             )
         return Confirmed(train, held_out)
 
-    def train(self, job: Job, lines: Confirmed, target: Path, *, adapter: bool) -> None:
-        """Fine-tune in another process."""
+    def train(self, job: Job, lines: Confirmed, target: Path, *, adapter: bool) -> bool:
+        """Fine-tune in another process; whether the model became better, and was written."""
         data = target.with_name("train.parquet")
         store_parquet([sample for _, _, sample in lines.train], data)
         start = self.base if adapter or self.model.name == ADAPTER else self.model  # an adapter is no start
@@ -197,9 +203,10 @@ class Learner:
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
         expected = self.samples or 280 * sqrt(len(lines.train))  # as in fine-tuning's own plan
         self.jobs.update(job, message=f"learning from {len(lines.train)} lines")
-        for _ in self.running(job, arguments):
+        for _ in self.running(job, arguments, fine=(0, NOTHING_BETTER)):
             share = min(lines_seen(target.with_suffix(".run")) / expected, 1)
             self.jobs.update(job, done=round(0.9 * STEPS * share))
+        return target.exists()
 
     def measure(self, job: Job, lines: Confirmed, target: Path) -> dict[str, Any]:
         """Read the held-out lines with both models."""
@@ -225,12 +232,12 @@ class Learner:
             "file": None,
         }
 
-    def running(self, job: Job, arguments: Sequence[str]) -> Iterator[None]:
+    def running(self, job: Job, arguments: Sequence[str], fine: Collection[int] = (0,)) -> Iterator[None]:
         """Run a command of drethtr, and return now and then until it ends; it is ended when the job is cancelled.
 
         Raises:
             Cancelled: if the job is.
-            DataError: with the last words of the command, if it fails.
+            DataError: with the last words of the command, if its exit code is not a fine one.
         """
         log = self.workspace.folder / FOLDER / LEARN / job.id / "log.txt"
         command = [sys.executable, "-m", "drethtr.cli", *arguments]
@@ -243,7 +250,7 @@ class Learner:
             except BaseException:
                 process.terminate()
                 raise
-        if process.returncode:
+        if process.returncode not in fine:
             said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["it said nothing"]
             raise DataError(f"drethtr {arguments[0]} failed: {said[-1].removeprefix('drethtr: ')}")
 
@@ -283,6 +290,14 @@ class Learner:
 def adopted_in(folder: Path) -> Path | None:
     """The model that was adopted in a folder; None if there is none."""
     return next((folder / name for name in (ADAPTER, MODEL) if (folder / name).is_file()), None)
+
+
+def nothing_better(lines: Confirmed) -> str:
+    """What there is to say if the model did not become better."""
+    return (
+        f"The model did not become better from {len(lines.train)} confirmed lines, so it stays as it is. "
+        "More confirmed lines may help."
+    )
 
 
 def chance(page: str, line: str) -> bytes:

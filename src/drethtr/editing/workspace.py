@@ -4,7 +4,6 @@ A file is read again for every request and every change, so that what other prog
 written only if it still is what the change was made from; then it is on the disk before the change is reported.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -366,9 +365,6 @@ class Workspace:
                 raise DataError("was changed by another program this very moment; try again", leaf.name)
             with atomic_write(leaf.truth) as unfinished, unfinished.open("wb") as file:
                 file.write(after)
-                file.flush()
-                os.fsync(file.fileno())
-            sync_folder(leaf.truth.parent)
             self.marks[leaf.id] = mark_of(leaf.truth)
         except OSError as error:
             raise DataError(f"cannot write {leaf.truth}: {error.strerror}; nothing was changed") from error
@@ -419,16 +415,6 @@ def mark_of(file: Path) -> str:
     except OSError:
         return ""
     return f"{known.st_size} {known.st_mtime_ns}"
-
-
-def sync_folder(folder: Path) -> None:
-    """Make sure that a renamed file is found under its new name after a power failure, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def user() -> str:

@@ -92,6 +92,7 @@ def calibrate(
     advance: Advance | None = None,
     on_fit: Callable[[Fit], object] | None = None,
     *,
+    prior: Trust | None = None,
     device: str = CPU,
     threads: int | None = None,
 ) -> Model:
@@ -107,6 +108,7 @@ def calibrate(
             then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
         advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
+        prior: What was learned with other weights: confidences stay near its calibrations where lines are few.
         device: As of `Recognizer`, as `threads`.
 
     Raises:
@@ -123,7 +125,8 @@ def calibrate(
         for some in groups or usual_strategies(plain, alone):
             alike = tuple(one.completed_by(strategy) for one in some)
             readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
-            fit = fit_calibration(alike, precision, list(zip(chosen, readings, strict=True)))
+            expected = None if prior is None else prior.calibration(alike[0], precision)
+            fit = fit_calibration(alike, precision, list(zip(chosen, readings, strict=True)), expected)
             calibrations.append(fit.calibration)
             if fit.held_out and precision is Precision.FLOAT32:
                 rates += [learn(one, fit.held_out) for one in alike]
@@ -175,16 +178,16 @@ def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: st
     return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 
 
-def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair]) -> Fit:
-    """Fit the confidences of characters and words to readings.
+def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair], prior: Calibration | None = None) -> Fit:
+    """Fit the confidences of characters and words to readings; without many, they stay near those of `prior`.
 
     Raises:
-        DataError: if nothing was read, or all characters or words are right or all wrong.
+        DataError: if nothing was read; or if all characters or words are right or all wrong, and there is no prior.
     """
     cases = [case_of(sample, reading) for sample, reading in pairs if reading.characters]
     if not cases:
         raise DataError(f"cannot calibrate: nothing was read on {len(pairs)} lines")
-    calibration = calibration_of(group, precision, cases)
+    calibration = calibration_of(group, precision, cases, prior)
     measured = measure_trust([case.sample.text for case in cases], [calibration(case.reading) for case in cases])
     return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, pairs))
 
@@ -195,12 +198,17 @@ def case_of(sample: Sample, reading: Reading) -> Case:
     return Case(sample, reading, character_features(reading.characters), *right)
 
 
-def calibration_of(group: Group, precision: Precision, cases: Sequence[Case]) -> Calibration:
+def calibration_of(
+    group: Group, precision: Precision, cases: Sequence[Case], prior: Calibration | None = None
+) -> Calibration:
     """The likeliest calibration."""
+    of_characters, of_words = (None, None) if prior is None else (prior.characters, prior.words)
     features = np.concatenate([case.features for case in cases])
-    characters = fit_logistic(features, np.concatenate([case.right_characters for case in cases]), digits=DIGITS)
-    of_words = np.concatenate([word_features(weighed(case.reading.characters, characters)) for case in cases])
-    words = fit_logistic(of_words, np.concatenate([case.right_words for case in cases]), digits=DIGITS)
+    right = np.concatenate([case.right_characters for case in cases])
+    characters = fit_logistic(features, right, digits=DIGITS, prior=of_characters)
+    features = np.concatenate([word_features(weighed(case.reading.characters, characters)) for case in cases])
+    right = np.concatenate([case.right_words for case in cases])
+    words = fit_logistic(features, right, digits=DIGITS, prior=of_words)
     return Calibration(group, characters, words, precision.value)
 
 

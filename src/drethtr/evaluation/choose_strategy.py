@@ -93,7 +93,7 @@ def try_strategies(
     recognizer = open_model(model, usual)
     language_weights = language_weights_of(model, recognizer.network, [sample.text for sample in samples])
     usual = replace(usual, language_weight=language_weights[0])
-    alone = (CTC(),) if model.ngrams is None else tuple(map(CTC, language_weights))
+    alone = tuple(map(CTC, language_weights)) if model.languages else (CTC(),)
     lines = list[Proposals]()
     for some in portions(recognizer, samples, advance):
         lines += propose(recognizer, some, usual, alone)
@@ -107,7 +107,7 @@ def try_strategies(
 
 def language_weights_of(model: Model, network: Network, texts: Sequence[str]) -> tuple[float, ...]:
     """Candidate weights of the language model, the default first."""
-    if model.ngrams is not None:
+    if model.languages:
         return NGRAM_WEIGHTS
     return LANGUAGE_WEIGHTS if knows_language(model, network, texts) else (0.0,)
 
@@ -131,8 +131,8 @@ def propose(
     pieces = recognizer.pieces.prepare_whole([line for _, line in samples])
     proposed = []
     for group, view in recognizer.pieces.views(pieces):
-        by_image = zip(*(ctc.find(network, [view], ngrams=model.ngrams) for ctc in alone), strict=True)
-        for i, texts, own in zip(group, joint.propose(network, [view], model.ngrams), by_image, strict=True):
+        by_image = zip(*(ctc.find(network, [view], languages=model.languages) for ctc in alone), strict=True)
+        for i, texts, own in zip(group, joint.propose(network, [view], model.languages), by_image, strict=True):
             tokens = [*(line.tokens for line in own), *(text.decoder.tokens for text in texts)]
             readings = [model.tokenizer.decode(some).strip() for some in tokens]
             sample, _ = samples[pieces[i].line]

@@ -23,13 +23,16 @@ from drethtr.evaluation.search import (
     queries_of,
 )
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
-from drethtr.search.probability import LEAST, SHIPPED, Calibration, features
+from drethtr.search.probability import SHIPPED, Calibration, features
 
 FUZZY = "fuzzy"
 """Where the weights of fuzzy search stand in the file: searches do not need them, comparisons do."""
 
-AMONG_ALL = 40
-"""Queries of each set that are also put to the lines of all sets, so that the number of lines is learned from."""
+PLAUSIBLE = 0.03
+"""Less probable pairs are so many that the weights would be made for them, although nobody sees them."""
+
+ROUNDS = 2
+"""How often weights say what is plausible."""
 
 FEWEST_SETS = 2
 DIGITS = 5
@@ -88,10 +91,9 @@ def fit_search(lines: Lines, model: LanguageModel) -> tuple[SearchWeights, dict[
 
 
 def material_of(lines: Lines, every: Lines, model: LanguageModel) -> Material:
-    """What is learned from the lines of a set, by themselves and among all."""
+    """What is learned from the lines of a set, by themselves and among all, so that their number is learned from."""
     queries = queries_of(lines, model)
-    some = np.random.default_rng(0).permutation(len(queries))[:AMONG_ALL]
-    own, among = lines.situation(queries), every.situation([queries[place] for place in sorted(some.tolist())])
+    own, among = lines.situation(queries), every.situation(queries)
     similar = fuzzy_features(queries, lines)
     near = similar[:, :, 0] > 0
     return Material(joined([cases_of(own, lines), cases_of(among, every)]), (similar[near], own.relevant[near]))
@@ -99,9 +101,9 @@ def material_of(lines: Lines, every: Lines, model: LanguageModel) -> Material:
 
 def cases_of(situation: Situation, lines: Lines) -> Cases:
     """Pairs that are not out of the question."""
-    kept = [chances > LEAST for chances in situation.chances]
+    kept = [chances > 0 for chances in situation.chances]
     known = [
-        features(chances, len(query), lines.confidences)[which]
+        features(chances, len(query), lines.candidates)[which]
         for query, chances, which in zip(situation.queries, situation.chances, kept, strict=True)
     ]
     right = [row[which] for row, which in zip(situation.relevant, kept, strict=True)]
@@ -109,10 +111,14 @@ def cases_of(situation: Situation, lines: Lines) -> Cases:
 
 
 def learned(material: Sequence[Material]) -> SearchWeights:
-    """The likeliest weights."""
+    """The likeliest weights; those of the search for lines that are plausible by weights for all."""
     fit = partial(fit_logistic, digits=DIGITS)
     search, fuzzy = (joined([known[which] for known in material]) for which in range(2))
-    return SearchWeights(Calibration(fit(*search)), fit(*fuzzy))
+    weights = fit(*search)
+    for _ in range(ROUNDS):
+        plausible = weights(search[0]) > PLAUSIBLE
+        weights = fit(search[0][plausible], search[1][plausible])
+    return SearchWeights(Calibration(weights), fit(*fuzzy))
 
 
 def joined(cases: Sequence[Cases]) -> Cases:

@@ -114,7 +114,7 @@ def curve(ranked: Truths, scores: Floats, relevant: int) -> tuple[Floats, Floats
 
 
 def drawn(pages: NDArray[np.int64], seed: int = 0) -> list[Floats]:
-    """How often each line counts when pages are drawn anew, several times; nothing for too few pages."""
+    """How often each line counts in each of several draws of pages; nothing for too few pages."""
     number = int(pages.max()) + 1
     if number < FEWEST:
         return []

@@ -18,6 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.base.errors import DataError
 from drethtr.evaluation.evaluate import Advance, read_lines
 from drethtr.evaluation.retrieval import Retrieval, judge
+from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.logistic import Logistic
@@ -27,7 +28,7 @@ from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
 from drethtr.search.pattern import pattern_of
-from drethtr.search.probability import Calibration
+from drethtr.search.probability import Calibration, Candidates
 from drethtr.search.spelling import Spelling, words_of
 from drethtr.search.store import CERTAIN
 from drethtr.text.tokenizer import Tokenizer
@@ -52,9 +53,9 @@ TRIES = 20
 
 
 PAGE = 25
-"""Lines that are packed together to see how many bytes they take: those of a page."""
+"""Lines that are packed together: those of a page."""
 
-LanguageModel: TypeAlias = tuple[Tokenizer, NGrams]
+LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
 
 
 class ReadWord(NamedTuple):
@@ -102,9 +103,15 @@ class Lines:
         return np.array([round(reading.confidence * (CERTAIN - 1)) for reading in self.readings], dtype=np.uint8)
 
     @cached_property
-    def packed(self) -> PackedLines:
-        """Their posteriors, as an index keeps them."""
-        return PackedLines.of([reading.posteriors for reading in self.readings if reading.posteriors is not None])
+    def packed(self) -> list[PackedLines]:
+        """Their posteriors, as an index keeps those of some pages."""
+        kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
+        return [PackedLines.of(kept[start : start + PAGE]) for start in range(0, len(kept), PAGE)]
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """What the calibration needs of them."""
+        return Candidates.of_all(self.confidences, np.concatenate([lines.sizes for lines in self.packed]))
 
     @cached_property
     def pages(self) -> NDArray[np.int64]:
@@ -124,11 +131,10 @@ class Lines:
         """These lines, then others."""
         return Lines([*self.samples, *others.samples], [*self.readings, *others.readings])
 
-    @cached_property
+    @property
     def stored_bytes(self) -> int:
         """The bytes of their posteriors in an index."""
-        kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
-        return sum(len(PackedLines.of(kept[start : start + PAGE]).to_bytes()) for start in range(0, len(kept), PAGE))
+        return sum(len(lines.to_bytes()) for lines in self.packed)
 
     def by_set(self) -> dict[str, "Lines"]:
         """The lines of each set, by name."""
@@ -145,7 +151,8 @@ class Lines:
 
     def chances(self, query: str) -> Floats:
         """(L,) the sum over all readings of each line that have a word."""
-        return probabilities(self.packed, automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED))[:, 0]
+        automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
+        return np.concatenate([probabilities(lines, automaton)[:, 0] for lines in self.packed])
 
 
 def read_for_search(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> Lines:
@@ -177,10 +184,12 @@ def queries_of(lines: Lines, model: LanguageModel, seed: int = 0) -> list[str]:
 def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: int) -> list[str]:
     """For each word another one that begins as it does, goes on as n-grams say, and is not known."""
     rng = np.random.default_rng(seed)
+    tokenizer, languages = model
+    ngrams = languages.models[languages.of_texts(map(tokenizer.encode, words))]
     found: dict[str, None] = {}
     for word in words:
         for _ in range(TRIES):
-            other = go_on(word[:BEGINNING], *model, rng)
+            other = go_on(word[:BEGINNING], tokenizer, ngrams, rng)
             if len(other) >= SHORTEST and other not in known and other not in found:
                 found[other] = None
                 break
@@ -244,7 +253,7 @@ def fuzzy_scores(queries: Sequence[str], lines: Lines, weights: Logistic) -> Flo
 def search_scores(situation: Situation, lines: Lines, calibration: Calibration) -> Floats:
     """(Q, L) the probability that `drethtr search` gives."""
     rows = zip(situation.queries, situation.chances, strict=True)
-    return np.stack([calibration(chances, len(query), lines.confidences) for query, chances in rows])
+    return np.stack([calibration(chances, len(query), lines.candidates) for query, chances in rows])
 
 
 @dataclass(frozen=True)

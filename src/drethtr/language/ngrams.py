@@ -6,6 +6,7 @@ after the other, are the nodes from 1 on, and a node needs no pointer, only the 
 Source: Katz, IEEE Transactions on Acoustics, Speech and Signal Processing 1987; `learn.py` estimates the numbers.
 """
 
+import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,9 @@ LONGEST = 10
 
 REMEMBERED = 1 << 14
 """Size of the cache of `step`, some hundred bytes an entry."""
+
+MOST_BYTES = 1 << 28
+"""Of one model in memory."""
 
 State = tuple[int, ...]
 """The nodes of the last 0, 1, 2, … tokens, up to order - 1; -1 where no n-gram begins with these tokens."""
@@ -149,6 +153,41 @@ class NGrams:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays by name, as `of_arrays` takes them."""
         return {name: getattr(self, name) for name in dtypes(self.size)}
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """What `of_packed` has to know: the order, and the lengths of the arrays."""
+        return {"order": self.order, "nodes": len(self.tokens), "contexts": len(self.children)}
+
+    def packed(self) -> NDArray[np.uint8]:
+        """The arrays, compressed to about half."""
+        content = b"".join(np.ascontiguousarray(array).tobytes() for array in self.arrays().values())
+        return np.frombuffer(zlib.compress(content, 9), dtype=np.uint8)
+
+    @classmethod
+    def of_packed(cls, size: int, facts: Mapping[str, int], packed: NDArray[Any] | None) -> Self:
+        """A model as `packed` by anybody; no more memory is taken than for so many n-grams.
+
+        Raises:
+            CheckpointError: if it is not a tree of n-grams.
+        """
+        lengths = dict.fromkeys(("tokens", "losses"), facts["nodes"]) | dict.fromkeys(
+            ("children", "backoffs"), facts["contexts"]
+        )
+        expected = sum(lengths[name] * dtype.itemsize for name, dtype in dtypes(size).items())
+        if packed is None or packed.dtype != np.uint8 or not 0 < expected <= MOST_BYTES or min(lengths.values()) < 1:
+            raise CheckpointError("its n-grams are missing, or too many")
+        try:
+            content = zlib.decompressobj().decompress(packed.tobytes(), expected + 1)
+        except zlib.error as error:
+            raise CheckpointError(f"its n-grams are damaged: {error}") from error
+        if len(content) != expected:
+            raise CheckpointError("its n-grams are not as many as it says")
+        arrays, begin = {}, 0
+        for name, dtype in dtypes(size).items():
+            arrays[name] = np.frombuffer(content, dtype, lengths[name], begin)
+            begin += arrays[name].nbytes
+        return cls.of_arrays(size, facts["order"], arrays)
 
     @classmethod
     def of_arrays(cls, size: int, order: int, arrays: Mapping[str, NDArray[Any]]) -> Self:

@@ -1,8 +1,9 @@
-"""The language model's vote on a text, asked for token by token during the search."""
+"""The language models' vote on a text: of one, token by token during the search; of all, for whole texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.ngrams import NGrams, State
 from drethtr.text.tokenizer import EOS
 
@@ -44,16 +45,31 @@ class Voice:
         """The state after a token."""
         return self.ngrams.after(state, token) if state and self.ngrams is not None else ()
 
-    def says(self, tokens: Sequence[int]) -> float:
-        """The vote for a whole text at weight 1; 0 if votes do not count."""
-        if self.ngrams is None or not self.speaks:
-            return 0.0
-        return self.ngrams.log_probability(tokens) + PER_TOKEN * len(tokens)
-
-    def votes(self, tokens: Sequence[int]) -> float:
-        """The vote for a whole text."""
-        return self.weight * self.says(tokens)
-
 
 SILENT = Voice()
 """No language model."""
+
+
+@dataclass(frozen=True)
+class Voices:
+    """The models of several languages and their weight; the vote for a text is that of its language."""
+
+    languages: Languages = NO_LANGUAGE
+    weight: float = 0.0
+
+    @property
+    def speak(self) -> bool:
+        """Whether their votes count."""
+        return bool(self.languages) and self.weight > 0
+
+    def near(self, draft: Sequence[int]) -> list[Voice]:
+        """The voices of the languages in which a text may be, by its draft; without any, the silent one."""
+        return [Voice(ngrams, self.weight) for ngrams in self.languages.near(draft)] if self.speak else [SILENT]
+
+    def say(self, tokens: Sequence[int]) -> float:
+        """The vote for a whole text at weight 1; 0 if votes do not count."""
+        return self.languages.log_probability(tokens) + PER_TOKEN * len(tokens) if self.speak else 0.0
+
+    def vote(self, tokens: Sequence[int]) -> float:
+        """The vote for a whole text."""
+        return self.weight * self.say(tokens)

@@ -4,7 +4,9 @@ page = transcribe_page("letter.jpg", Recognizer.load())
 open_job(["scans/"], "out", ["alto", "pdf"]).run(Recognizer.load)
 """
 
-from drethtr.pages.job import FileRead, JobSummary, PageJob, PageRead, Skipped, open_job
+from drethtr.pages.events import FileRead, JobSummary, PageRead, Planned, Skipped
+from drethtr.pages.job import PageJob
+from drethtr.pages.opening import open_job
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.transcribe import transcribe_page
 
@@ -14,6 +16,7 @@ __all__ = [
     "Original",
     "PageJob",
     "PageRead",
+    "Planned",
     "Skipped",
     "open_job",
     "open_originals",

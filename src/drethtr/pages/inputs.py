@@ -1,14 +1,23 @@
 """The files to read that names of files and folders and patterns stand for."""
 
+import os
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from glob import escape, glob, has_magic, iglob
 from pathlib import Path
 
 from drethtr.base.archive import is_archive, unpacked
 from drethtr.base.cache import is_address
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below, without_number
+from drethtr.documents.beside import (
+    DESCRIPTION,
+    IMAGES,
+    image_beside,
+    is_hidden,
+    part_of,
+    visible_below,
+    without_number,
+)
 from drethtr.documents.read import first_bytes, read_page
 from drethtr.documents.read import made_here as read_here
 from drethtr.images.page import made_here
@@ -26,21 +35,24 @@ ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
 
 
 def find_inputs(
-    inputs: Sequence[str], output: Path | None = None, endings: Sequence[str] = ()
+    inputs: Sequence[str], output: Path | None = None, endings: Sequence[str] = (), *, recursive: bool = False
 ) -> tuple[list[Path], list[DataError]]:
     """The files that names of files and folders and patterns stand for, each once, and an error for every bad name.
 
     Args:
-        inputs: Names of files and folders, patterns, and addresses, which are fetched. Of a folder, subfolders are not
-            read; of a ZIP file, they are.
+        inputs: Names of files and folders, patterns, and addresses, which are fetched; ZIP files are unpacked.
         output: A folder for results. If it is also an input, results of an earlier run are not taken for inputs.
         endings: How those results end.
+        recursive: Also read the folders below those that are named.
     """
     found: dict[Path, None] = {}
-    errors = []
+    errors: list[DataError] = []
     for name in inputs:
         try:
-            found |= dict.fromkeys(files_of(name, output, endings))
+            if recursive and Path(name).is_dir():
+                found |= dict.fromkeys(in_tree(Path(name), output, endings, errors.append))
+            else:
+                found |= dict.fromkeys(files_of(name, output, endings))
         except DataError as error:
             errors.append(error)
     return list(found), errors
@@ -85,25 +97,67 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
     return [inside for file in files for inside in (in_archive(file) if is_archive(file) else [file])]
 
 
+def in_tree(
+    top: Path, output: Path | None, endings: Sequence[str], report: Callable[[DataError], object]
+) -> list[Path]:
+    """What `pages_in` finds in a folder and in those below it, but hidden ones and the one for results.
+
+    Args:
+        report: Is told of folders that cannot be opened.
+
+    Raises:
+        DataError: if there is nothing.
+    """
+    found: list[Path] = []
+
+    def refused(error: OSError) -> None:
+        report(DataError(f"cannot be accessed: {error.strerror}", error.filename))
+
+    for name, below, _ in os.walk(top, onerror=refused):
+        folder = Path(name)
+        results = None if output is None else output / folder.relative_to(top)
+        below[:] = sorted(part for part in below if not part.startswith(".") and not is_same(folder / part, output))
+        found += pages_in(folder, endings if is_same(folder, results) else ())
+    if not found:
+        raise DataError(f"{top}: no images in this folder or below it ({', '.join(sorted(READABLE))})")
+    return found
+
+
+def is_same(folder: Path, other: Path | None) -> bool:
+    """Whether two names are of one folder."""
+    return other is not None and folder.resolve() == other.resolve()
+
+
 def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
-    """What there is to read in a folder, without results of earlier runs."""
+    """What `pages_in` finds in a folder.
+
+    Raises:
+        DataError: if there is nothing.
+    """
+    if found := pages_in(folder, endings):
+        return found
+    raise DataError(f"{folder}: no images in this folder ({', '.join(sorted(READABLE))}){deeper(folder, READABLE)}")
+
+
+def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
+    """Images, PDFs, and files that describe a page, which replace their images; without results of earlier runs."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and not is_hidden(file))
     results = results_among(files, endings) | searchable_copies(files)
     files = [file for file in files if file not in results]
-    found = to_read(files, described_images(files))
-    if not found:
-        endings = ", ".join(sorted(READABLE))
-        raise DataError(f"{folder}: no images in this folder ({endings}){deeper(folder, READABLE)}")
-    return found
+    return to_read(files, described_images(files))
 
 
 def in_archive(path: Path) -> list[Path]:
     """What there is to read in a ZIP file, in its subfolders too, as unpacked into a folder of this process.
 
     Exports may describe a page in PAGE and in ALTO: of two files for an image, the first counts that a person wrote.
+
+    Raises:
+        DataError: if there is nothing, or it cannot be unpacked.
     """
     files = [file for file in visible_below(unpacked(path)) if file.is_file()]
-    described, done = {}, set()
+    described: dict[Path, Path | None] = {}
+    done: set[Path | None] = set()
     for file, image in described_images(sorted(files, key=read_here)).items():
         if image is None or image not in done:
             described[file] = image
@@ -133,18 +187,19 @@ def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
 
 
 def searchable_copies(files: Sequence[Path]) -> set[Path]:
-    """PDFs that drethtr made, beside the images that they were made of."""
+    """PDFs that drethtr made, beside the images that they were made of, or the files that they have some pages of."""
     scans = {file.stem for file in files if file.suffix.lower() in IMAGES}
-    return {file for file in files if file.suffix.lower() == PDF and file.stem in scans and made_here(file)}
+    files_of_pages = {file.stem for file in files if file.suffix.lower() in (*IMAGES, PDF)}
+    copies = [file for file in files if file.suffix.lower() == PDF]
+    copies = [file for file in copies if file.stem in scans or part_of(file.stem) in files_of_pages]
+    return set(filter(made_here, copies))
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:
-    """How to name the images in subfolders, if there are any."""
-    pattern = f"{escape(str(folder))}/**/*"
-    for name in iglob(pattern, recursive=True):  # noqa: PTH207 - as the pattern will be
-        if (ending := Path(name).suffix).lower() in endings:
-            return f"; subfolders are not read: name them, or give '{pattern}{ending}'"
-    return ""
+    """How to read the images in subfolders, if there are any."""
+    below = iglob(f"{escape(str(folder))}/**/*", recursive=True)  # noqa: PTH207 - lazy in Python 3.11, too
+    there = any(Path(name).suffix.lower() in endings for name in below)
+    return "; subfolders have some: read them with --recursive" if there else ""
 
 
 def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:

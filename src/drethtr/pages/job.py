@@ -1,33 +1,29 @@
-"""Files of pages in, documents out. A job that is interrupted resumes where it stopped: results that exist are kept.
-
-job = open_job(["scans/"], "out", ["alto", "pdf"])
-summary = job.run(Recognizer.load)
-"""
+"""Files of pages in, documents out. A job that is interrupted resumes where it stopped: results that exist are kept."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from drethtr.base.archive import archive_of
-from drethtr.base.config import named
-from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.outputs import is_there, make_folder, refuse_protected, write_bytes
+from drethtr.base.errors import DataError
+from drethtr.base.outputs import is_there, make_folder, write_bytes
 from drethtr.documents.document import Document, Provenance, Sheet
-from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
+from drethtr.documents.formats import Format
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes
 from drethtr.documents.update import update
 from drethtr.images.page_file import is_pdf
+from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.inputs import find_inputs
+from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.place import Witness, nobody
-from drethtr.pages.provenance import provenance_of
-from drethtr.pages.segmentation import Found, Segmentation, segmentation_named
-from drethtr.pages.source import Original, open_originals
-from drethtr.pages.task import FileTask, refuse_overwriting, task_for
+from drethtr.pages.plan import UNMARKED, Planner, Record
+from drethtr.pages.provenance import made_with, provenance_of
+from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.source import Original
+from drethtr.pages.task import UPDATE, FileTask, is_whole
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 
@@ -35,40 +31,9 @@ Sheets: TypeAlias = Sequence[Sheet | None]
 """The pages of a file, None for those that could not be read."""
 
 
-class Skipped(NamedTuple):
-    """A file or page could not be read, or a result could not be written."""
-
-    error: DataError
-
-
-class PageRead(NamedTuple):
-    """A page was tried; `page` is None if it could not be read. Pages that were read before are not reported."""
-
-    original: Original
-    page: Page | None
-
-
-class FileRead(NamedTuple):
-    """All pages of a file that can be read are read, and its results are written."""
-
-    task: FileTask
-    document: Document
-
-
-PageEvent: TypeAlias = Skipped | PageRead | FileRead
-
-
-class JobSummary(NamedTuple):
-    """How many files are done, now or before; how many files, pages and results failed; how much is doubtful."""
-
-    done: int
-    failed: int
-    doubts: DoubtCounts
-
-
 @dataclass(frozen=True)
 class PageJob:
-    """Files to read, and what to make of them; see `open_job`.
+    """Files to read, and what to make of them; see `opening.open_job`.
 
     unreadable  why other files cannot be opened; they count as failed
     output      the folder for results; if it is None, documents are only reported
@@ -82,52 +47,68 @@ class PageJob:
     update: bool
     force: bool
 
-    @property
-    def waiting(self) -> tuple[FileTask, ...]:
-        """The tasks whose results are not complete, or all of them by `force`."""
-        return tuple(task for task in self.tasks if self.force or not task.done)
-
     def run(
         self,
         load: Callable[[], Recognizer],
         report: Callable[[PageEvent], object] = lambda event: None,
         witness: Witness = nobody,
     ) -> JobSummary:
-        """Read what is waiting and write it.
+        """Read what has no results yet and write it; results that were made otherwise are kept, and counted as failed.
 
         Args:
-            load: Gives the recognizer; it is not called if nothing is waiting.
-            report: Is told of every page, file and failure.
+            load: Gives the recognizer; it is not called if there are no files.
+            report: Is told of what there is to do, and of every page, file and failure.
             witness: Is told of every line that is read, before its page is reported.
+
+        Raises:
+            DataError: if the folder for results cannot be used.
         """
-        waiting, doubts = self.waiting, DoubtCounts()
-        done, failed = len(self.tasks) - len(waiting), len(self.unreadable)
+        done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
+        if not self.tasks:
+            return JobSummary(done, failed, doubts)
         for task in self.tasks:
             if task.shelf is not None:
                 task.shelf.remove_empty()
-        if not waiting:
-            return JobSummary(done, failed, doubts)
         if self.output is not None:
             make_folder(self.output)
         recognizer = load()
         provenance = provenance_of(recognizer)
-        for task in waiting:
-            if self.force and task.shelf is not None:
-                task.shelf.clear_pages()
-            sheets = self.read(task, recognizer, provenance, report, witness)
-            lost = sheets.count(None)
-            failed += lost
-            try:
-                for original, sheet in zip(task.originals, sheets, strict=True):
-                    if sheet is not None:
-                        doubts.add_page(sheet.page, kept_lines(original) if self.keep else frozenset())
-                if lost < len(sheets):
-                    report(FileRead(task, self.finish(task, sheets, provenance)))
-                    done += 1
-            except DataError as error:
-                report(Skipped(error))
-                failed += 1
-        return JobSummary(done, failed, doubts)
+        planner = Planner(partial(self.made, recognizer))
+        plan = planner.plan(self.tasks, force=self.force)
+        report(Planned(plan))
+        done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
+        with Claims(force=self.force) as claims:
+            claims.tidy(plan.done)
+            for task in plan.waiting:
+                try:
+                    if not claims.win(task):
+                        continue
+                    record = planner.recorder(task)
+                    if self.force and task.shelf is not None:
+                        task.shelf.clear_pages()
+                    sheets = self.read(task, recognizer, provenance, report, witness)
+                    lost = sheets.count(None)
+                    failed += lost
+                    for original, sheet in zip(task.originals, sheets, strict=True):
+                        if sheet is not None:
+                            doubts.add_page(sheet.page, kept_lines(original) if self.keep else frozenset())
+                    if lost < len(sheets):
+                        report(FileRead(task, self.finish(task, sheets, provenance, record)))
+                        done += 1
+                except DataError as error:
+                    report(Skipped(error))
+                    failed += 1
+                finally:
+                    claims.release(task)
+            left = claims.settle()
+        for reason in left:
+            report(Skipped(reason))
+        return JobSummary(done + claims.done, failed + len(left), doubts)
+
+    def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
+        """The choices that decide the content of a result."""
+        marks = format == UPDATE or self.formats[format].doubts
+        return {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
 
     @property
     def keep(self) -> bool:
@@ -143,7 +124,8 @@ class PageJob:
         witness: Witness,
     ) -> list[Sheet | None]:
         """The pages of a file."""
-        reader = f"{provenance}, {recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}"
+        way = f"{recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}, {recognizer.doubtful}"
+        reader = f"{provenance}, {way}"
         read = partial(self.read_page, recognizer=recognizer, report=report, witness=witness)
         sheets: list[Sheet | None] = []
         for original in task.originals:
@@ -176,7 +158,7 @@ class PageJob:
             report(PageRead(original, page))
         return page
 
-    def finish(self, task: FileTask, sheets: Sheets, provenance: Provenance) -> Document:
+    def finish(self, task: FileTask, sheets: Sheets, provenance: Provenance, record: Record) -> Document:
         """Write the results of a file; returns the pages that were read.
 
         Raises:
@@ -187,11 +169,13 @@ class PageJob:
             data = first_bytes(task.path, MAX_BYTES + 1)
             updated = update(data, read[0].page, provenance, replace=self.force, name=str(task.path))
             write_bytes(task.updated, updated)
+            if not task.in_place:
+                record(UPDATE, task.updated)
         if self.output is not None:
-            self.write(task, sheets, provenance)
+            self.write(task, sheets, provenance, record)
         return Document(read, provenance)
 
-    def write(self, task: FileTask, sheets: Sheets, provenance: Provenance) -> None:
+    def write(self, task: FileTask, sheets: Sheets, provenance: Provenance, record: Record) -> None:
         """Write what does not exist yet, or everything by `force`; rewrite what lacks pages that are known by now.
 
         Then remove the shelf. It stays while a page is missing, so that the next run reads no more than that page.
@@ -205,7 +189,7 @@ class PageJob:
         for name, paths in task.targets.items():
             format = self.formats[name]
             if format.together or len(sheets) == 1:
-                pdf = task.path if not missing and is_pdf(task.path) else None
+                pdf = task.path if not missing and is_whole(task.path, task.originals) and is_pdf(task.path) else None
                 parts = [(paths[0], Document(read, provenance, pdf))]
             else:
                 known = (path for path, sheet in zip(paths, sheets, strict=True) if sheet is not None)
@@ -218,91 +202,9 @@ class PageJob:
                         write_bytes(path, content)
                     else:
                         task.shelf.write(path, content, lacking)
+                    record(name, path)
         if task.shelf is not None and not missing:
             task.shelf.remove()
-
-
-def open_job(
-    inputs: Sequence[str | Path],
-    output: str | Path | None,
-    formats: Sequence[str] = ("txt",),
-    *,
-    segmentation: Segmentation | str = "auto",
-    update: bool = False,
-    doubts: bool = False,
-    force: bool = False,
-) -> PageJob:
-    """Open files of pages, and plan their results: `letter.alto.xml`, or `book_0001.alto.xml` for each page of a file.
-
-    Args:
-        inputs: Images, PDFs, PAGE, ALTO and METS files, IIIF manifests, folders and ZIP files of them, patterns, and
-            addresses, which are fetched.
-        output: A folder for results; None writes none, and documents are only reported.
-        formats: Names in `FORMATS`.
-        segmentation: Where lines come from, by value or name, as `drethtr transcribe --lines` takes them.
-        update: Write the text into PAGE and ALTO files: into copies in `output`, or the files themselves without it.
-            Lines that have text keep it, unless `force` is given.
-        doubts: Mark doubts in `txt`.
-        force: Replace files and texts that exist.
-
-    Raises:
-        ConfigError: for an unknown format or segmentation, one that does not go with `update`, or two formats whose
-            files have the same names.
-        DataError: if results would replace each other or a file that is read.
-    """
-    if isinstance(segmentation, str):
-        segmentation = segmentation_named(segmentation)
-    if update and isinstance(segmentation, Found):
-        raise ConfigError(
-            f"an update needs lines that are given; it does not go with finding them by {segmentation.name}"
-        )
-    wanted = {name: named("format", name, FORMATS) for name in formats}
-    refuse_same_endings(wanted)
-    if doubts and "txt" in wanted:
-        wanted["txt"] = TEXT_WITH_DOUBTS
-    folder = None if output is None else Path(output)
-    files, errors = find_inputs([str(name) for name in inputs], folder, [format.ending for format in wanted.values()])
-    tasks = []
-    for file in files:
-        try:
-            originals = originals_in(file, segmentation, update=update)
-            if update and folder is None:
-                if (archive := archive_of(file)) is not None:
-                    raise DataError(f"{archive}: is not changed; give --output, a folder for the updated copies")
-                refuse_protected(file)
-        except DataError as error:
-            errors.append(error)
-        else:
-            tasks.append(task_for(file, originals, wanted, folder, update=update))
-    if folder is not None:
-        refuse_overwriting(tasks, folder)
-    return PageJob(tuple(tasks), tuple(errors), wanted, folder, segmentation, update, force)
-
-
-def refuse_same_endings(formats: Mapping[str, Format]) -> None:
-    """Refuse two formats whose files have the same names.
-
-    Raises:
-        ConfigError: naming them.
-    """
-    owners: dict[str, str] = {}
-    for name, format in formats.items():
-        if (owner := owners.setdefault(format.ending, name)) != name:
-            raise ConfigError(f"{owner} and {name} are both written to files named {format.ending}; choose one of them")
-
-
-def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tuple[Original, ...]:
-    """The pages of a file.
-
-    Raises:
-        DataError: if it cannot be opened, lacks lines that must be given, or cannot be updated.
-    """
-    originals = open_originals(file)
-    if update and (originals[0].description != file or file.suffix.lower() == ".json"):
-        raise DataError(f"{file}: is neither PAGE nor ALTO; only those can be updated")
-    if update and not originals[0].has_lines:
-        raise DataError(f"{file}: has no lines to write text into; write a new file instead of updating it")
-    return tuple(map(segmentation.prepare, originals))
 
 
 def kept_lines(original: Original) -> frozenset[str]:

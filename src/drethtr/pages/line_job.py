@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os.path import relpath
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any
 
 from drethtr.base.archive import as_given
 from drethtr.base.config import named
@@ -14,11 +15,14 @@ from drethtr.documents.beside import page_stem
 from drethtr.documents.document import Provenance
 from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS, LineFormat
 from drethtr.documents.writers.line import LineEntry
+from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.job import JobSummary, Skipped
+from drethtr.pages.events import JobSummary, LineEvent, LineRead, Planned, Skipped
 from drethtr.pages.place import transcription_without_places
-from drethtr.pages.provenance import provenance_of
+from drethtr.pages.plan import UNMARKED, Planner, Record
+from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import FileTask, refuse_overwriting
 from drethtr.recognition.reading import Reading
@@ -26,15 +30,6 @@ from drethtr.recognition.recognizer import Recognizer
 
 READ_TOGETHER = 64
 """Lines that are read together: fewer than is fastest, as a user waits for the first of them."""
-
-
-class LineRead(NamedTuple):
-    """A line was read, and its result is written."""
-
-    entry: LineEntry
-
-
-LineEvent: TypeAlias = Skipped | LineRead
 
 
 @dataclass(frozen=True)
@@ -45,63 +40,82 @@ class LineJob:
     unreadable: tuple[DataError, ...]
     format: LineFormat
     output: Path | None
+    segmentation: Segmentation
     force: bool
-
-    @property
-    def waiting(self) -> tuple[FileTask, ...]:
-        """The tasks whose result does not exist, or all of them by `force`."""
-        return tuple(task for task in self.tasks if self.force or not task.done)
 
     def run(
         self, load: Callable[[], Recognizer], report: Callable[[LineEvent], object] = lambda event: None
     ) -> JobSummary:
-        """Read what is waiting and write it.
+        """Read what has no result yet and write it; results that were made otherwise are kept, and counted as failed.
 
         Args:
-            load: Gives the recognizer; it is not called if nothing is waiting.
-            report: Is told of every line and failure.
+            load: Gives the recognizer; it is not called if there are no images.
+            report: Is told of what there is to do, and of every line and failure.
+
+        Raises:
+            DataError: if the folder for results cannot be used.
         """
-        waiting, doubts = self.waiting, DoubtCounts()
-        done, failed = len(self.tasks) - len(waiting), len(self.unreadable)
-        if not waiting:
+        done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
+        if not self.tasks:
             return JobSummary(done, failed, doubts)
         if self.output is not None:
             make_folder(self.output)
         recognizer = load()
         made_by = provenance_of(recognizer)
-        images = ((task, task.path) for task in waiting)
-        for task, result in recognizer.read_each(images, together=READ_TOGETHER):
-            try:
-                if isinstance(result, DataError):
-                    raise result
-                entry = entry_of(task.path, result, made_by)
-                self.write(task, entry)
-            except DataError as error:
-                report(Skipped(error))
-                failed += 1
-            else:
-                report(LineRead(entry))
-                doubts.add(entry.transcription)
-                done += 1
-        return JobSummary(done, failed, doubts)
+        planner = Planner(partial(self.made, recognizer))
+        plan = planner.plan(self.tasks, force=self.force)
+        report(Planned(plan))
+        done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
+        with Claims(force=self.force) as claims:
+            claims.tidy(plan.done)
+            won = filter(claims.win, plan.waiting)
+            images = (((task, planner.recorder(task)), task.path) for task in won)
+            for (task, record), result in recognizer.read_each(images, together=READ_TOGETHER):
+                try:
+                    if isinstance(result, DataError):
+                        raise result
+                    entry = entry_of(task.path, result, made_by)
+                    self.write(task, entry, record)
+                except DataError as error:
+                    report(Skipped(error))
+                    failed += 1
+                else:
+                    report(LineRead(entry))
+                    doubts.add(entry.transcription)
+                    done += 1
+                finally:
+                    claims.release(task)
+            left = claims.settle()
+        for reason in left:
+            report(Skipped(reason))
+        return JobSummary(done + claims.done, failed + len(left), doubts)
 
-    def write(self, task: FileTask, entry: LineEntry) -> None:
-        """Write an entry to its file, if results are written.
+    def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
+        """The choices that decide the content of a result."""
+        more = {"alternatives": recognizer.pieces.alternatives} if format == "json" else {}
+        doubts = recognizer.doubtful if self.format is LINE_TEXT_WITH_DOUBTS else UNMARKED
+        return {**made_with(recognizer, self.segmentation), "doubts": doubts, **more}
+
+    def write(self, task: FileTask, entry: LineEntry, record: Record) -> None:
+        """Write an entry to its file, and record it, if results are written.
 
         Raises:
             DataError: if it cannot be written.
         """
-        for path in task.wanted:
+        for name, path in task.results:
             relative = entry._replace(path=seen_from(path.parent, entry.path)) if self.format.is_table else entry
             write_text(path, self.format.header + self.format.file(relative))
+            record(name, path)
 
 
 def open_line_job(
     images: Mapping[Path, tuple[Original, ...]],
     unreadable: Sequence[DataError],
+    selection: Selection,
     output: Path | None,
-    format: str = "txt",
+    format: str,
     *,
+    segmentation: Segmentation,
     doubts: bool = False,
     force: bool = False,
 ) -> LineJob:
@@ -112,29 +126,31 @@ def open_line_job(
         DataError: if two images would share a file, or one that is read would be overwritten.
     """
     chosen = LINE_TEXT_WITH_DOUBTS if doubts else named("format", format, LINE_FORMATS)
-    tasks = [
-        FileTask(image, originals, {format: (output / f"{page_stem(image)}.{format}",)} if output is not None else {})
-        for image, originals in images.items()
-    ]
-    if output is not None:
-        refuse_overwriting(tasks, output)
-    return LineJob(tuple(tasks), tuple(unreadable), chosen, output, force)
+    tasks = []
+    for image, originals in images.items():
+        folder = selection.folders.get(image)
+        targets = {} if folder is None else {format: (folder / f"{page_stem(image)}.{format}",)}
+        tasks.append(FileTask(image, originals, targets))
+    refuse_overwriting(tasks)
+    return LineJob(tuple(tasks), tuple(unreadable), chosen, output, segmentation, force)
 
 
 def line_images(
-    files: Sequence[Path], segmentation: Segmentation
+    selection: Selection, segmentation: Segmentation
 ) -> tuple[dict[Path, tuple[Original, ...]], list[DataError]] | None:
     """The images of single lines, and why other files cannot be opened; None if one of them is something else."""
-    images, errors = {}, []
-    for file in files:
+    images, errors = {}, list(selection.unreadable)
+    for file in selection.files:
         try:
-            originals = open_originals(file)
+            originals = selection.chooser.of(file, open_originals(file))
             if not all(map(segmentation.is_line, originals)):
                 return None
         except DataError as error:
             errors.append(error)
         else:
-            images[file] = originals
+            if originals:
+                images[file] = originals
+    selection.chooser.refuse_nothing()
     return images, errors
 
 

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import is_there, refuse_file
-from drethtr.documents.beside import numbered, page_stem
+from drethtr.base.outputs import is_there
+from drethtr.documents.beside import numbered, page_stem, with_pages
 from drethtr.documents.formats import Format
+from drethtr.pages.contents import files_of
 from drethtr.pages.shelf import Shelf
 from drethtr.pages.source import Original
+
+UPDATE = "update"
+"""What stands for the format of an updated copy, which is that of the file."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +31,22 @@ class FileTask:
     updated: Path | None = None
 
     @property
+    def results(self) -> tuple[tuple[str, Path], ...]:
+        """All files to write but itself, each with the name of its format, `UPDATE` for an updated copy."""
+        targets = tuple((name, target) for name, paths in self.targets.items() for target in paths)
+        return targets if self.updated is None or self.in_place else (*targets, (UPDATE, self.updated))
+
+    @property
     def wanted(self) -> tuple[Path, ...]:
         """All files to write."""
         targets = (target for paths in self.targets.values() for target in paths)
         return (*targets, self.updated) if self.updated is not None else tuple(targets)
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The files that decide its results: scans, and what describes them, unless that is updated itself."""
+        files = dict.fromkeys(file for original in self.originals for file in files_of(original))
+        return tuple(file for file in files if not (self.in_place and file == self.path))
 
     @property
     def in_place(self) -> bool:
@@ -63,24 +79,35 @@ def task_for(
     *,
     update: bool,
 ) -> FileTask:
-    """The task of writing `letter.alto.xml`, or `book_0001.alto.xml` for each page, into `folder`."""
+    """The task of writing `letter.alto.xml`, or `book_0001.alto.xml` for each page, into `folder`.
+
+    A document of some pages is named after them: `book_0001-0020.txt`.
+    """
     if folder is None:
         return FileTask(path, originals, {}, path if update else None)
     targets, stem = {}, page_stem(path)
+    numbers = [original.source.number for original in originals]
+    whole = is_whole(path, originals)
     for name, format in formats.items():
-        alone = format.together or len(originals) == 1
-        stems = [stem] if alone else [numbered(stem, original.source.number) for original in originals]
+        if format.together or (whole and len(originals) == 1):
+            stems = [stem if whole else with_pages(stem, numbers)]
+        else:
+            stems = [numbered(stem, number) for number in numbers]
         targets[name] = tuple(folder / f"{stem}{format.ending}" for stem in stems)
     return FileTask(path, originals, targets, folder / path.name if update else None)
 
 
-def refuse_overwriting(tasks: Sequence[FileTask], folder: Path) -> None:
+def is_whole(path: Path, originals: Sequence[Original]) -> bool:
+    """Whether some pages are all that their file has; what describes one page always has that page alone."""
+    return originals[0].description == path or len(originals) == originals[0].source.pages
+
+
+def refuse_overwriting(tasks: Sequence[FileTask]) -> None:
     """Refuse results that would replace each other or a file that is read.
 
     Raises:
         DataError: naming the files.
     """
-    refuse_file(folder)
     for task in tasks:
         if task.updated is not None and task.wanted.count(task.updated) > 1:
             raise DataError(
@@ -95,7 +122,7 @@ def refuse_overwriting(tasks: Sequence[FileTask], folder: Path) -> None:
             if (owner := owners.setdefault(target, task.path)) != task.path:
                 raise DataError(
                     f"{owner} and {task.path} would both be written to {target}; "
-                    "read them in two runs, each into its own folder"
+                    "rename one, or read them in two runs, each into its own folder"
                 )
             if target.resolve() in read and not (task.in_place and target == task.updated):
                 raise DataError(f"{target} is read, and would be overwritten; choose another folder")

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 from drethtr.documents.markup import clean
 
@@ -125,13 +125,13 @@ def legend(names: Sequence[str], left: float) -> list[str]:
 def heading(title: str) -> str:
     """The title of a drawing."""
     place = f"x='{MARGIN}' y='{1.4 * MARGIN:.1f}'"
-    return f"<text {place} {FONT} font-size='15' font-weight='bold'>{escape(clean(title))}</text>"
+    return f"<text {place} {FONT} font-size='15' font-weight='bold'>{escape(clean(title), quote=False)}</text>"
 
 
 def text(x: float, y: float, words: str, anchor: str = "start") -> str:
     """Words at a position."""
     place = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
-    return f"<text {place} {FONT} font-size='12' fill='{INK}'>{escape(clean(words))}</text>"
+    return f"<text {place} {FONT} font-size='12' fill='{INK}'>{escape(clean(words), quote=False)}</text>"
 
 
 def stroke(x1: float, y1: float, x2: float, y2: float, color: str, width: float) -> str:

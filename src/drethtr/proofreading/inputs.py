@@ -7,10 +7,10 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, page_stem
-from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.lines.sources import READERS as LINE_READERS
 from drethtr.lines.sources.folder import TRANSCRIPTIONS
+from drethtr.lines.sources.pages import is_page
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.inputs import PDF, find_inputs, is_description
 from drethtr.pages.mets import is_mets
@@ -102,15 +102,6 @@ def is_text(path: Path) -> bool:
     if ending == DESCRIPTION:
         return not (is_description(path) or is_mets(path))
     return ending != ".json" or not (is_page(path) or is_manifest(path))
-
-
-def is_page(path: Path) -> bool:
-    """Whether a JSON file is a page that drethtr wrote."""
-    try:
-        read_page(path)
-    except DataError:
-        return False
-    return True
 
 
 def given_in_lines(path: Path) -> Given:

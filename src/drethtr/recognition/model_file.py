@@ -16,6 +16,7 @@ import numpy as np
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
+from drethtr.language.languages import NO_LANGUAGE, ONLY, Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.confidence.trust import Trust
@@ -32,10 +33,10 @@ from drethtr.text import Tokenizer
 SHIPPED = Path(__file__).parent / "models" / "compact.safetensors"
 """The model inside the package."""
 
-FORMAT = 2
+FORMAT = 3
 """Version of the header; raised when an older reader would misunderstand it."""
 
-READABLE = (1, 2)
+READABLE = (1, 2, 3)
 """Versions that this reader understands."""
 
 SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
@@ -56,7 +57,7 @@ class Model:
     weights      its weights by name, in float32
     card         free JSON: what the model was trained on, under which license, how well it reads
     trust        when to believe it; by default confidences are not calibrated
-    ngrams       the language model, if there is one
+    languages    the language models, if there are any
     """
 
     network: NetworkConfig
@@ -65,7 +66,7 @@ class Model:
     preparation: Preparation
     card: Mapping[str, Any] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
-    ngrams: NGrams | None = None
+    languages: Languages = NO_LANGUAGE
 
     @cached_property
     def hash(self) -> str:
@@ -76,8 +77,7 @@ class Model:
         settings = [config.essence(part) for part in (self.network, self.tokenizer, self.preparation)]
         # In the names of format 1, so that a model keeps the hash by which others know it.
         trust = with_names(config.essence(self.trust), {new: old for old, new in RENAMED.items()})
-        language = [] if self.ngrams is None else [self.ngrams.hash]
-        decides = [weights_hash(self.weights), *settings, trust, *language]
+        decides = [weights_hash(self.weights), *settings, trust, *self.languages.hashes]
         return sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -110,11 +110,9 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
         "card": dict(model.card),
         "trust": config.to_dict(model.trust),
     }
-    tensors = quantize(model.weights) if small else dict(model.weights)
-    if model.ngrams is not None:
-        header["ngrams"] = model.ngrams.order
-        tensors |= named(model.ngrams)
-    write_tensors(tensors, path, {MODEL: json.dumps(header, ensure_ascii=False)})
+    header["languages"] = model.languages.facts()
+    weights = quantize(model.weights) if small else dict(model.weights)
+    write_tensors(weights | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
 def save_trust(source: Path, trust: Trust, path: Path, *, of: Model | None = None) -> None:
@@ -126,14 +124,14 @@ def save_trust(source: Path, trust: Trust, path: Path, *, of: Model | None = Non
     Raises:
         CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
     """
-    tensors, metadata = read_file(source)
+    tensors, metadata, header = read_parts(source)
     refuse_changed(source, tensors, of)
-    header = read_header(source, metadata) | {"trust": config.to_dict(trust)}
+    header |= {"trust": config.to_dict(trust)}
     write_tensors(tensors, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
-def save_ngrams(source: Path, ngrams: NGrams, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with other n-grams; its weights keep their bytes, and it has to be calibrated again.
+def save_languages(source: Path, languages: Languages, path: Path, *, of: Model | None = None) -> None:
+    """Copy a model file with other language models; its weights keep their bytes, and it has to be calibrated again.
 
     Args:
         of: The model whose alphabet the n-grams are in.
@@ -141,11 +139,12 @@ def save_ngrams(source: Path, ngrams: NGrams, path: Path, *, of: Model | None = 
     Raises:
         CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
     """
-    tensors, metadata = read_file(source)
+    tensors, metadata, header = read_parts(source)
     refuse_changed(source, tensors, of)
-    header = read_header(source, metadata) | {"trust": {}, "ngrams": ngrams.order}
+    header |= {"trust": {}, "languages": languages.facts()}
+    header.pop("ngrams", None)
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
-    write_tensors(weights | named(ngrams), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+    write_tensors(weights | tensors_of(languages), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
 def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
@@ -159,9 +158,20 @@ def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
         raise CheckpointError(f"{source}: was replaced by another model meanwhile; start again")
 
 
-def named(ngrams: NGrams) -> dict[str, Array]:
-    """N-grams by their names in a model file."""
-    return {f"{NGRAMS}{name}": tensor for name, tensor in ngrams.arrays().items()}
+def tensors_of(languages: Languages) -> dict[str, Array]:
+    """The n-grams by their names in a model file."""
+    return {f"{NGRAMS}{name}": packed for name, packed in languages.packed()}
+
+
+def languages_of(header: Mapping[str, Any], arrays: Weights, size: int) -> Languages:
+    """The language models in a file; up to format 2, one of no certain language, which was not compressed.
+
+    Raises:
+        CheckpointError: if the arrays are none.
+    """
+    if "ngrams" in header:
+        return Languages({ONLY: NGrams.of_arrays(size, header["ngrams"], arrays)})
+    return Languages.of_packed(size, header.get("languages", {}), arrays)
 
 
 def save_card(path: Path, card: Mapping[str, Any]) -> None:
@@ -170,17 +180,21 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
     Raises:
         CheckpointError: if the file cannot be used.
     """
-    tensors, metadata = read_file(path)
+    tensors, metadata, header = read_parts(path, either=True)
     kind = ADAPTER if ADAPTER in metadata else MODEL
-    header = parse_header(path, metadata, kind) | {"card": dict(card)}
-    write_tensors(tensors, path, metadata | {kind: json.dumps(header, ensure_ascii=False)})
+    write_tensors(tensors, path, metadata | {kind: json.dumps(header | {"card": dict(card)}, ensure_ascii=False)})
 
 
-def read_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """The JSON header of a model file, its version checked."""
-    if ADAPTER in metadata:
+def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
+    """Tensors, metadata and header of a model, or of `either` a model or an adapter.
+
+    Raises:
+        CheckpointError: if the file cannot be used.
+    """
+    tensors, metadata = read_file(path)
+    if ADAPTER in metadata and not either:
         raise CheckpointError(f"{path}: an adapter, which cannot do without its model; give the model here")
-    return parse_header(path, metadata, MODEL)
+    return tensors, metadata, parse_header(path, metadata, ADAPTER if ADAPTER in metadata else MODEL)
 
 
 def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[str, Any]:
@@ -210,8 +224,7 @@ def load_model(path: Path) -> Model:
         CheckpointError: if the file cannot be used, saying why. Whether the weights are those of the network is seen
             when a backend builds it.
     """
-    tensors, metadata = read_file(path)
-    header = read_header(path, metadata)
+    tensors, _, header = read_parts(path)
     counted = {name.removeprefix(NGRAMS): tensors.pop(name) for name in sorted(tensors) if name.startswith(NGRAMS)}
     try:
         network = config.from_dict(NetworkConfig, header["network"])
@@ -221,11 +234,11 @@ def load_model(path: Path) -> Model:
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
     try:
-        ngrams = NGrams.of_arrays(tokenizer.size, header["ngrams"], counted) if "ngrams" in header else None
+        languages = languages_of(header, counted, tokenizer.size)
         weights = dequantize(tensors)
     except (CheckpointError, *SENSELESS) as error:
         raise CheckpointError(f"{path}: {error}") from error
-    return Model(network, weights, tokenizer, preparation, header["card"], trust, ngrams)
+    return Model(network, weights, tokenizer, preparation, header["card"], trust, languages)
 
 
 RENAMED = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}

@@ -164,10 +164,10 @@ class PieceReader:
         """
         views = [self.view(view) for view in zip(*(piece.views for piece in pieces), strict=True)]
         try:
-            decoded = self.strategy.find(self.network, views, self.alternatives, self.model.ngrams)
+            decoded = self.strategy.find(self.network, views, self.alternatives, self.model.languages)
         except FloatingPointError as error:
             raise overflow(self.model) from error
-        known = gather(views[0], decoded, self.model.ngrams)
+        known = gather(views[0], decoded, self.model.languages)
         read = list(map(self.read_piece, decoded, known, pieces))
         if self.texts is None:
             return read

@@ -6,7 +6,7 @@ from typing import Any
 from drethtr.recognition.posteriors import Posteriors
 
 DOUBTFUL = 0.5
-"""A word less sure than this is rather wrong than right, and marked as doubtful."""
+"""A word less sure than this is rather wrong than right, and marked as doubtful unless a user says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,7 @@ class Reading:
     alternatives      this text, then at most as many others as the recognizer was asked for, the best of them first;
                       empty if it was asked for none, and where the line was read in pieces
     posteriors        what else each place of the line may say, for an index; None if the recognizer keeps none
+    doubtful          words with less confidence are doubtful
     """
 
     text: str
@@ -102,6 +103,7 @@ class Reading:
     word_confidences: tuple[float, ...] | None = None
     alternatives: tuple[Alternative, ...] = ()
     posteriors: Posteriors | None = field(default=None, compare=False)
+    doubtful: float = DOUBTFUL
 
     def __repr__(self) -> str:
         flags = f", flags: {', '.join(flag.kind for flag in self.flags)}" if self.flags else ""
@@ -152,9 +154,9 @@ def placed(part: Character | Word) -> dict[str, Any]:
 
 
 def is_doubtful(word: Word, line: Reading) -> bool:
-    """Whether a word of a line is rather wrong than right, or stands where there is a doubt about the line."""
+    """Whether a word of a line is not sure enough, or stands where there is a doubt about the line."""
     doubted = (flag.left < word.right and flag.right > word.left for flag in line.flags)
-    return word.confidence < DOUBTFUL or any(doubted)
+    return word.confidence < line.doubtful or any(doubted)
 
 
 def word_places(characters: tuple[Character, ...]) -> list[tuple[int, int]]:

@@ -16,6 +16,8 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, name_of
 from drethtr.images.line_file import open_line
+from drethtr.language.choice import AUTO as ALL_LANGUAGES
+from drethtr.language.choice import chosen as chosen_languages
 from drethtr.recognition.adapter_file import load_named
 from drethtr.recognition.alignment import Alignment, lay
 from drethtr.recognition.backends import AUTO, CPU, open_network
@@ -29,7 +31,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece
 from drethtr.recognition.posteriors import joined
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.reading import Reading
+from drethtr.recognition.reading import DOUBTFUL, Reading
 from drethtr.recognition.search.strategies import default_strategy, strategy_named
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import reading_of, stitch
@@ -59,6 +61,7 @@ class Recognizer:
         threads: How many lines to read side by side on a CPU; by default one for each free processor.
         alternatives: How many other texts to give for each line that is short enough to be read in one piece; the
             text that was read stands before them, with its score.
+        doubtful: Words less sure than this are doubtful, as documents mark them.
         posteriors: Keep for each line what else it may say, for an index (`drethtr.search`).
 
     Raises:
@@ -78,6 +81,7 @@ class Recognizer:
         device: str = CPU,
         threads: int | None = None,
         alternatives: int = 0,
+        doubtful: float = DOUBTFUL,
         posteriors: bool = False,
     ) -> None:
         chosen = strategy_named(decoder) if isinstance(decoder, str) else decoder
@@ -95,6 +99,9 @@ class Recognizer:
                 f"{self.strategy!r} gives at most {self.strategy.most_alternatives} alternatives, not {alternatives}; "
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
+        if not 0 <= doubtful <= 1:
+            raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
+        self.doubtful = doubtful
         if posteriors and self.network.dimensions.steps_per_token is None:
             raise ConfigError(
                 "this model has no CTC head, so it cannot say what else a line may say; use another model"
@@ -108,32 +115,39 @@ class Recognizer:
         *,
         adapter: str | Path | None = None,
         decoder: Strategy | str | None = None,
+        language: str = ALL_LANGUAGES,
         precision: Precision | str = Precision.FLOAT32,
         device: str = AUTO,
         threads: int | None = None,
         alternatives: int = 0,
+        doubtful: float = DOUBTFUL,
         posteriors: bool = False,
     ) -> Self:
         """Load the shipped model, or the one in the file `path`, with the adapter in the file `adapter`.
 
-        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. The other
-        arguments are those of the class.
+        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. `language` names
+        those of the model's languages to read in, such as "fr" or "en,de", and files of text, whose words become
+        likelier; by default each line is read in its own. The other arguments are those of the class.
 
         Raises:
             CheckpointError: if a file is missing, damaged, of another version, or no model; the adapter is of another
                 model; or the model has to be calibrated again.
-            ConfigError, MissingExtraError: as the class.
+            ConfigError: as the class, or if the model does not know a language.
+            DataError: if a file of text cannot be used.
+            MissingExtraError: as the class.
         """
         file = Path(path) if path is not None else SHIPPED
         model = load_named(file, adapter)
+        languages = chosen_languages(model.languages, model.tokenizer, language)
         try:
             return cls(
-                model,
+                replace(model, languages=languages),
                 decoder,
                 precision=precision,
                 device=device,
                 threads=threads,
                 alternatives=alternatives,
+                doubtful=doubtful,
                 posteriors=posteriors,
             )
         except CheckpointError as error:
@@ -315,7 +329,7 @@ class Recognizer:
         )
         if (calibration := self.calibration) is not None:
             reading = calibration(reading)
-        return replace(reading, flags=self.model.trust.flags(seen))
+        return replace(reading, flags=self.model.trust.flags(seen), doubtful=self.doubtful)
 
 
 def precision_named(precision: Precision | str) -> Precision:

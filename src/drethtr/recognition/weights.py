@@ -22,6 +22,9 @@ Weights = Mapping[str, Array]
 
 COLUMNS, LARGEST = 32, 127
 
+LARGE_KERNEL = 100_000
+"""Pointwise kernels of so many numbers are stored in 8 bits; errors in those of the early layers would show."""
+
 HEAD = 8
 """Bytes of a safetensors file that contain the length of its header, which follows them."""
 
@@ -116,18 +119,19 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> 
 
 
 def quantize(weights: Weights) -> dict[str, Array]:
-    """What a small file holds: for a matrix (M, N) int8 (M, N) and scales (M, ⌈N / 32⌉)."""
+    """What a small file holds: for a matrix (M, N) or a large kernel (M, N, 1, 1) int8 and scales (M, ⌈N / 32⌉)."""
     stored: dict[str, Array] = {}
     for name, weight in weights.items():
-        if weight.ndim == 2 and np.issubdtype(weight.dtype, np.floating):
-            scales = scales_of(weight)
-            spread = spread_over(scales, weight.shape[1])
-            stored[name] = np.rint(np.divide(weight, spread, where=spread > 0, out=np.zeros_like(spread))).astype(
-                np.int8
-            )
+        floating = np.issubdtype(weight.dtype, np.floating)
+        if floating and is_matrix(weight) and (weight.ndim == 2 or weight.size >= LARGE_KERNEL):
+            matrix = weight.reshape(len(weight), weight.shape[1])
+            scales = scales_of(matrix)
+            spread = spread_over(scales, matrix.shape[1])
+            steps = np.rint(np.divide(matrix, spread, where=spread > 0, out=np.zeros_like(spread)))
+            stored[name] = steps.astype(np.int8).reshape(weight.shape)
             stored[name + SCALES] = scales
         else:
-            stored[name] = weight.astype(np.float16) if np.issubdtype(weight.dtype, np.floating) else weight
+            stored[name] = weight.astype(np.float16) if floating else weight
     return stored
 
 
@@ -141,15 +145,20 @@ def dequantize(stored: Weights) -> dict[str, Array]:
     for name in stored.keys() - restored.keys():
         scales, matrix = stored[name], restored.get(name.removesuffix(SCALES), np.empty(0))
         if (
-            matrix.ndim != 2
+            not is_matrix(matrix)
             or scales.dtype != np.uint16
             or scales.shape != (matrix.shape[0], -(-matrix.shape[1] // COLUMNS))
         ):
             raise CheckpointError(f"{name} are not of a matrix of shape {tuple(matrix.shape)}")
         spread = spread_over(scales, matrix.shape[1])
-        restored[name.removesuffix(SCALES)] = np.multiply(matrix, spread, out=spread)
+        restored[name.removesuffix(SCALES)] = np.multiply(matrix.reshape(spread.shape), spread).reshape(matrix.shape)
     check_finite(restored)
     return restored
+
+
+def is_matrix(weight: Array) -> bool:
+    """Whether a weight multiplies as a matrix does: of a linear layer, or a pointwise kernel."""
+    return weight.ndim >= 2 and weight.shape[2:] in ((), (1, 1))
 
 
 def in_float32(weight: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drethtr.base.errors import ConfigError
-from drethtr.language.ngrams import NGrams
+from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.decoded import Decoded, located
 from drethtr.recognition.search.scorer import NetworkScorer
@@ -124,7 +124,7 @@ class Published(Strategy):
         return 0
 
     def find(
-        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
+        self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
         [view] = views
         found = self.search(NetworkScorer(network, view.memory, forbidden=()))

@@ -8,6 +8,7 @@ hyphen.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
-from drethtr.search.pattern import ANY, STAR, Pattern
+from drethtr.search.pattern import ANY, STAR, Item, Pattern, WordPattern
 from drethtr.search.spelling import HYPHENS, Spelling, is_letter
 
 MOST_STATES = 4096
@@ -92,21 +93,22 @@ class Automaton:
 
     def classes_of(self, texts: Sequence[str]) -> bytes:
         """The class of each token: tokens of a class lead from each state to the same one."""
-        self.meet(texts)
-        return bytes(map(self.class_of.__getitem__, texts))
+        return self.looked_up(self.class_of, texts)
 
     def kinds_of(self, texts: Sequence[str]) -> bytes:
         """The kind of each token, as `_native.c` takes it."""
-        self.meet(texts)
-        return bytes(map(self.kind_of.__getitem__, texts))
+        return self.looked_up(self.kind_of, texts)
 
-    def meet(self, texts: Sequence[str]) -> None:
-        """Learn the class and the kind of new tokens."""
-        if not self.class_of.keys() >= set(texts):
+    def looked_up(self, known: dict[str, int], texts: Sequence[str]) -> bytes:
+        """What is known of each token; new ones are learned."""
+        try:
+            return bytes(map(known.__getitem__, texts))
+        except KeyError:
             with self.lock:
                 for text in texts:
                     if text not in self.kind_of:
                         self.learn(text)
+            return bytes(map(known.__getitem__, texts))
 
     def learn(self, text: str) -> None:
         """Put a token into its class."""
@@ -129,12 +131,17 @@ class Automaton:
         return PAIR if len(kinds) == 2 and not {BOUNDARY, HYPHEN} & set(kinds) else SEVERAL
 
     @cached_property
-    def needed(self) -> bytes:
-        """The kinds of the letters of a single word, by which `_native.c` leaves out lines; none for other patterns."""
-        [word, *others] = self.pattern.words
-        if others or word.edits or STAR in word.items:
-            return b""
-        return bytes(OPEN if item == ANY else self.kinds[item] for item in word.items)
+    def pieces(self) -> bytes:
+        """Letters that stand side by side where the pattern begins, by which `_native.c` leaves out lines.
+
+        A line has one of the pieces, or begins it before a hyphen; without a piece it may be any line. Each is its
+        number of letters, whether others may stand before and behind them in their word, and their kinds.
+        """
+        found = [
+            bytes([len(items), begin, end, *(OPEN if item == ANY else self.kinds[item] for item in items)])
+            for items, begin, end in pieces_of(self.pattern.words[0])
+        ]
+        return b"".join(found) if all(piece[0] for piece in found) else b""
 
     def after(self, text: str, state: int = 0) -> int:
         """The state after a text of one line."""
@@ -167,6 +174,26 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     table = np.zeros((KINDS + len(kinds), len(order)), dtype=np.uint16)
     table[list(inside)] = np.array(rows, dtype=np.uint16).T
     return Automaton(pattern, spelling, kinds, table, np.array(breaks, dtype=np.uint16), found=1, dead=2)
+
+
+def pieces_of(word: WordPattern) -> list[tuple[tuple[Item, ...], bool, bool]]:
+    """Items of which a word has at least one part unchanged, and whether it goes on before and behind each."""
+    items = word.items
+    if word.edits:  # one edit leaves one of two halves as it is
+        middle = len(items) // 2
+        halves = [(items[:middle], False, True), (items[middle:], True, False)]
+        return [part for half in halves for part in without_stars(*half)]
+    return without_stars(items, False, False)
+
+
+def without_stars(items: tuple[Item, ...], begin: bool, end: bool) -> list[tuple[tuple[Item, ...], bool, bool]]:
+    """The longest part of some items without a star."""
+    stars = [-1, *(place for place, item in enumerate(items) if item == STAR), len(items)]
+    parts = [
+        (items[before + 1 : after], begin or before >= 0, end or after < len(items))
+        for before, after in pairwise(stars)
+    ]
+    return [max(parts, key=lambda part: len(part[0]))]
 
 
 def number_of(state: Places, numbers: dict[Places, int], order: list[Places]) -> int:

@@ -5,10 +5,9 @@ with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder
         builder.read(original)
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from rapidfuzz.distance import Levenshtein
 
@@ -17,22 +16,20 @@ from drethtr.base.errors import DataError
 from drethtr.base.outputs import is_there
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
+from drethtr.pages.contents import digest_of, files_of, state_of
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.mets import is_mets
+from drethtr.pages.provenance import made_with
 from drethtr.pages.segmentation import Segmentation
-from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.posteriors import Posteriors
+from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import name_of
 from drethtr.search.line_place import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.store import PageKey, PageState, Store, StoredLine
 from drethtr.text.normalize import nfc
-
-CHUNK = 1 << 20
 
 
 class Builder:
@@ -60,12 +57,12 @@ class Builder:
         """The pages that are new or have changed since they were read."""
         for original in originals:
             key = self.key(original)
-            known = self.known.get(key)
+            known, files = self.known.get(key), files_of(original)
             try:
-                if known is not None and known.state == state_of(original):
+                if known is not None and known.state == state_of(files):
                     continue
-                if known is not None and known.digest == digest_of(original):
-                    self.store.touch(key, PageState(state_of(original), known.digest))
+                if known is not None and known.digest == digest_of(files):
+                    self.store.touch(key, PageState(state_of(files), known.digest))
                     self.store.commit()
                     continue
             except DataError:
@@ -110,7 +107,8 @@ class Builder:
                 stored, possible = entry_of(line.id, strip, reading, given.get(line.id))
                 lines.append(stored)
                 posteriors.append(possible)
-        state = PageState(state_of(original), digest_of(original))
+        files = files_of(original)
+        state = PageState(state_of(files), digest_of(files))
         self.store.put(self.key(original), state, lines, PackedLines.of(posteriors).to_bytes())
         self.store.commit()
         self.known[self.key(original)] = state
@@ -122,18 +120,20 @@ class Builder:
 
 
 def open_builder(
-    path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, anew: bool = False
+    path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, rebuild: bool = False
 ) -> Builder:
     """Open an index to add pages, or make it.
 
     Args:
         recognizer: Made with `posteriors=True`.
-        anew: Forget what is in it.
+        rebuild: Forget what is in it.
 
     Raises:
         DataError: if it is damaged, of another version or model, or being written by another process.
     """
-    return Builder(Store.write(path, made_with(recognizer, segmentation), anew=anew), recognizer, segmentation)
+    alphabet = "".join(sorted(set("".join(token_texts(recognizer.model.tokenizer)))))
+    made = made_with(recognizer, segmentation) | {"alphabet": alphabet}
+    return Builder(Store.write(path, made, rebuild=rebuild), recognizer, segmentation)
 
 
 def refuse_passing(files: Iterable[Path]) -> None:
@@ -147,16 +147,6 @@ def refuse_passing(files: Iterable[Path]) -> None:
             raise DataError("an index shows the scans later; unpack it and give the folder", archive)
         if is_there(file) and (is_mets(file) or is_manifest(file)):
             raise DataError("an index shows the scans later; give the folder of the images", file)
-
-
-def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, Any]:
-    """What decides the content of an index."""
-    return {
-        "model": recognizer.model.identity,
-        "decoder": name_of(recognizer.strategy),
-        "precision": recognizer.precision.value,
-        "lines": segmentation_name(segmentation),
-    }
 
 
 def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:
@@ -187,40 +177,3 @@ def lefts_of(text: str, reading: Reading, strip: Strip) -> list[float]:
         begin, end = ends[part.src_start] if part.src_start else begins[0], ends[part.src_end]
         lefts += [begin + (end - begin) * place / max(number, 1) for place in range(number)]
     return lefts
-
-
-def state_of(original: Original) -> str:
-    """Size and time of the files of a page: if they are as before, so is what the files hold.
-
-    Raises:
-        DataError: if a file is gone.
-    """
-    try:
-        files = [path.stat() for path in files_of(original)]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", original.name) from error
-    return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in files)
-
-
-def digest_of(original: Original) -> bytes:
-    """A digest of what the files of a page hold.
-
-    Raises:
-        DataError: if a file cannot be read.
-    """
-    digest = blake2b(digest_size=16)
-    for path in files_of(original):
-        try:
-            with path.open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    digest.update(chunk)
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", original.name) from error
-        digest.update(b"\0")
-    return digest.digest()
-
-
-def files_of(original: Original) -> Sequence[Path]:
-    """The scan, and the file that describes it."""
-    scan = original.source.path
-    return (scan,) if original.description is None else (scan, original.description)

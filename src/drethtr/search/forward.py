@@ -10,9 +10,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.errors import DataError
 from drethtr.base.native import native
 from drethtr.search.automaton import Automaton
-from drethtr.search.packed import VALUES, PackedLines
+from drethtr.search.packed import VALUES, PackedLines, token_bits
 
 Masses: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]
@@ -21,30 +22,40 @@ Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]
 FAINTEST = 1e-10
 """A state of less probability is not followed."""
 
+LEAST = 1e-8
+"""A line of less probability does not have the pattern."""
+
 
 def probabilities(lines: PackedLines, automaton: Automaton) -> Masses:
-    """(L, 2) probabilities that a pattern stands on each line, and that it begins there and ends on the next."""
+    """(L, 2) probabilities that a pattern stands on each line, and that it begins there and ends on the next.
+
+    Raises:
+        DataError: if the lines are damaged.
+    """
     classes = automaton.classes_of(lines.texts)
     if native is None:
         return probabilities_in_python(lines, automaton, classes)
     found = np.empty((len(lines), 2))
-    native.word_on_lines(
-        lines.sizes,
-        lines.gaps,
-        lines.counts,
-        lines.tokens,
-        lines.levels,
-        classes,
-        automaton.classes,
-        automaton.breaks,
-        VALUES,
-        automaton.needed,
-        automaton.kinds_of(lines.texts),
-        automaton.found,
-        automaton.dead,
-        FAINTEST,
-        found,
-    )
+    try:
+        native.word_on_lines(
+            lines.sizes,
+            lines.steps,
+            lines.entries,
+            token_bits(len(lines.texts)),
+            classes,
+            automaton.classes,
+            automaton.breaks,
+            VALUES,
+            automaton.pieces,
+            automaton.kinds_of(lines.texts),
+            automaton.found,
+            automaton.dead,
+            FAINTEST,
+            LEAST,
+            found,
+        )
+    except ValueError as error:
+        raise DataError("posteriors are damaged") from error
     return found
 
 
@@ -61,7 +72,7 @@ def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: b
         ends[[automaton.found, automaton.dead]] = 0
         if number + 1 < len(steps) and ends.sum() > FAINTEST:
             found[number, 1] = at_end(steps[number + 1], after, ends, automaton)[automaton.found]
-    return found
+    return np.where(found < LEAST, 0.0, found)
 
 
 def at_end(line: list[Step], after: NDArray[np.int64], start: Masses, automaton: Automaton) -> Masses:
@@ -97,12 +108,13 @@ def walk(line: list[Step], after: NDArray[np.int64], start: Masses) -> Masses:
 def steps_of(lines: PackedLines) -> Iterator[list[Step]]:
     """The steps of each line."""
     firsts = np.concatenate([[0], np.cumsum(lines.counts, dtype=np.int64)])
-    chances = VALUES[lines.levels]
+    tokens, levels = lines.unpacked
+    chances, gaps = VALUES[levels], lines.gaps
     for begin, end in pairwise(np.concatenate([[0], np.cumsum(lines.sizes, dtype=np.int64)]).tolist()):
         yield [
             (
-                bool(lines.gaps[step] > 1),
-                lines.tokens[firsts[step] : firsts[step + 1]].astype(np.int64),
+                bool(gaps[step] > 1),
+                tokens[firsts[step] : firsts[step + 1]],
                 chances[firsts[step] : firsts[step + 1]],
             )
             for step in range(begin, end)

@@ -6,7 +6,6 @@ with open_index("archive.drethtr.sqlite") as index:
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -14,24 +13,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
 from drethtr.documents.page import Box
+from drethtr.recognition.confidence.logistic import log_odds, rng
 from drethtr.search.automaton import Automaton, automaton_of
-from drethtr.search.forward import probabilities
 from drethtr.search.line_place import LinePlace
 from drethtr.search.locate import locate
-from drethtr.search.packed import PackedLines
 from drethtr.search.probability import Calibration, shipped
 from drethtr.search.query import Query, parse
+from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.spelling import Spelling
-from drethtr.search.store import PageKey, Store, Verdict
+from drethtr.search.store import Store, Verdict
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-AT_ONCE = 64
-"""Pages that a thread takes at a time."""
 
 FAINT = 0.01
 """A word of a query with several is marked where it is likelier than this."""
@@ -48,7 +44,9 @@ class Hit:
     probability  that the line is right, from 0 to 1
     box          around the word, in pixels of the upright page
     snippet      the likeliest reading of the line that has the word, which is in brackets
+    unknown      letters of the query that the model cannot read, so that only lines that a person wrote have them
     query        what was searched for
+    shift        by what the log-odds of the probability are moved, after what people have said of other hits
     """
 
     page: Path
@@ -58,7 +56,9 @@ class Hit:
     probability: float
     box: Box
     snippet: str
+    unknown: str
     query: str = field(repr=False)
+    shift: float = field(default=0.0, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The hit in plain values, as `drethtr search --json` writes it."""
@@ -70,22 +70,18 @@ class Hit:
             "probability": round(self.probability, 4),
             "box": list(self.box),
             "snippet": self.snippet,
+            "unknown": self.unknown,
         }
 
 
-class Scanned(NamedTuple):
-    """All L lines of an index, as a query with T words and phrases sees them.
+class Found(NamedTuple):
+    """A query and what it has found: what its hits are made of."""
 
-    pages        (L,) id of the page of each line
-    numbers      (L,) number of the line on it, from 0
-    confidences  (L,) in 255ths
-    chances      (T, L, 2) what `probabilities` says of each term
-    """
-
-    pages: Ints
-    numbers: Ints
-    confidences: NDArray[np.uint8]
-    chances: Floats
+    query: Query
+    automatons: Sequence[Automaton]
+    scanned: Scanned
+    shift: float
+    unknown: str
 
 
 class SearchIndex:
@@ -147,11 +143,11 @@ class SearchIndex:
             raise ConfigError(f"a probability is between 0 and 1, not {least}")
         asked = parse(query, Spelling(strict))
         automatons = [automaton_of(term.pattern, asked.spelling) for term in asked.terms]
-        scanned = self.scan(automatons)
+        scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
         calibration = self.calibration.shifted(verdicts)
         of_terms = [
-            calibration(chances.sum(1), len(term.pattern.letters), scanned.confidences)
+            calibration(chances.sum(1), len(term.pattern.letters), scanned.lines)
             for term, chances in zip(asked.terms, scanned.chances, strict=True)
         ]
         if whole_pages:
@@ -161,96 +157,50 @@ class SearchIndex:
         found = np.clip(found, 0, 1)
         order = np.argsort(-found, kind="stable")
         order = order[found[order] >= max(least, np.finfo(np.float64).tiny)]
-        judged = {(v.page, v.line): v.stands for v in verdicts if v.query == key_of(asked)}
-        if judged:
-            return self.judged_hits(asked, automatons, scanned, found[order], best[order], judged, least, limit)
-        return [
-            self.hit(asked, automatons, scanned, int(place), float(chance))
-            for place, chance in zip(best[order][:limit], found[order][:limit], strict=True)
-        ]
+        ranked = list(zip(best[order].tolist(), found[order].tolist(), strict=True))
+        if judged := self.judged(asked, verdicts):
+            stands = [judged.get((int(scanned.pages[place]), int(scanned.numbers[place]))) for place, _ in ranked]
+            confirmed = [(place, 1.0) for (place, _), yes in zip(ranked, stands, strict=True) if yes]
+            ranked = confirmed + [one for one, yes in zip(ranked, stands, strict=True) if yes is None]
+        found_by = Found(asked, automatons, scanned, calibration.shift, self.unknown_letters(asked))
+        return [self.hit(found_by, place, chance) for place, chance in ranked[:limit]]
 
-    def judged_hits(
-        self,
-        query: Query,
-        automatons: Sequence[Automaton],
-        scanned: Scanned,
-        found: Floats,
-        places: Ints,
-        judged: dict[tuple[PageKey, str], bool],
-        least: float,
-        limit: int | None,
-    ) -> list[Hit]:
-        """Hits of which people have judged some: confirmed ones are first and certain, rejected ones are left out."""
-        sure: list[Hit] = []
-        others: list[Hit] = []
-        for place, chance in zip(places, found, strict=True):
-            key, lines, _ = self.store.page(int(scanned.pages[place]))
-            stands = judged.get((key, lines[scanned.numbers[place]].id))
-            if stands:
-                sure.append(self.hit(query, automatons, scanned, int(place), 1.0))
-            elif stands is None and (limit is None or len(others) < limit):
-                others.append(self.hit(query, automatons, scanned, int(place), float(chance)))
-        return [*sure, *others][:limit]
-
-    def scan(self, automatons: Sequence[Automaton]) -> Scanned:
-        """Look at every line."""
-        ids = self.store.page_ids()
-        ranges = [(ids[start], ids[min(start + AT_ONCE, len(ids)) - 1]) for start in range(0, len(ids), AT_ONCE)]
-        with ThreadPoolExecutor(self.threads) as threads:
-            parts = list(threads.map(lambda ends: self.scan_pages(ends[0], ends[1], automatons), ranges))
-        if not parts:
-            none = np.empty(0, dtype=np.int64)
-            return Scanned(none, none, np.empty(0, dtype=np.uint8), np.empty((len(automatons), 0, 2)))
-        return Scanned(
-            np.concatenate([part.pages for part in parts]),
-            np.concatenate([part.numbers for part in parts]),
-            np.concatenate([part.confidences for part in parts]),
-            np.concatenate([part.chances for part in parts], axis=1),
-        )
-
-    def scan_pages(self, first: int, last: int, automatons: Sequence[Automaton]) -> Scanned:
-        """Look at the lines of the pages whose ids are from `first` to `last`."""
-        pages, numbers, confidences = [], [], []
-        chances: list[list[Floats]] = [[] for _ in automatons]
-        for block in self.store.blocks(first, last):
-            lines = self.unpacked(block.posteriors, len(block.confidences))
-            pages.append(np.full(len(lines), block.id))
-            numbers.append(np.arange(len(lines)))
-            confidences.append(block.confidences)
-            for of_term, automaton in zip(chances, automatons, strict=True):
-                of_term.append(probabilities(lines, automaton))
-        return Scanned(
-            np.concatenate(pages),
-            np.concatenate(numbers),
-            np.concatenate(confidences),
-            np.stack([np.concatenate(of_term) for of_term in chances]),
-        )
-
-    def unpacked(self, posteriors: bytes, number: int) -> PackedLines:
-        """The posteriors of a page with so many lines.
+    def unknown(self, query: str, *, strict: bool = False) -> str:
+        """Letters of a query that the model of the index cannot read, so that only lines that a person wrote have them.
 
         Raises:
-            DataError: if they are damaged.
+            ConfigError: if the query has nothing that can be searched for, or is too long or too wide.
         """
-        try:
-            lines = PackedLines.from_bytes(posteriors)
-        except DataError as error:
-            raise DataError("damaged; make it again with drethtr index --force", self.store.path) from error
-        if len(lines) != number:
-            raise DataError("damaged; make it again with drethtr index --force", self.store.path)
-        return lines
+        return self.unknown_letters(parse(query, Spelling(strict)))
 
-    def hit(
-        self, query: Query, automatons: Sequence[Automaton], scanned: Scanned, place: int, probability: float
-    ) -> Hit:
+    def unknown_letters(self, query: Query) -> str:
+        """The folded letters of a query that are not in the alphabet of the model."""
+        alphabet = self.about.get("alphabet")
+        known = set(query.spelling.fold(alphabet)) if isinstance(alphabet, str) else None
+        letters = "".join(term.pattern.letters for term in query.terms)
+        return "" if known is None else "".join(c for c in dict.fromkeys(letters) if c not in known)
+
+    def judged(self, query: Query, verdicts: Sequence[Verdict]) -> dict[tuple[int, int], bool]:
+        """What people have said of hits of a query, by the page's id and the number of the line."""
+        found = {}
+        for verdict in verdicts:
+            id = self.store.page_id(verdict.page) if verdict.query == key_of(query) else None
+            if id is not None:
+                ids = [line.id for line in self.store.page(id)[1]]
+                if verdict.line in ids:
+                    found[id, ids.index(verdict.line)] = verdict.stands
+        return found
+
+    def hit(self, by: "Found", place: int, probability: float) -> Hit:
         """A line as a hit; its box is around the likeliest of the words that are wanted."""
+        query, scanned = by.query, by.scanned
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
-        line = self.unpacked(posteriors, len(lines)).line(number)
+        line = unpacked(self.store, posteriors, len(lines)).line(number)
         wanted = [which for which, term in enumerate(query.terms) if term.wanted]
         best = max(wanted, key=lambda which: float(scanned.chances[which, place].sum()))
         own, over = scanned.chances[best, place]
-        found = locate(line, automatons[best], over=bool(over > own))
+        found = locate(line, by.automatons[best], over=bool(over > own))
         where = LinePlace.from_bytes(lines[number].place)
         left, right, shown = found if found is not None else (0.0, float(where.width), lines[number].text)
         return Hit(
@@ -261,7 +211,9 @@ class SearchIndex:
             probability=probability,
             box=where.box(left, right),
             snippet=shown,
+            unknown=by.unknown,
             query=key_of(query),
+            shift=by.shift,
         )
 
     def judge(self, hit: Hit, stands: bool) -> None:
@@ -273,7 +225,8 @@ class SearchIndex:
             DataError: if another process is writing the index.
         """
         key = self.store.key(hit.page, hit.number)
-        self.store.judge(Verdict(hit.query, key, hit.line, hit.probability, stands))
+        before = float(rng(log_odds(np.array(hit.probability)) - hit.shift))
+        self.store.judge(Verdict(hit.query, key, hit.line, before, stands))
 
 
 def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:

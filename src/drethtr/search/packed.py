@@ -1,15 +1,15 @@
 """The posteriors of a page's lines as a few bytes.
 
-A page is packed as a whole: its lines share their letters, and one step after the other is alike. It needs no model: it
-names its letters itself. Probabilities are kept as logarithms of eight bits.
+A page is packed as a whole and needs no model: it names its letters itself. A step takes a byte, an entry some eleven
+bits, without further compression: so that a query, which looks at every line, has little to do.
 """
 
 import struct
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,97 +19,145 @@ from drethtr.recognition.posteriors import LEAST, Posteriors
 
 Bytes = NDArray[np.uint8]
 
-LEVELS = 256
-VALUES = np.exp(np.arange(LEVELS) * (log(LEAST) / (LEVELS - 1)))
-"""(256,) the probability of each level, from 1 down to the least that is kept."""
+LEVEL_BITS = 5
+LEVELS = 1 << LEVEL_BITS
+SUREST = 7.0
+"""Log-odds of what is almost certain."""
+
+ODDS = np.linspace(SUREST, log(LEAST / (1 - LEAST)), LEVELS - 1)
+VALUES = np.concatenate([[1.0], 1 / (1 + np.exp(-ODDS))])
+"""(32,) the probability of each level, from 1 down to the least that is kept."""
+
+SKIRT = 0.1
+"""A token is left out where it is less likely than this share of what it is one step before or behind: it is read there
+anyway."""
+
+MOST_LINE_BYTES = 550
+"""Bytes of a line, on the average of its page; of more, the least likely tokens are left out."""
 
 HEAD = struct.Struct("<IIII")
-MOST_BYTES = 1 << 27
-"""No page takes more, unpacked; what claims more is damaged."""
 
 MOST_STEPS = (1 << 16) - 1
-MOST_TEXTS = MOST_GAP = 255
+MOST_TEXTS = 255
+MOST_GAP = MOST_COUNT = 15
+
+
+class Entries(NamedTuple):
+    """Entries (N,) of a line: step, token and probability of each, by step."""
+
+    numbers: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    chances: NDArray[np.float64]
+
+    def where(self, kept: NDArray[np.bool_]) -> "Entries":
+        """Some of them."""
+        return Entries(self.numbers[kept], self.tokens[kept], self.chances[kept])
 
 
 @dataclass(frozen=True, eq=False)
 class PackedLines:
     """The posteriors of L lines, S steps and N entries in all.
 
-    texts   what each token says
-    widths  (L,) float32, width of a step of each line in pixels
-    sizes   (L,) uint16, steps of each line
-    gaps    (S,) how many steps further a step is than the one before; more than 1 if there are blanks between them
-    counts  (S,) entries of each step
-    tokens  (N,) places in `texts`
-    levels  (N,) places in `VALUES`
+    texts    what each token says
+    widths   (L,) float32, width of a step of each line in pixels
+    sizes    (L,) uint16, steps of each line
+    steps    (S,) in the high half how many steps further a step is than the one before, more than 1 if there are blanks
+             between them; in the low half how many entries it has
+    entries  the tokens and levels of all steps, as bits
     """
 
     texts: tuple[str, ...]
     widths: NDArray[np.float32]
     sizes: NDArray[np.uint16]
-    gaps: Bytes
-    counts: Bytes
-    tokens: Bytes
-    levels: Bytes
+    steps: Bytes
+    entries: Bytes
 
     @classmethod
     def of(cls, lines: Sequence[Posteriors]) -> Self:
         """Pack lines, in reading order."""
         texts = common_texts(lines)
         places = {text: place for place, text in enumerate(texts)}
-        parts = [pack_line(line, places) for line in lines]
-        gaps, counts, tokens, levels = (
-            np.concatenate([part[which] for part in parts]) if parts else np.empty(0, dtype=np.uint8)
-            for which in range(4)
+        packed = [pack_steps(entries) for entries in essential([known_entries(line, places) for line in lines])]
+        tokens = np.concatenate([entries.tokens for _, entries in packed]) if packed else np.empty(0, dtype=np.int64)
+        chances = np.concatenate([entries.chances for _, entries in packed]) if packed else np.empty(0)
+        bits = token_bits(len(texts))
+        numbers = tokens | levels_of(chances) << bits
+        return cls(
+            texts,
+            np.array([line.step for line in lines], dtype=np.float32),
+            np.array([len(steps) for steps, _ in packed], dtype=np.uint16),
+            np.concatenate([steps for steps, _ in packed]) if packed else np.empty(0, dtype=np.uint8),
+            np.packbits((numbers[:, None] >> np.arange(bits + LEVEL_BITS)) & 1, bitorder="little"),
         )
-        widths = np.array([line.step for line in lines], dtype=np.float32)
-        sizes = np.array([len(part[0]) for part in parts], dtype=np.uint16)
-        return cls(texts, widths, sizes, gaps, counts, tokens, levels)
 
     def to_bytes(self) -> bytes:
-        """The lines, compressed."""
+        """The lines as bytes."""
         texts = "\n".join(self.texts).encode()
-        head = HEAD.pack(len(self.sizes), len(self.gaps), len(self.tokens), len(texts))
-        arrays = (self.widths, self.sizes, self.gaps, self.counts, self.tokens, self.levels)
-        return zlib.compress(b"".join((head, *(array.tobytes() for array in arrays), texts)), 9)
+        head = HEAD.pack(len(self.sizes), len(self.steps), len(self.entries), len(texts))
+        arrays = (self.widths, self.sizes, self.steps, self.entries)
+        return b"".join((head, *(array.tobytes() for array in arrays), texts))
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
         """What `to_bytes` has packed.
 
         Raises:
-            DataError: if it is damaged.
+            DataError: if its parts have other lengths than it says.
         """
         try:
-            unzip = zlib.decompressobj()
-            raw = unzip.decompress(content, MOST_BYTES)
-            lines, steps, entries, length = HEAD.unpack_from(raw)
-            start, arrays = HEAD.size, []
-            kinds = (np.float32, lines), (np.uint16, lines), *((np.uint8, n) for n in (steps, steps, entries, entries))
-            for kind, number in kinds:
-                array = np.frombuffer(raw, kind, number, start)
-                arrays.append(array)
-                start += array.nbytes
-            texts = raw[start : start + length].decode()
-            whole = cls(tuple(texts.split("\n")) if texts else (), *arrays)
-        except (zlib.error, struct.error, ValueError) as error:
+            lines, steps, entries, length = HEAD.unpack_from(content)
+            if len(content) != HEAD.size + 6 * lines + steps + entries + length:
+                raise ValueError("other lengths")
+            texts = content[len(content) - length :].decode()
+            first = HEAD.size + 4 * lines
+            return cls(
+                tuple(texts.split("\n")) if texts else (),
+                np.frombuffer(content, np.float32, lines, HEAD.size),
+                np.frombuffer(content, np.uint16, lines, first),
+                np.frombuffer(content, np.uint8, steps, first + 2 * lines),
+                np.frombuffer(content, np.uint8, entries, first + 2 * lines + steps),
+            )
+        except (struct.error, ValueError) as error:
             raise DataError("posteriors are damaged") from error
-        if not unzip.eof or start + length != len(raw) or not whole.fits:
-            raise DataError("posteriors are damaged")
-        return whole
-
-    @property
-    def fits(self) -> bool:
-        """Whether the arrays belong together."""
-        sums = int(self.sizes.sum(dtype=np.int64)) == len(self.gaps) == len(self.counts)
-        entries = int(self.counts.sum(dtype=np.int64)) == len(self.tokens) == len(self.levels)
-        return sums and entries and (not len(self.tokens) or int(self.tokens.max()) < len(self.texts))
 
     def __len__(self) -> int:
         return len(self.sizes)
 
+    @property
+    def gaps(self) -> Bytes:
+        """(S,) how many steps further each step is than the one before."""
+        return self.steps >> 4
+
+    @property
+    def counts(self) -> Bytes:
+        """(S,) entries of each step."""
+        return self.steps & 15
+
+    @cached_property
+    def unpacked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(N,) places in `texts`, and (N,) places in `VALUES`.
+
+        Raises:
+            DataError: if they are damaged.
+        """
+        number, bits = int(self.counts.sum(dtype=np.int64)), token_bits(len(self.texts))
+        width = bits + LEVEL_BITS
+        if int(self.sizes.sum(dtype=np.int64)) != len(self.steps) or len(self.entries) != (number * width + 7) // 8:
+            raise DataError("posteriors are damaged")
+        rows = np.unpackbits(self.entries, count=number * width, bitorder="little").reshape(number, width)
+        numbers = rows @ (1 << np.arange(width))
+        tokens = numbers & ((1 << bits) - 1)
+        if number and int(tokens.max()) >= len(self.texts):
+            raise DataError("posteriors are damaged")
+        return tokens, numbers >> bits
+
     def line(self, number: int) -> Posteriors:
-        """The posteriors of one line."""
+        """The posteriors of one line.
+
+        Raises:
+            DataError: if the page is damaged.
+        """
+        tokens, levels = self.unpacked
         ends = np.concatenate([[0], np.cumsum(self.sizes, dtype=np.int64)])
         steps = slice(int(ends[number]), int(ends[number + 1]))
         firsts = np.concatenate([[0], np.cumsum(self.counts[: steps.stop], dtype=np.int64)])
@@ -118,10 +166,22 @@ class PackedLines:
             self.texts,
             np.cumsum(self.gaps[steps], dtype=np.int64) - 1,
             firsts[steps.start :] - firsts[steps.start],
-            self.tokens[entries].astype(np.int64),
-            VALUES[self.levels[entries]],
+            tokens[entries],
+            VALUES[levels[entries]],
             float(self.widths[number]),
         )
+
+
+def token_bits(texts: int) -> int:
+    """The bits of a token, when there are so many."""
+    return max(texts - 1, 0).bit_length()
+
+
+def levels_of(chances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(N,) the nearest levels of probabilities, by their odds; the first only for what is certain."""
+    odds = np.log(np.maximum(chances, LEAST) / np.maximum(1 - chances, 1e-9))
+    nearest = np.rint((odds - SUREST) / (ODDS[-1] - SUREST) * (LEVELS - 2)).clip(0, LEVELS - 2).astype(np.int64)
+    return np.where(chances >= 1, 0, nearest + 1)
 
 
 def common_texts(lines: Sequence[Posteriors]) -> tuple[str, ...]:
@@ -130,24 +190,57 @@ def common_texts(lines: Sequence[Posteriors]) -> tuple[str, ...]:
     for line in lines:
         of_line = np.bincount(line.tokens, line.probabilities, minlength=len(line.texts))
         for text, mass in zip(line.texts, of_line.tolist(), strict=True):
-            if text and "\n" not in text:
+            if text and mass and "\n" not in text:
                 masses[text] = masses.get(text, 0.0) + mass
     return tuple(sorted(sorted(masses, key=lambda text: -masses[text])[:MOST_TEXTS]))
 
 
-def pack_line(line: Posteriors, places: dict[str, int]) -> tuple[Bytes, ...]:
-    """Gaps, counts, tokens and levels of one line; tokens without a place are left out."""
+def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
+    """The entries of a line whose token has a place."""
     known = np.array([places.get(text, -1) for text in line.texts], dtype=np.int64)[line.tokens]
-    steps = np.repeat(np.arange(line.steps), np.diff(line.firsts))
-    kept = known >= 0
-    counts = np.bincount(steps[kept], minlength=line.steps)
-    gaps = np.diff(line.numbers, prepend=-1)
-    # A gap that is too wide for a byte is crossed on steps without entries.
+    entries = Entries(np.repeat(line.numbers, np.diff(line.firsts)), known, line.probabilities)
+    return entries.where(known >= 0)
+
+
+def essential(lines: Sequence[Entries]) -> list[Entries]:
+    """The entries of each line without skirts, and of the page no more than fit into its bytes."""
+    kept = [entries.where(~in_skirt(entries)) for entries in lines]
+    chances = np.concatenate([entries.chances for entries in kept]) if kept else np.empty(0)
+    steps = sum(len(np.unique(entries.numbers)) for entries in kept)
+    most = max((MOST_LINE_BYTES * len(lines) - steps) * 8 // (LEVEL_BITS + 6), 0)
+    if len(chances) > most:
+        least = np.partition(chances, len(chances) - most - 1)[len(chances) - most - 1]
+        kept = [entries.where(entries.chances > least) for entries in kept]
+    return kept
+
+
+def in_skirt(entries: Entries) -> NDArray[np.bool_]:
+    """(N,) whether a token is much likelier a step before or behind."""
+    if not len(entries.tokens):
+        return np.empty(0, dtype=np.bool_)
+    width = int(entries.tokens.max()) + 1
+    places = entries.numbers * width + entries.tokens
+    beside = np.zeros(len(places))
+    for other in (places - width, places + width):
+        at = np.minimum(np.searchsorted(places, other), len(places) - 1)
+        beside = np.maximum(beside, np.where(places[at] == other, entries.chances[at], 0.0))
+    skirt: NDArray[np.bool_] = entries.chances < SKIRT * beside
+    return skirt
+
+
+def pack_steps(entries: Entries) -> tuple[Bytes, Entries]:
+    """Gaps and counts of the steps of a line as bytes, and the entries that they count."""
+    numbers, firsts, counts = np.unique(entries.numbers, return_index=True, return_counts=True)
+    if len(counts) and counts.max() > MOST_COUNT:  # the likeliest of each step
+        order = np.lexsort((-entries.chances, entries.numbers))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order)) - np.repeat(firsts, counts)
+        return pack_steps(entries.where(rank < MOST_COUNT))
+    gaps = np.diff(numbers, prepend=-1)
+    # A gap that is too wide is crossed on steps without entries.
     stops = (gaps - 1) // MOST_GAP
-    gaps, counts = gaps - stops * MOST_GAP, np.insert(counts, np.repeat(np.arange(line.steps), stops), 0)
-    gaps = np.insert(gaps, np.repeat(np.arange(line.steps), stops), MOST_GAP)
-    gaps, counts = gaps[:MOST_STEPS], counts[:MOST_STEPS]
-    levels = np.rint(np.log(line.probabilities[kept]) * ((LEVELS - 1) / log(LEAST))).clip(0, LEVELS - 1)
-    entries = slice(0, int(counts.sum()))
-    arrays = gaps, counts, known[kept][entries], levels[entries]
-    return tuple(array.astype(np.uint8) for array in arrays)
+    between = np.repeat(np.arange(len(numbers)), stops)
+    gaps, counts = np.insert(gaps - stops * MOST_GAP, between, MOST_GAP), np.insert(counts, between, 0)
+    steps = (gaps << 4 | counts)[:MOST_STEPS]
+    number = int((steps & 15).sum())
+    return steps.astype(np.uint8), Entries(*(array[:number] for array in entries))

@@ -2,7 +2,7 @@
 
 The CTC head is too sure of short words and of what it reads badly, and does not know how many lines are searched: of
 20,000 lines some look like a word that is on none of them. So the log-odds of a line are weighed with the length of the
-pattern, the confidence in the text of the line, and how often the pattern seems to stand in the collection at all.
+pattern and of the line, the confidence in its text and in all others, and what the other lines are for the pattern.
 `drethtr evaluate --search DATA --save-fit FILE` learns the weights.
 """
 
@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.recognition.confidence.logistic import Logistic, log_odds, rng
+from drethtr.search.forward import LEAST
 from drethtr.search.store import CERTAIN, Verdict
 
 Floats = NDArray[np.float64]
@@ -25,19 +26,52 @@ Floats = NDArray[np.float64]
 SHIPPED = Path(__file__).parent / "calibration.json"
 """The weights inside the package."""
 
-LEAST = 1e-8
-"""Less likely lines are not told apart."""
-
 SUREST = 1 - 1e-4
-"""Nor more likely ones."""
+"""More likely lines are not told apart."""
 
 CONFIDENCES = (0.05, 0.995)
 """Lines of less or more confidence in their text are not told apart."""
+
+RIVALS = 1e-3
+"""The least that other lines count for, when a line is compared with them."""
 
 PRIOR = 2.0
 """Standard deviation of the log-odds by which collections differ, before anyone has judged a hit."""
 
 ROUNDS = 50
+
+
+class Candidates(NamedTuple):
+    """The C lines that may have a pattern, among all that were searched.
+
+    confidences  (C,) in the text of each, as `store.py` keeps them
+    steps        (C,) steps of each, of which there are more on longer lines
+    searched     (256,) how many lines of each confidence were searched
+    """
+
+    confidences: NDArray[np.uint8]
+    steps: NDArray[np.uint16]
+    searched: NDArray[np.int64]
+
+    @classmethod
+    def of_all(cls, confidences: NDArray[np.uint8], steps: NDArray[np.uint16]) -> Self:
+        """All lines that were searched."""
+        return cls(confidences, steps, np.bincount(confidences, minlength=CERTAIN + 1))
+
+    def where(self, kept: NDArray[np.int64]) -> Self:
+        """Some of the lines, among as many."""
+        return self._replace(confidences=self.confidences[kept], steps=self.steps[kept])
+
+    @property
+    def lines(self) -> int:
+        """How many lines were searched."""
+        return int(self.searched.sum())
+
+    @property
+    def legibility(self) -> float:
+        """The mean log-odds of the confidences of all lines that were searched and read by a program."""
+        read = self.searched[:CERTAIN]
+        return float(read @ odds_of_confidence(np.arange(CERTAIN)) / max(int(read.sum()), 1))
 
 
 @dataclass(frozen=True)
@@ -64,17 +98,17 @@ class Calibration:
         """The weights, as `load` reads them."""
         return {"bias": self.weights.bias, "weights": dict(zip(FEATURES, self.weights.weights, strict=True))}
 
-    def __call__(self, chances: Floats, letters: int, confidences: NDArray[np.uint8]) -> Floats:
-        """(L,) probabilities that a pattern stands on each of all L lines searched.
+    def __call__(self, chances: Floats, letters: int, lines: Candidates) -> Floats:
+        """(C,) probabilities that a pattern stands on each line.
 
         Args:
-            chances: (L,) sums over all readings.
+            chances: (C,) sums over all readings; on lines that are no candidates they are 0.
             letters: Of the pattern.
-            confidences: (L,) as `store.py` keeps them. A certain line has the pattern, or has it not.
+            lines: A certain line has the pattern, or has it not.
         """
-        odds = self.weights.score(features(chances, letters, confidences)) + self.shift
-        found: Floats = np.where(chances > LEAST, rng(odds), 0.0)
-        certain = confidences == CERTAIN
+        odds = self.weights.score(features(chances, letters, lines)) + self.shift
+        found: Floats = np.where(chances > 0, rng(odds), 0.0)
+        certain = lines.confidences == CERTAIN
         found[certain] = np.minimum(chances[certain], 1)
         return found
 
@@ -92,30 +126,43 @@ class Calibration:
         return type(self)(self.weights, self.shift + shift)
 
 
-FEATURES = ("chance", "letters", "confidence", "frequency", "lines")
+FEATURES = ("chance", "letters", "steps", "confidence", "legibility", "frequency", "rivals", "lines")
 """Names of the features, in order."""
 
 
-def features(chances: Floats, letters: int, confidences: NDArray[np.uint8]) -> Floats:
-    """(L, 5) what is known of each line, in the order of `FEATURES`.
+def features(chances: Floats, letters: int, lines: Candidates) -> Floats:
+    """(C, 8) what is known of each line, in the order of `FEATURES`.
 
     chance      log-odds of the sum over all readings
     letters     logarithm of the number of letters of the pattern
+    steps       logarithm of the steps of the line
     confidence  log-odds of the confidence in the text of the line
+    legibility  mean of these over all lines
     frequency   logarithm of the share of lines that seem to have the pattern
+    rivals      logarithm of the share that the line has in the sum over all lines
     lines       logarithm of their number
     """
-    lines = len(chances)
-    share = (float(np.minimum(chances, 1).sum()) + 0.5) / (lines + 1)
+    sums = np.minimum(chances, 1)
+    total, number = float(sums.sum()), lines.lines
+    known = np.clip(chances, LEAST, SUREST)
+    every = np.ones(len(chances))
     return np.column_stack(
         [
-            odds_of(np.clip(chances, LEAST, SUREST)),
-            np.full(lines, np.log(max(letters, 1))),
-            odds_of(np.clip(confidences / (CERTAIN - 1), *CONFIDENCES)),
-            np.full(lines, np.log(share)),
-            np.full(lines, np.log(lines + 1)),
+            odds_of(known),
+            every * np.log(max(letters, 1)),
+            np.log(np.maximum(lines.steps, 1)),
+            odds_of_confidence(lines.confidences),
+            every * lines.legibility,
+            every * np.log((total + 0.5) / (number + 1)),
+            np.log(known / (known + np.maximum(total - sums, 0) + RIVALS)),
+            every * np.log(number + 1),
         ]
     )
+
+
+def odds_of_confidence(confidences: NDArray[Any]) -> Floats:
+    """Log-odds of the confidences of lines, as `store.py` keeps them."""
+    return odds_of(np.clip(confidences / (CERTAIN - 1), *CONFIDENCES))
 
 
 def odds_of(probabilities: Floats) -> Floats:

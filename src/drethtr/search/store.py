@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Version of the tables; raised when an older reader would misunderstand them."""
 
 APPLICATION = 0x64725458
@@ -130,12 +130,12 @@ class Store:
         return store
 
     @classmethod
-    def write(cls, path: str | Path, about: Mapping[str, Any], *, anew: bool = False) -> Self:
+    def write(cls, path: str | Path, about: Mapping[str, Any], *, rebuild: bool = False) -> Self:
         """Open an index to write to it, or make it, as the only process that writes.
 
         Args:
             about: What it is made with; what it was made with before must be the same.
-            anew: Forget what is in it.
+            rebuild: Forget what is in it.
 
         Raises:
             DataError: if it is no index, damaged, of another version, made with something else, or being written by
@@ -150,7 +150,7 @@ class Store:
             if made:
                 store.check()
             store.begin(about)
-            if anew:
+            if rebuild:
                 store.clear(about)
             store.check_made_with(about)
             store.commit()
@@ -248,7 +248,7 @@ class Store:
                 )
 
     def about(self) -> dict[str, Any]:
-        """What the index was made with, by name: model, decoder, precision and line segmentation."""
+        """What the index was made with, by name: model, its alphabet, decoder, precision and line segmentation."""
         with self.guarded():
             return {name: json.loads(value) for name, value in self.database.execute("SELECT * FROM about")}
 
@@ -325,6 +325,12 @@ class Store:
         """The ids of all pages, in the order in which they were read."""
         with self.guarded():
             return [id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")]
+
+    def page_id(self, key: PageKey) -> int | None:
+        """The id of a page, if it is there."""
+        with self.guarded():
+            row = self.database.execute("SELECT id FROM pages WHERE scan = ? AND number = ?", key).fetchone()
+            return None if row is None else int(row[0])
 
     def blocks(self, first: int, last: int) -> Iterator[PageBlock]:
         """What a query needs of the pages whose ids are from `first` to `last`, on a connection of its own."""

@@ -61,8 +61,10 @@ def make_app(
     routes.append(Route("/openapi.json", describing(routes)))
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
     nowhere = dict.fromkeys((404, 405), misdirected)
-    return Starlette(
+    app = Starlette(
         routes=routes,
         exception_handlers={**expected, **nowhere, Exception: failed},
         middleware=[Middleware(Counting, metrics=metrics), Middleware(Guard, rules=rules)],
     )
+    app.router.redirect_slashes = False  # as the address would be made of what the client calls this server
+    return app

@@ -5,6 +5,7 @@ own names, as a foreign name may lead to it; it takes requests only from its own
 origin; and where others in the network can reach it, it asks for a token.
 """
 
+import re
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
@@ -25,6 +26,9 @@ COOKIE = "drethtr"
 
 OPEN = frozenset({"/health"})
 """What is answered without a token."""
+
+HOST = re.compile(r"(?:\[(?P<address>[^\[\]]*)\]|(?P<name>[^:@/]*))(?::[0-9]*)?")
+"""A Host header: a name or an address, and maybe a port."""
 
 POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; "
@@ -93,9 +97,7 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self.rules.answers_as(name_of(host)):
-            words = (
-                f"this server does not answer as {name_of(host)[:60]!r}; use its address, or start it with --allow-host"
-            )
+            words = f"this server does not answer as {host[:60]!r}; use its address, or start it with --allow-host"
             return JSONResponse({"error": words}, 400)
         visit = scope["method"] in READS and headers.get("sec-fetch-mode") == "navigate"  # a link that leads here
         if not (visit or is_own(headers, host, scope["method"] in READS)):
@@ -129,10 +131,9 @@ def is_own(headers: Headers, host: str, reads: bool) -> bool:
 
 
 def name_of(host: str) -> str:
-    """The name in a Host header, without the port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower().rstrip(".")
+    """The name in a Host header, without the port; "" if it is none."""
+    found = HOST.fullmatch(host)
+    return "" if found is None else (found["address"] or found["name"]).lower().rstrip(".")
 
 
 def is_loopback(host: str) -> bool:

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.version import __version__
+from drethtr.documents.formats import FORMATS
 
 SCHEMAS = Path(__file__).with_name("openapi.schemas.json")
 """Values, and for each handler its parameters, what it takes and what it gives."""
@@ -51,7 +52,9 @@ def describe(routes: Sequence[BaseRoute]) -> dict[str, Any]:
             for method in sorted((route.methods or set()) - {"HEAD"}):
                 paths.setdefault(path, {})[method.lower()] = operation(route, path, known)
     about = {"title": "drethtr", "version": __version__, "description": known["description"]}
-    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": known["schemas"]}}
+    formats = {"type": "string", "enum": list(FORMATS), "description": "A format of pages."}
+    schemas = {**known["schemas"], "Format": formats}
+    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": schemas}}
 
 
 def operation(route: Route, path: str, known: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from drethtr.base.atomic import own_folder, tidied
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import numbered
@@ -30,7 +31,7 @@ from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.desk import Desk
-from drethtr.server.uploads import Upload, parameters_of, uploads_of
+from drethtr.server.uploads import Budget, Share, Upload, parameters_of, uploads_of
 
 MOST_REQUESTS = 64
 """How many requests with an image may be in progress; `GET /` is always answered."""
@@ -56,6 +57,9 @@ class Service:
         self.finder = finder
         self.desk = Desk(recognizer, executor)
         self.answering = 0
+        self.budget = Budget()
+        self.place = Path(gettempdir())
+        tidied(self.place)  # a server that was killed leaves what it was sent
 
     def use(self, recognizer: Recognizer) -> None:
         """Read with another recognizer from now on."""
@@ -67,8 +71,8 @@ class Service:
         return provenance_of(self.recognizer)
 
     @contextmanager
-    def admitted(self) -> Iterator[None]:
-        """Count a request while it is answered.
+    def admitted(self) -> Iterator[Share]:
+        """Count a request while it is answered, and what it holds.
 
         Raises:
             HTTPException: if there are too many.
@@ -77,7 +81,8 @@ class Service:
             raise HTTPException(503, f"{MOST_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
         self.answering += 1
         try:
-            yield
+            with self.budget.share() as share:
+                yield share
         finally:
             self.answering -= 1
 
@@ -96,16 +101,20 @@ class Service:
         Of a form with several files, it is a list, in their order.
         """
         parameters_of(request)
-        with self.admitted():
-            lines = await self.lines_of(request)
+        with self.admitted() as share:
+            lines = await self.lines_of(request, share)
             readings = await asyncio.gather(*map(self.desk.read, lines))
         made_by = self.provenance.to_json()
         answers = [{**reading.to_json(), "made_by": made_by} for reading in readings]
         return JSONResponse(answers if len(answers) > 1 else answers[0])
 
-    async def lines_of(self, request: Request) -> list[Line]:
+    async def lines_of(self, request: Request, share: Share) -> list[Line]:
         """The lines in a request; their encoded bytes are not kept while they wait."""
-        return [await asyncio.to_thread(self.open_line, upload) for upload in await uploads_of(request)]
+        lines = []
+        for upload in await uploads_of(request, share):
+            lines.append(await asyncio.to_thread(self.open_line, upload))
+            share.add(lines[-1].size)
+        return lines
 
     def open_line(self, upload: Upload) -> Line:
         """The line in a file.
@@ -128,16 +137,16 @@ class Service:
         """
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
-        with self.admitted(), TemporaryDirectory() as folder:  # the uploads wait in files instead of memory
-            paths = await self.put_all(request, Path(folder), asked.get("name", ""))
+        with self.admitted() as share, own_folder(self.place) as folder:  # uploads wait in files instead of memory
+            paths = await self.put_all(request, share, folder, asked.get("name", ""))
             read = partial(self.document_of, paths, format)
             document = await self.desk.alone(read, given_up=request.is_disconnected)
         return Response(status_code=400) if document is None else Response(document.content, media_type=document.media)
 
-    async def put_all(self, request: Request, folder: Path, name: str) -> list[Path]:
+    async def put_all(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
         """Write what a request uploads to files; each has a folder of its own, as names may be equal."""
         paths = []
-        for number, upload in enumerate(await uploads_of(request, name)):
+        for number, upload in enumerate(await uploads_of(request, share, name)):
             own = folder / str(number)
             own.mkdir()
             paths.append(await asyncio.to_thread(put, upload.content, own, Path(upload.name).name or "page"))
@@ -193,5 +202,6 @@ def put(content: bytes, folder: Path, name: str) -> Path:
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{name!r} cannot be the name of a file: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error  # without the temporary folder
+        raise ConfigError(f"{name!r} cannot be the name of a file: {reason}") from error
     return path

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -17,6 +19,9 @@ from drethtr.base.errors import ConfigError
 
 MOST_BYTES = 64 << 20
 """The largest image or PDF."""
+
+MOST_TOGETHER = 256 << 20
+"""Bytes of images that all requests may hold at once, decoded lines included."""
 
 MOST_FILES = 64
 """Files of one form."""
@@ -41,6 +46,42 @@ def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
     return request.query_params
 
 
+class Budget:
+    """Bytes that all requests may hold together."""
+
+    def __init__(self) -> None:
+        self.held = 0
+
+    @contextmanager
+    def share(self) -> Iterator["Share"]:
+        """What one request holds, until it is answered."""
+        share = Share(self)
+        try:
+            yield share
+        finally:
+            self.held -= share.held
+
+
+@dataclass
+class Share:
+    """The bytes of a budget that one request holds."""
+
+    budget: Budget
+    held: int = 0
+
+    def add(self, size: int) -> None:
+        """Hold so many more.
+
+        Raises:
+            HTTPException: if all requests together hold too many.
+        """
+        if self.budget.held + size > MOST_TOGETHER:
+            told = "this server holds as many images as it may; send fewer at once, or try again later"
+            raise HTTPException(503, told, {"Retry-After": "1"})
+        self.held += size
+        self.budget.held += size
+
+
 class Upload(NamedTuple):
     """A file that a client has sent; a name has no folders."""
 
@@ -48,16 +89,17 @@ class Upload(NamedTuple):
     content: bytes
 
 
-async def uploads_of(request: Request, name: str = "") -> list[Upload]:
+async def uploads_of(request: Request, share: Share, name: str = "") -> list[Upload]:
     """The files that a request uploads: its bytes, or those of a form, as `curl --form file=@page.jpg` sends it.
 
     Args:
+        share: What counts them.
         name: The name of a file that is sent alone.
 
     Raises:
         HTTPException: if there are none or too many, if they are too large or come too slowly, or the form is damaged.
     """
-    content = await received(request, "image", MOST_BYTES)
+    content = await received(request, "image", MOST_BYTES, share.add)
     if request.headers.get("content-type", "").startswith("multipart/"):
         found = await asyncio.to_thread(files_of_form, request.headers["content-type"], content)
     else:
@@ -114,8 +156,8 @@ async def json_of(request: Request) -> dict[str, Any]:
     return found
 
 
-async def received(request: Request, what: str, most: int) -> bytes:
-    """The body of a request.
+async def received(request: Request, what: str, most: int, count: Callable[[int], None] = lambda size: None) -> bytes:
+    """The body of a request; `count` is told the size of each piece, and may refuse it.
 
     Raises:
         HTTPException: if it has more bytes than `most`, or comes too slowly.
@@ -128,6 +170,7 @@ async def received(request: Request, what: str, most: int) -> bytes:
                 pieces.append(piece)
                 size += len(piece)
                 refuse_bytes(size, what, most)
+                count(len(piece))
     except TimeoutError as error:
         told = f"the {what} did not arrive within {MOST_SECONDS:g} seconds; try again, or send a smaller one"
         raise HTTPException(408, told, {"Connection": "close"}) from error

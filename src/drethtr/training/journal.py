@@ -1,4 +1,4 @@
-"""Reports of a run: a progress bar for people, JSON lines for scripts, TensorBoard if it is installed."""
+"""Reports of a run: a progress bar on a terminal, lines of progress in a log, JSON lines for scripts, TensorBoard."""
 
 import json
 import sys
@@ -10,6 +10,10 @@ from typing import Any
 from tqdm import tqdm
 
 from drethtr.base.atomic import atomic_write
+from drethtr.base.durations import in_words
+
+EVERY = 30.0
+"""Seconds between lines of progress where there is no bar."""
 
 
 class Journal:
@@ -42,6 +46,9 @@ class Diary(Journal):
 
     def __init__(self, folder: Path, total: int, seen: int) -> None:
         self.total = total
+        self.first = self.seen = seen
+        self.begun = self.told = time.monotonic()
+        self.cer: float | None = None
         folder.mkdir(parents=True, exist_ok=True)
         metrics = folder / "metrics.jsonl"
         kept = records_until(seen, metrics.read_bytes()) if metrics.exists() else b""
@@ -68,10 +75,24 @@ class Diary(Journal):
                     self.board.add_scalar(f"{kind}/{name}", value, samples)
 
     def advance(self, lines: int, **shown: float) -> None:
+        self.seen += lines
         self.bar.set_postfix({name: f"{value:.3f}" for name, value in shown.items()}, refresh=False)
         self.bar.update(lines)
+        if self.bar.disable and time.monotonic() - self.told >= EVERY:
+            self.told = time.monotonic()
+            self.say(self.progress(shown))
+
+    def progress(self, losses: Mapping[str, float]) -> str:
+        """How far the run is, and how long the rest takes at the speed so far."""
+        parts = [f"{self.seen:,} of {self.total:,} lines seen"]
+        parts += [f"{name} loss {value:.3f}" for name, value in losses.items()]
+        if self.cer is not None:
+            parts.append(f"validation CER {100 * self.cer:.2f} %")
+        rest = max(self.total - self.seen, 0) * (time.monotonic() - self.begun) / max(self.seen - self.first, 1)
+        return ", ".join([*parts, f"{in_words(rest)} left"])
 
     def validated(self, samples: int, rates: Mapping[str, float]) -> None:
+        self.cer = rates["all"]
         self.record("validation", samples, **rates)
         overall, sets = rates["all"], [f"{name} {100 * cer:.2f} %" for name, cer in rates.items() if name != "all"]
         seen = f"{samples:,} of {self.total:,} lines seen"

@@ -76,13 +76,11 @@ def trained(
         way_on = "add --resume to continue it, or " if snapshot.exists() else ""
         raise ConfigError(f"{output} already contains a run; {way_on}choose another --output")
     torch.manual_seed(run.seed)
-    mixture = Mixture.open(run.train, run.seed)
-    tokenizer = run.start.tokenizer() or learned_alphabet(mixture, run)
-    mixture = mixture.within(tokenizer.alphabet)
-    model, learner = prepare(run, tokenizer, devices)
+    batches = batches_of(run)
+    mixture = batches.mixture
+    model, learner = prepare(run, batches.tokenizer, devices)
     check_decoder(run)
     validator = Validator(run.validation, mixture.real_samples())
-    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
     settings = config.to_dict(run), config.to_dict(model.tokenizer), [*batches.digests(), validator.digest()]
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
@@ -122,6 +120,19 @@ def trained(
     return output / BEST
 
 
+def batches_of(run: RunConfig) -> Batches:
+    """The batches of a run, in the alphabet of its start or of its lines.
+
+    Raises:
+        ConfigError: if the alphabet would be empty, or a setting is wrong.
+        DataError: if a file cannot be used.
+    """
+    mixture = Mixture.open(run.train, run.seed)
+    tokenizer = run.start.tokenizer() or learned_alphabet(mixture, run)
+    mixture = mixture.within(tokenizer.alphabet)
+    return Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation, run.prose)
+
+
 def learned_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
     """The characters of the real lines.
 
@@ -149,7 +160,7 @@ def check_decoder(run: RunConfig) -> None:
 
 def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
     """A model that has no weights yet; and new or pretrained weights, their average and their optimizer."""
-    model = Model(run.network, {}, tokenizer, run.preparation, ngrams=run.start.ngrams(tokenizer))
+    model = Model(run.network, {}, tokenizer, run.preparation, languages=run.start.languages(tokenizer))
     network = fresh_network(run.network, tokenizer)
     run.start.apply(network, tokenizer)
     network.to(devices.device)

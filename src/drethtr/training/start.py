@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from drethtr.base.errors import ConfigError
+from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.levels import renamed
-from drethtr.language.ngrams import NGrams
 from drethtr.lines.sources import open_all
 from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.imagenet import load_imagenet
@@ -41,9 +41,9 @@ class Start(ABC):
             ConfigError: if they do not fit the network.
         """
 
-    def ngrams(self, tokenizer: Tokenizer) -> NGrams | None:
-        """The n-grams that come with the weights, converted to this alphabet."""
-        return None
+    def languages(self, tokenizer: Tokenizer) -> Languages:
+        """The language models that come with the weights, converted to this alphabet."""
+        return NO_LANGUAGE
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,12 @@ class FromModel(Start):
             weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
         network.load_state_dict(weights)
 
-    def ngrams(self, tokenizer: Tokenizer) -> NGrams | None:
+    def languages(self, tokenizer: Tokenizer) -> Languages:
         model = self.model()
-        if model.ngrams is None or tokenizer == model.tokenizer:
-            return model.ngrams
-        return renamed(model.ngrams, names(model.tokenizer, tokenizer), tokenizer.size)
+        if not model.languages or tokenizer == model.tokenizer:
+            return model.languages
+        called = names(model.tokenizer, tokenizer)
+        return Languages({name: renamed(own, called, tokenizer.size) for name, own in model.languages.models.items()})
 
 
 def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:

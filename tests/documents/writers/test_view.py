@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from page_examples import document_of, letter_page, line_of
 from PIL import Image
 
-from drethtr.documents import FORMATS, Page, Region, Scan
+from drethtr.documents import FORMATS, Page, PageWord, Region, Scan, TextLine, Transcription
 
 LARGEST = 500_000
 
@@ -41,10 +41,20 @@ def test_each_line_is_both_on_the_scan_and_in_the_text():
     assert Links(view(letter_page())).lines == {str(n): ["polygon", "span"] for n in range(3)}
 
 
-def test_doubtful_words_are_marked():
-    page = view(letter_page())
-    assert re.findall(r'<span class="doubtful" title="confidence 90%">(.*?)</span>', page) == ["daſs"]
-    assert "lines: 3, doubtful words: 1" in page
+def test_words_are_shaded_by_their_grade_and_doubtful_ones_underlined():
+    words = [PageWord(f"w{sure}", sure, None, sure in (0.95, 0.1)) for sure in (0.95, 0.9, 0.7, 0.3, 0.1)]
+    words.append(PageWord("person"))
+    line = TextLine("l", transcription=Transcription(" ".join(word.text for word in words), 0.5, tuple(words)))
+    page = view(Page("a.jpg", 99, 99, (Region("r", (line,)),)))
+    assert re.findall(r"<span([^<>]*)>(w[.0-9]+|person)</span>", page) == [
+        (' class="doubtful" title="confidence 95%"', "w0.95"),
+        (' title="confidence 90%"', "w0.9"),
+        (' class="likely" title="confidence 70%" data-sure="0.7000"', "w0.7"),
+        (' class="unlikely" title="confidence 30%" data-sure="0.3000"', "w0.3"),
+        (' class="guess doubtful" title="confidence 10%" data-sure="0.1000"', "w0.1"),
+        ("", "person"),
+    ]
+    assert "lines: 1, doubtful words: 2" in page
 
 
 def test_texts_are_no_markup():

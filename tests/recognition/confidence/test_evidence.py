@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from conftest import written
 
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.network.backend import open_network
 from drethtr.recognition.confidence.evidence import gather, in_both, line_features, weigh
@@ -68,7 +69,7 @@ def test_ngrams_tell_how_surprising_each_token_is(head, request):
     ngrams = learn([["abab"] * 20], [1.0], model.tokenizer, order=3, most=1000)
     view = seen(model, open_network(model, "cpu", Precision.FLOAT32, 1), "abc")
     found = located(view.memory, view.ctc, [Hypothesis((a, b, b), -1.0, (-0.1, -0.2, -0.3, -0.4))])
-    [known], [unknown] = gather(view, found, ngrams), gather(view, found)
+    [known], [unknown] = gather(view, found, Languages({"all": ngrams})), gather(view, found)
     first, expected, unexpected = (token.surprise for token in known.tokens)
     assert expected < 0.5 < 2 < unexpected
     assert first + expected + unexpected < -ngrams.log_probability((a, b, b))

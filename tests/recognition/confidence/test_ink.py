@@ -16,6 +16,22 @@ def test_coarse_grain_is_no_ink():
     assert (grainy < 170).any() and not inked_columns(grainy).any()
 
 
+@pytest.mark.parametrize("height", [10, 20, 30, 40, 90])
+def test_grain_is_no_ink_at_any_height(height):
+    grainy = np.random.default_rng(0).normal(200, 12, (height, 12 * height)).clip(0, 255).astype(np.uint8)
+    assert not inked_columns(grainy).any()
+
+
+@pytest.mark.parametrize("text", ["abcdef", "a cabbage fed a bad face" * 3])
+def test_a_border_of_lighter_paper_hides_no_ink(text):
+    """As where a line is cut out along its outline."""
+    line = np.where(written(text) < 130, 90.0, 180.0)
+    bordered = np.pad(line, ((10, 20), (10, 10)), constant_values=225)
+    grainy = (bordered + np.random.default_rng(0).normal(0, 2, bordered.shape)).clip(0, 255).astype(np.uint8)
+    own = (written(text) < 130).any(0).mean()
+    assert inked_columns(grainy).mean() > 0.8 * own and not is_blank(grainy)
+
+
 @pytest.mark.parametrize("rise", [0, 2, 6])
 def test_ruled_lines_are_no_ink(rise):
     """A slanted one leaves some pixels at its steps, no more than specks."""

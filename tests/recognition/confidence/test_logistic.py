@@ -39,6 +39,31 @@ def test_nothing_is_learned_where_all_cases_are_alike(truth):
         fit_logistic(np.zeros((5, 2)), np.full(5, truth))
 
 
+EXPECTED = Logistic(-1.0, (0.5, 0.1, -2.0))
+
+
+def test_few_cases_move_what_was_expected_a_little_and_many_as_far_as_they_say():
+    features, truth = drawn((1.0, -0.2, 5.0))
+    few, many = (fit_logistic(features[:n], truth[:n], prior=EXPECTED) for n in (20, 20_000))
+    assert np.allclose(many.weights, (1.0, -0.2, 5.0), rtol=0.15)
+    spread = np.array([1, 10, 0.2])
+    of_few, of_many = (np.abs(spread * (np.array(one.weights) - EXPECTED.weights)).sum() for one in (few, many))
+    assert 0 < of_few < of_many
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_cases_that_are_all_alike_move_what_was_expected(truth):
+    features = drawn((1.0, -0.2, 5.0))[0][:30]
+    fitted = fit_logistic(features, np.full(30, truth), prior=EXPECTED)(features)
+    assert (fitted.mean() > EXPECTED(features).mean()) == truth and 0 < fitted.min() < fitted.max() < 1
+
+
+def test_a_feature_that_was_not_known_begins_without_weight():
+    features, truth = drawn((1.0, -0.2, 5.0), cases=500)
+    features[:, 2] = 7.0
+    assert fit_logistic(features, truth, prior=Logistic(0.0, (0.5, 0.1))).weights[2] == pytest.approx(0, abs=1e-6)
+
+
 def test_separable_cases_have_finite_weights():
     features = np.array([[0.0], [1.0]] * 10)
     fitted = fit_logistic(features, features[:, 0] > 0.5)

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from drethtr.base.native import native
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.language.voice import Voice
+from drethtr.language.voice import Voice, Voices
 from drethtr.recognition.search import ctc_paths, ctc_search
-from drethtr.recognition.search.ctc_search import align, best_path, ctc_log_likelihood, nothing_new, prefix_search
+from drethtr.recognition.search.ctc_search import (
+    align,
+    best_path,
+    ctc_log_likelihood,
+    nothing_new,
+    prefix_search,
+    search_languages,
+)
 from drethtr.text.tokenizer import Characters
 
 BLANK, STEPS = 1, 5
@@ -88,9 +96,29 @@ def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
     found = prefix_search(letters, BLANK, **ALL, voice=voice)
     assert {text.tokens: text.score for text in found} == pytest.approx(scores)
     assert [text.tokens for text in found] == sorted(scores, key=scores.__getitem__, reverse=True)
-    assert all(text.score == pytest.approx(text.log_probability + voice.votes(text.tokens)) for text in found)
+    voices = Voices(Languages({"en": ngrams}), 0.7)
+    assert all(text.score == pytest.approx(text.log_probability + voices.vote(text.tokens)) for text in found)
     narrow = prefix_search(letters, BLANK, beams=4, margin=20.0, voice=voice)
     assert all(text.score <= scores[text.tokens] + 1e-9 for text in narrow)
+
+
+def test_every_text_is_in_the_language_that_finds_it_likeliest(log_probs):
+    tokenizer = Characters("ab")
+    languages = Languages(
+        {
+            name: learn([texts], [1.0], tokenizer, order=3, most=99)
+            for name, texts in (("one", ["ab", "aab", "abab"]), ("two", ["bb", "bba", "b b"]))
+        }
+    )
+    letters = np.full((STEPS, tokenizer.size), -np.inf, dtype=np.float32)
+    letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
+    found = search_languages(letters, BLANK, Voices(languages, 0.7), **ALL)
+    each = [prefix_search(letters, BLANK, voice=Voice(one, 0.7), **ALL) for one in languages.models.values()]
+    assert len({text.tokens for text in found}) == len(found) == len(each[0])
+    for text in found:
+        assert text.score == max(other.score for some in each for other in some if other.tokens == text.tokens)
+        assert text.score == pytest.approx(text.log_probability + Voices(languages, 0.7).vote(text.tokens))
+    assert [text.score for text in found] == sorted((text.score for text in found), reverse=True)
 
 
 def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):

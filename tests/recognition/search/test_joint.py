@@ -9,8 +9,9 @@ import pytest
 from noise import find, network, noise_lines
 
 from drethtr.base.errors import ConfigError
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.language.voice import Voice
+from drethtr.language.voice import Voice, Voices
 from drethtr.recognition.architecture import RETHTR_SMALL, Fade, Gated, JointSoftmax, Retentive, SplitSoftmax
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
@@ -127,22 +128,23 @@ def test_ngrams_have_the_vote_of_language(made):
         Characters("".join(map(chr, range(97, 97 + made.dimensions.vocabulary - SPECIALS)))),
     )
     ngrams = learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)
+    languages = Languages({"all": ngrams})
     joint = Joint(ctc_weight=0.3, language_weight=0.9)
-    voice, found = Voice(ngrams, 0.9), joint.propose(made, [View.of(memory)], ngrams)
-    for texts, decoded in zip(found, find(joint, made, memory, ngrams=ngrams), strict=True):
+    voice, found = Voices(languages, 0.9), joint.propose(made, [View.of(memory)], languages)
+    for texts, decoded in zip(found, find(joint, made, memory, languages=languages), strict=True):
         for text in texts:
-            assert text.language == pytest.approx(voice.says(text.decoder.tokens))
+            assert text.language == pytest.approx(voice.say(text.decoder.tokens))
         assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
     alone = CTC(language_weight=0.9)
-    for line, decoded in enumerate(find(alone, made, memory, alternatives=3, ngrams=ngrams)):
+    for line, decoded in enumerate(find(alone, made, memory, 3, languages)):
         rows = CTCScores.of(memory).lines[line]
-        best, *_ = prefix_search(rows, PAD, margin=MARGIN, voice=voice)
+        best, *_ = prefix_search(rows, PAD, margin=MARGIN, voice=Voice(ngrams, 0.9))
         assert decoded.tokens == best.tokens and decoded.draft is not None
         own = head(memory, line)(best.tokens)
-        assert decoded.alternatives[0].score == pytest.approx(own + voice.votes(best.tokens))
-        assert decoded.tokens == find(alone, made, memory, ngrams=ngrams)[line].tokens
+        assert decoded.alternatives[0].score == pytest.approx(own + voice.vote(best.tokens))
+        assert decoded.tokens == find(alone, made, memory, languages=languages)[line].tokens
     silent = CTC(language_weight=0.0)
-    assert find(silent, made, memory, ngrams=ngrams) == find(CTC(), made, memory)
+    assert find(silent, made, memory, languages=languages) == find(CTC(), made, memory)
 
 
 def test_what_texts_share_is_read_once(made):

@@ -8,7 +8,7 @@ from conftest import written
 from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
 from drethtr.lines.sample import Sample, check_apart
-from drethtr.training.finetuning.parts import FEWEST, MOST, SHARE, narrow, part
+from drethtr.training.finetuning.parts import FEWEST, MOST, REMEMBERED, SHARE, apart, narrow, part
 
 
 def lines(number, pages=0):
@@ -99,3 +99,19 @@ def test_a_line_too_long_to_prepare_is_left_out_as_well():
     odd = Sample(np.full((2, 3000), 255, np.uint8), "odd")
     parts = narrow(part([*lines(FEWEST), odd], lines(1)), Preparation(height=64), 800)
     assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}
+
+
+def test_forgetting_is_measured_on_old_lines_that_are_not_mixed_in():
+    mixed, remembered = apart(lines(100, pages=10))
+    assert SHARE * 100 <= len(remembered) <= REMEMBERED and len(mixed) + len(remembered) == 100
+    check_apart({"mixed in": mixed, "remembered": remembered})
+
+
+def test_few_old_lines_are_all_mixed_in():
+    mixed, remembered = apart(lines(FEWEST - 1))
+    assert len(mixed) == FEWEST - 1 and not remembered
+
+
+def test_old_lines_must_be_usable():
+    with pytest.raises(DataError, match="none of the 1 old lines is usable"):
+        apart([Sample(written("b"), "b", clean=False)])

@@ -5,6 +5,7 @@ import pytest
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import SHIPPED, load_model
@@ -18,9 +19,9 @@ from drethtr.training.tuning import LowRank, Whole
 AMOUNTS = (50, 200, 1000, 5000)
 
 
-def run(model, tokenizer=None, lines=200, **wishes):
+def run(model, tokenizer=None, lines=200, old=None, **wishes):
     plan = Plan(data=("mine",), **wishes)
-    return run_of(plan, model, tokenizer or model.tokenizer, lines, Path("[mine].parquet"), Path("val.parquet"))
+    return run_of(plan, model, tokenizer or model.tokenizer, lines, Path("[mine].parquet"), Path("val.parquet"), old)
 
 
 def test_fewer_lines_come_more_often_but_more_lines_are_more_work():
@@ -41,8 +42,9 @@ def test_the_model_decides_what_is_built_and_a_run_is_only_a_config(tiny_model):
 
 
 def test_old_data_get_their_share(tiny_model):
-    own, old = run(tiny_model, old_data=("old.parquet",), old_share=0.25).train
+    own, old = run(tiny_model, old=Path("old.parquet"), old_share=0.25).train
     assert (own.weight, old.weight) == (0.75, 0.25)
+    assert (own.paths, old.paths) == (("[[]mine].parquet",), ("old.parquet",))
 
 
 def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
@@ -55,7 +57,7 @@ def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model
     known = replace(tiny_model, trust=Trust(strategy=Joint(language_weight=weight)))
     assert run(known).prose == prose and run(tiny_model).prose is None
     ngrams = learn([["abba", "a bag"]], [1.0], tiny_model.tokenizer, order=2, most=9)
-    assert run(replace(known, ngrams=ngrams)).prose is None
+    assert run(replace(known, languages=Languages({"all": ngrams}))).prose is None
 
 
 def test_brackets_in_a_name_are_no_pattern(tiny_model):

@@ -78,14 +78,11 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
 
 def unclear(line: TextLine) -> list[str]:
     """The positions of doubtful words in the line's text, if they can be found in order."""
-    found, end = [], 0
-    for word in line.words:
-        start = line.text.find(word.text, end)
-        if start < 0:
-            return []
-        end = start + len(word.text)
-        if word.doubtful:
-            found.append(f"unclear {{offset:{start}; length:{len(word.text)};}}")
+    found, start = [], 0
+    for part, word in line.transcription.parts if line.transcription else ():
+        if word is not None and word.doubtful:
+            found.append(f"unclear {{offset:{start}; length:{len(part)};}}")
+        start += len(part)
     return found
 
 

@@ -1,6 +1,7 @@
 """Write a page for a browser: scan and text side by side in one file without external resources.
 
-Doubtful words are colored and flags follow their lines; the line under the mouse is highlighted in both.
+Words are shaded by their grade, doubtful ones underlined, and flags follow their lines. The line under the mouse is
+highlighted in both, and a slider says how sure words must be to stay without shade.
 """
 
 import base64
@@ -13,6 +14,7 @@ from string import Template
 from PIL import Image
 
 from drethtr.documents.document import Document, Scan
+from drethtr.documents.grades import LEAST, Grade
 from drethtr.documents.page import Page, PageWord, TextLine
 from drethtr.documents.points import written
 
@@ -30,6 +32,8 @@ def write_view(document: Document) -> bytes:
         title=escape(page.image),
         made_by=escape(str(document.provenance)),
         summary=summary(page),
+        legend=" ".join(map(legend, LEAST)),
+        most=f"{LEAST[Grade.CERTAIN]:g}",
         width=page.width,
         height=page.height,
         jpeg=base64.b64encode(small_jpeg(sheet.scan)).decode(),
@@ -55,6 +59,12 @@ def summary(page: Page) -> str:
     return f"lines: {len(page.lines)}, doubtful words: {doubtful}, flagged lines: {flagged}"
 
 
+def legend(grade: Grade) -> str:
+    """The name of a grade in its shade, with its least probability."""
+    least = f" from {100 * LEAST[grade]:.0f} %" if LEAST[grade] else ""
+    return f'<span class="{grade}">{grade}</span>{least}'
+
+
 def place(line: TextLine, number: int) -> str:
     """A line on the scan, if its position is known."""
     box = line.box
@@ -74,7 +84,10 @@ def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
 
 
 def marked(word: PageWord) -> str:
-    """A word, colored if it is doubtful, with its confidence as a tooltip."""
-    doubt = ' class="doubtful"' if word.doubtful else ""
+    """A word with its confidence as a tooltip, shaded by its grade and underlined if it is doubtful."""
+    grade = Grade.of(word.confidence)
+    classes = [grade] * (grade is not Grade.CERTAIN) + ["doubtful"] * word.doubtful
+    looks = f' class="{" ".join(classes)}"' if classes else ""
     sure = f' title="confidence {word.confidence:.0%}"' if word.confidence is not None else ""
-    return f"<span{doubt}{sure}>{escape(word.text)}</span>"
+    moved = f' data-sure="{word.confidence:.4f}"' if grade is not Grade.CERTAIN else ""
+    return f"<span{looks}{sure}{moved}>{escape(word.text)}</span>"

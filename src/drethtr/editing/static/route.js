@@ -19,7 +19,7 @@ export function useRoute() {
   const [route, setRoute] = useState(current);
   useEffect(() => {
     const follow = () => setRoute(current());
-    // Links lead to another screen without loading the page anew, unless they are opened elsewhere or downloads.
+    // Links lead to another screen without reloading the page, unless they are opened elsewhere or downloads.
     const click = (event) => {
       const link = event.target.closest("a[href]");
       if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.hasAttribute("download"))

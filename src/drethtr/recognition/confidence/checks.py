@@ -67,13 +67,13 @@ class Check(ABC):
 
 @dataclass(frozen=True)
 class Blank(Check):
-    """No ink: fewer columns with ink than `narrowest` line heights."""
+    """No ink: fewer columns with ink than `narrowest` line heights, or, of an image higher than wide, widths."""
 
     narrowest: float = 0.1
     kind: ClassVar[str] = "blank"
 
     def __call__(self, seen: Observation) -> Flag | None:
-        if seen.inked.sum() >= self.narrowest * seen.height:
+        if seen.inked.sum() >= self.narrowest * min(seen.height, len(seen.inked)):
             return None
         reason = "there is hardly any ink on this line"
         return self.flag(seen, f"{reason}, yet a text was read" if seen.characters else reason)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.language.ngrams import NGrams
+from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.network import Dimensions
 from drethtr.recognition.reading import Evidence
 from drethtr.recognition.search.ctc_search import best_path
@@ -34,10 +34,10 @@ class LineEvidence(NamedTuple):
     features: Features
 
 
-def gather(view: View, found: Sequence[Decoded], ngrams: NGrams | None = None) -> list[LineEvidence]:
+def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGUAGE) -> list[LineEvidence]:
     """Evidence for the text found on each line of a view."""
     features = line_features(view)
-    surprises = [surprise(decoded.tokens, ngrams) for decoded in found]
+    surprises = [surprise(decoded.tokens, languages) for decoded in found]
     if view.ctc is None:
         tokens = [
             tuple(Evidence(own, surprise=lost) for own, lost in zip(decoded.confidences, losses, strict=True))
@@ -49,9 +49,9 @@ def gather(view: View, found: Sequence[Decoded], ngrams: NGrams | None = None) -
     return list(map(LineEvidence, tokens, [decoded.ended for decoded in found], features))
 
 
-def surprise(tokens: Sequence[int], ngrams: NGrams | None) -> Sequence[float]:
-    """How unexpected each token is to the n-grams, in nats; 0 without n-grams."""
-    return [0.0] * len(tokens) if ngrams is None else ngrams.surprises(tokens)
+def surprise(tokens: Sequence[int], languages: Languages) -> Sequence[float]:
+    """How unexpected each token is in its language, in nats; 0 without n-grams."""
+    return languages.surprises(tokens) if languages else [0.0] * len(tokens)
 
 
 def weigh(decoded: Decoded, surprises: Sequence[float], scores: LogProbs, steps: int) -> tuple[Evidence, ...]:

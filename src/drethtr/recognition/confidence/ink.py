@@ -32,6 +32,9 @@ TAILS = (0.5, 99.5)
 UNEVEN, SMOOTH = 1.3, 6.0
 """Paper is darker in places by no more than so many times what it is lighter in others, or by so many gray levels."""
 
+STEP = 4
+"""Columns from one place to another for its grain: not one, as lines lower than `ROWS` repeat their pixels."""
+
 LEAST = 2
 """Rows of ink that a column needs; less is a speck."""
 
@@ -68,11 +71,23 @@ def reduced(line: Line) -> Line:
 def find_ink(line: Line) -> Mask:
     """Ink of a line (height, width), ruled lines left out."""
     darkness = local_paper(line)[None, :] - line.astype(np.float32)
-    lighter = darkness[darkness <= 0]
-    grain = 1.48 * float(np.median(-lighter)) if lighter.size else 0.0
     darkest = float(np.percentile(darkness, 99.5))
-    mask: Mask = darkness > max(FAINTEST, GRAINS * grain, SHARE_OF_DARKEST * darkest)
+    mask: Mask = darkness > max(FAINTEST, GRAINS * grain_of(darkness), SHARE_OF_DARKEST * darkest)
     return mask & ~long_runs(mask, round(RULE * line.shape[0]))
+
+
+def grain_of(darkness: NDArray[np.float32]) -> float:
+    """Standard deviation of the paper (height, width), in gray levels: the smaller of two estimates.
+
+    How much is lighter than the median, which a border of lighter paper makes too large; and how much places near each
+    other differ, which dense writing makes too large.
+    """
+    lighter = -darkness[darkness <= 0]
+    differences = np.abs(darkness[:, STEP:] - darkness[:, :-STEP])
+    return min(
+        (float(np.median(found)) * scale for found, scale in ((lighter, 1.48), (differences, 1.05)) if found.size),
+        default=0.0,
+    )
 
 
 def local_paper(line: Line) -> NDArray[np.float32]:

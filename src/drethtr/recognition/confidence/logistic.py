@@ -11,6 +11,9 @@ from drethtr.base.errors import ConfigError, DataError
 
 Floats = NDArray[np.float64]
 
+WORTH = 10.0
+"""How much what was expected weighs against the cases: as much as the curvature of some fifty of them."""
+
 ROUNDS = 100
 ENOUGH = 1e-9
 SURE = 1e-4
@@ -40,17 +43,26 @@ class Logistic:
         return rng(self.score(features))
 
 
-def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1e-3, digits: int = 6) -> Logistic:
+def fit_logistic(
+    features: Floats,
+    right: NDArray[np.bool_],
+    *,
+    ridge: float = 1e-3,
+    digits: int = 6,
+    prior: Logistic | None = None,
+) -> Logistic:
     """The likeliest weights for cases (N, F) and their truth (N,), by Newton's method.
 
     Args:
         ridge: Holds weights of the standardized features near 0, so that there is a best one.
         digits: To which the weights are rounded.
+        prior: What is expected before the cases are seen: few cases move the weights little. Features that it does
+            not weigh are expected to have no weight.
 
     Raises:
-        DataError: if all cases are right or all wrong.
+        DataError: if all cases are right or all wrong, and nothing was expected.
     """
-    if right.all() or not right.any():
+    if prior is None and (right.all() or not right.any()):
         alike = "right" if right.all() else "wrong"
         raise DataError(f"nothing to learn from {len(right)} cases that are all {alike}; give more lines")
     mean, spread = features.mean(0), features.std(0)
@@ -58,10 +70,15 @@ def fit_logistic(features: Floats, right: NDArray[np.bool_], *, ridge: float = 1
     cases = np.column_stack([np.ones(len(features)), (features - mean) / spread])
     penalty = np.full(cases.shape[1], ridge)
     penalty[0] = 0
+    expected = np.zeros(cases.shape[1])
+    if prior is not None:
+        penalty += WORTH / len(right)
+        known = np.pad(prior.weights, (0, features.shape[1] - len(prior.weights)))
+        expected = np.concatenate([[prior.bias + mean @ known], spread * known])
     weights = np.zeros(cases.shape[1])
     for _ in range(ROUNDS):
         chances = rng(cases @ weights)
-        slope = cases.T @ (chances - right) / len(right) + penalty * weights
+        slope = cases.T @ (chances - right) / len(right) + penalty * (weights - expected)
         curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
         weights -= step

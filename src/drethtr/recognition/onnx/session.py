@@ -1,4 +1,4 @@
-"""Graphs made ready to run by onnxruntime, one thread for a call."""
+"""Graphs that onnxruntime runs, one thread for a call."""
 
 from collections.abc import Mapping
 from typing import Any

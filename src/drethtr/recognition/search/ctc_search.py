@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.native import native
 from drethtr.language.ngrams import State
-from drethtr.language.voice import PER_TOKEN, SILENT, Voice
+from drethtr.language.voice import PER_TOKEN, SILENT, Voice, Voices
 from drethtr.recognition.search.ctc_paths import sums
 from drethtr.text.tokenizer import BOS, EOS
 
@@ -87,6 +87,27 @@ def prefix_search(
     limits = beams, tokens_per_step, margin
     found = native.prefix_search(rows, rows.shape[1], blank, *limits, voice.weight, PER_TOKEN, (BOS, EOS), table)
     return [CTCText(*text) for text in found]
+
+
+def search_languages(
+    log_probs: NDArray[np.float32],
+    blank: int,
+    voices: Voices,
+    *,
+    beams: int = 10,
+    tokens_per_step: int = 8,
+    margin: float = inf,
+) -> list[CTCText]:
+    """The likeliest texts of a line in any of the languages in which its best path may be, best first."""
+    draft = best_path(log_probs, blank).tokens if len(voices.languages.models) > 1 else ()
+    found = dict[tuple[int, ...], CTCText]()
+    for voice in voices.near(draft):
+        limits = {"beams": beams, "tokens_per_step": tokens_per_step}
+        for text in prefix_search(log_probs, blank, margin=margin, voice=voice, **limits):
+            known = found.setdefault(text.tokens, text)
+            if text.score > known.score:
+                found[text.tokens] = text
+    return sorted(found.values(), key=attrgetter("score"), reverse=True)[:beams]
 
 
 def prefix_search_in_python(

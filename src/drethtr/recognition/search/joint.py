@@ -19,11 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.language.ngrams import NGrams
-from drethtr.language.voice import SILENT, Voice
+from drethtr.language.voice import Voices
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.ctc_paths import TextScores
-from drethtr.recognition.search.ctc_search import CTCText, prefix_search
+from drethtr.recognition.search.ctc_search import CTCText, search_languages
 from drethtr.recognition.search.decoded import LogProbs
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis
@@ -112,7 +111,7 @@ class Race:
 
     rows     (S, V) log-probabilities of the CTC head, for each width at which the line is seen
     quality  what texts are compared by
-    voice    what n-grams have to say
+    voices   what n-grams have to say
     known    texts that were read back
     waiting  texts to be read back, with what others than the decoder say of them
     base     the best text when changes were last looked for; None before
@@ -123,7 +122,7 @@ class Race:
 
     rows: Sequence[LogProbs]
     quality: Callable[[Scored], float]
-    voice: Voice = SILENT
+    voices: Voices = field(default_factory=Voices)
     known: dict[Tokens, Scored] = field(default_factory=dict)
     waiting: dict[Tokens, Heard] = field(default_factory=dict)
     base: Tokens | None = None
@@ -142,7 +141,7 @@ class Race:
         self.waiting = {}
         if unknown:
             said = ctc_scores(self.heads, unknown, unknown[0] if self.base is None else self.base)
-            self.waiting = dict(zip(unknown, map(Heard, said, map(self.voice.says, unknown)), strict=True))
+            self.waiting = dict(zip(unknown, map(Heard, said, map(self.voices.say, unknown)), strict=True))
 
     def enter(self, judgments: Iterable[Judgment]) -> None:
         """Take in what the decoder says of the texts that waited."""
@@ -180,7 +179,7 @@ class Race:
     def change(self, base: Tokens) -> None:
         """Follow the next doubts about the base: let those changes wait that CTC head and n-grams do not refuse."""
         _, ctc, doubts, _ = self.known[base]
-        before = ctc + self.voice.votes(base)
+        before = ctc + self.voices.vote(base)
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
         while open_doubts and not self.waiting:
             followed, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
@@ -190,7 +189,7 @@ class Race:
             self.waiting = {
                 text: heard
                 for text, heard in self.waiting.items()
-                if heard.ctc + self.voice.weight * heard.language > before - WORSE
+                if heard.ctc + self.voices.weight * heard.language > before - WORSE
             }
             self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
 
@@ -231,22 +230,19 @@ def compete(
     *,
     candidates: int,
     corrections: int,
-    language: float = 0.0,
-    ngrams: NGrams | None = None,
+    voices: Voices,
 ) -> list[list[Scored]]:
     """For each line the texts that CTC head and n-grams propose, and what `corrections` of the best one led to.
 
-    `views` are the lines at different widths; each of them proposes at most so many `candidates`. `language` is the
-    weight of the language model. If it has one and there are no n-grams, the decoder without an image is the language
-    model.
+    `views` are the lines at different widths; each of them proposes at most so many `candidates`. If `voices` have
+    a weight but no n-grams, the decoder without an image is the language model.
     """
-    voice = Voice(ngrams, language)
     scorers = [NetworkScorer(network, view.memory) for view in views]
-    without_image = scorers[0].without_image() if language and ngrams is None else None
+    without_image = scorers[0].without_image() if voices.weight and not voices.languages else None
     lines = range(views[0].memory.lines)
-    races = [Race([view.scores.lines[line] for view in views], quality, voice) for line in lines]
+    races = [Race([view.scores.lines[line] for view in views], quality, voices) for line in lines]
     for race in races:
-        race.propose(text.tokens for rows in race.rows for text in proposed(rows, candidates, voice))
+        race.propose(text.tokens for rows in race.rows for text in proposed(rows, candidates, voices))
     for turn in range(1 + corrections):
         running = [line for line in lines if races[line].waiting]
         if not running:
@@ -261,10 +257,10 @@ def compete(
     return [list(race.known.values()) for race in races]
 
 
-def proposed(rows: LogProbs, number: int, voice: Voice) -> list[CTCText]:
+def proposed(rows: LogProbs, number: int, voices: Voices) -> list[CTCText]:
     """At most so many texts of a line; with n-grams more are followed on the way, as their vote comes late."""
-    beams = max(number, BEAMS) if voice.speaks else number
-    return prefix_search(rows, PAD, beams=beams, tokens_per_step=4, margin=MARGIN, voice=voice)[:number]
+    beams = max(number, BEAMS) if voices.speak else number
+    return search_languages(rows, PAD, voices, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
 
 
 def read_back(

@@ -19,11 +19,11 @@ import numpy as np
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import load_plugins
-from drethtr.language.ngrams import NGrams
-from drethtr.language.voice import Voice
+from drethtr.language.languages import NO_LANGUAGE, Languages
+from drethtr.language.voice import Voices
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.continuation import Continuation
-from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
+from drethtr.recognition.search.ctc_search import ctc_log_likelihood, search_languages
 from drethtr.recognition.search.decoded import Candidate, Decoded, located
 from drethtr.recognition.search.joint import BEAMS, MARGIN, Scored, compete
 from drethtr.recognition.search.scorer import NetworkScorer
@@ -84,23 +84,23 @@ class CTC(Strategy):
         return replace(self, language_weight=best.weights.language)
 
     def find(
-        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
+        self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
         [view] = views
-        voice = Voice(ngrams, self.weights.language)
-        return [self.find_line(view, line, voice, alternatives) for line in range(view.memory.lines)]
+        voices = Voices(languages, self.weights.language)
+        return [self.find_line(view, line, voices, alternatives) for line in range(view.memory.lines)]
 
-    def find_line(self, view: View, line: int, voice: Voice, alternatives: int) -> Decoded:
+    def find_line(self, view: View, line: int, voices: Voices, alternatives: int) -> Decoded:
         """The text of one line."""
         scores, rows = view.scores, view.scores.lines[line]
         read = scores.reading(line)
-        if voice.speaks:
-            best = prefix_search(rows, PAD, beams=BEAMS, margin=MARGIN, voice=voice)[0]
+        if voices.speak:
+            best = search_languages(rows, PAD, voices, beams=BEAMS, margin=MARGIN)[0]
             read = scores.placed(line, best.tokens)._replace(draft=read)
         if not alternatives:
             return read
-        texts = prefix_search(rows, PAD, beams=2 * (alternatives + 1), voice=voice)
-        own = ctc_log_likelihood(rows, read.tokens, PAD) + voice.votes(read.tokens)
+        texts = search_languages(rows, PAD, voices, beams=2 * (alternatives + 1))
+        own = ctc_log_likelihood(rows, read.tokens, PAD) + voices.vote(read.tokens)
         return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)
 
 
@@ -122,7 +122,7 @@ class Beam(Strategy):
         return self.beams - 1
 
     def find(
-        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
+        self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
         [view] = views
         texts = self.search(NetworkScorer(network, view.memory), min(alternatives + 1, self.beams))
@@ -164,7 +164,7 @@ class Writer(Strategy):
         """The text of each line."""
 
     def find(
-        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
+        self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
         [view] = views
         scorer = NetworkScorer(network, view.memory)
@@ -259,9 +259,9 @@ class Joint(Strategy):
         return isinstance(other, Joint) and self.stretches == other.stretches
 
     def find(
-        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
+        self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
-        texts = self.propose(network, views, ngrams)
+        texts = self.propose(network, views, languages)
         own = [max(line, key=self.quality) for line in texts]
         read = located(views[0].memory, views[0].ctc, [text.decoder for text in own])
         decoded = []
@@ -270,7 +270,9 @@ class Joint(Strategy):
             decoded.append(line.with_alternatives(self.quality(best), candidates, alternatives))
         return decoded
 
-    def propose(self, network: Network, views: Sequence[View], ngrams: NGrams | None = None) -> list[list[Scored]]:
+    def propose(
+        self, network: Network, views: Sequence[View], languages: Languages = NO_LANGUAGE
+    ) -> list[list[Scored]]:
         """The texts of each line, scored by all.
 
         Raises:
@@ -284,8 +286,7 @@ class Joint(Strategy):
             self.quality,
             candidates=self.candidates,
             corrections=self.corrections,
-            language=self.weights.language,
-            ngrams=ngrams,
+            voices=Voices(languages, self.weights.language),
         )
 
     def quality(self, text: Scored) -> float:

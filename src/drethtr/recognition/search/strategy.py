@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import ClassVar, NamedTuple, Self
 
 from drethtr.base.errors import ConfigError
-from drethtr.language.ngrams import NGrams
+from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.network import ImageMemory, Network
 from drethtr.recognition.search.decoded import CTCScores, Decoded
 
@@ -56,7 +56,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def find(
-        self, network: Network, views: Sequence[View], alternatives: int = 0, ngrams: NGrams | None = None
+        self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
         """One text for each line, and at most so many others; `views` are the lines at each of its `stretches`."""
 

@@ -4,8 +4,9 @@ material = gather(plan)
 outcome = finetune(material, Path("mine.safetensors"))
 """
 
+from drethtr.training.finetuning.estimate import Estimate, estimate
 from drethtr.training.finetuning.finetune import Outcome, finetune, forget
 from drethtr.training.finetuning.material import Material, gather
 from drethtr.training.finetuning.plan import Plan
 
-__all__ = ["Material", "Outcome", "Plan", "finetune", "forget", "gather"]
+__all__ = ["Estimate", "Material", "Outcome", "Plan", "estimate", "finetune", "forget", "gather"]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.evaluate import plain
 from drethtr.evaluation.metrics import CONVENTION, Rates
 from drethtr.recognition.model_file import Model
@@ -15,7 +16,9 @@ NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", 
 """Entries of a card that do not hold for other weights."""
 
 
-def card_of(material: Material, trained: Model, before: Rates, after: Rates) -> dict[str, Any]:
+def card_of(
+    material: Material, trained: Model, before: Rates, after: Rates, forgotten: Difference | None
+) -> dict[str, Any]:
     """The card of a fine-tuned model; the card of `trained` so far has the training time."""
     start, plan = material.start.card, material.plan
     name = start.get("name", Path(plan.model).stem)
@@ -24,7 +27,8 @@ def card_of(material: Material, trained: Model, before: Rates, after: Rates) -> 
         "name": f"{name}, fine-tuned",
         "data": data_of(kept, material),
         "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card)
-        | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION},
+        | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION}
+        | ({} if forgotten is None else {"old_data_before": forgotten.a, "old_data_after": forgotten.b}),
     }
 
 
@@ -59,5 +63,6 @@ def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[st
         "characters_dropped": alphabet.dropped,
         "seed": plan.seed,
         "samples": trained["samples"],
+        "part_of_change": trained["part_of_change"],
         "minutes": round(60 * trained["hours"], 1),
     }

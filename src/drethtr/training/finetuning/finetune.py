@@ -5,6 +5,7 @@ run for each share of them. An interrupted run continues from there.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
@@ -16,6 +17,7 @@ from drethtr.base.atomic import atomic_write, remove_unfinished
 from drethtr.base.errors import ConfigError
 from drethtr.base.lock import claimed
 from drethtr.evaluation.compare import Difference, paired
+from drethtr.evaluation.evaluate import to_read
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
 from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.adapter import changes_between
@@ -30,24 +32,35 @@ from drethtr.training.finetuning.judge import edits, pages_of, with_trust
 from drethtr.training.finetuning.language import with_language
 from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.plan import rank_of, run_of
+from drethtr.training.finetuning.partway import part_of_the_way, weights_at_start
+from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
 from drethtr.training.loop import LATEST, train
 
 PLAN = "plan.json"
 VALIDATION = "validation.parquet"
+OLD = "old.parquet"
+
+
+Tell = Callable[[str], object]
+
+
+def silent(words: str) -> None:
+    """Tell nothing."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The result of fine-tuning; the rates are on the validation lines that selected the best weights.
 
-    change  the error rate after minus the one before, with its interval
+    change     the error rate after minus the one before, with its interval
+    forgotten  the same on old lines that were not trained on; None without `--old-data`
     """
 
     model: Model
     before: Rates
     after: Rates
     change: Difference
+    forgotten: Difference | None
     curve: LearningCurve | None
 
     @property
@@ -58,45 +71,61 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where and how models are trained; all of them in one precision, so that they are comparable."""
+    """Where and how models are trained; all of them in one precision, so that they are comparable.
+
+    tell  called with a sentence before each step that takes a while
+    """
 
     folder: Path
     device: str
     workers: int
     bfloat16: bool
+    tell: Tell
 
 
 def finetune(
-    material: Material, output: Path, *, resume: bool = False, device: str = "cpu", workers: int = 1
+    material: Material,
+    output: Path,
+    *,
+    resume: bool = False,
+    device: str = "cpu",
+    workers: int = 1,
+    tell: Tell = silent,
 ) -> Outcome:
     """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter.
 
     Args:
         resume: Continue an interrupted run beside `output`.
         workers: Processes that load lines; they do not change the result.
+        tell: Called with a sentence before each step that takes a while.
 
     Raises:
         ConfigError: if there is such a run and `resume` is false, or it has other lines or options.
         DataError: if another program is writing it.
     """
     with claimed(output):
-        return finetuned(material, output, resume=resume, device=device, workers=workers)
+        folder = folder_of(output)
+        place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume), tell)
+        return finetuned(material, output, place)
 
 
-def finetuned(material: Material, output: Path, *, resume: bool, device: str, workers: int) -> Outcome:
+def finetuned(material: Material, output: Path, place: Workplace) -> Outcome:
     """Do what `finetune` does, once no other program writes there."""
-    folder = folder_of(output)
-    place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume))
-    lines = material.parts.validation
+    lines, device = material.parts.validation, place.device
     pages = pages_of(lines)
+    place.tell(f"reading {len(lines):,} lines with the starting model")
     before = edits(material.start, lines, device)
     trained, adapter = as_saved(material, 1.0, learned(material, 1.0, place))
+    place.tell("reading them with the new model")
     after = edits(trained, lines, device)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
-    outcome = Outcome(trained, *rates, paired(before, after, pages, name="CER"), curve)
+    outcome = Outcome(trained, *rates, paired(before, after, pages, name="CER"), None, curve)
     if outcome.better:
-        model = replace(with_trust(trained, lines, device), card=card_of(material, trained, *rates))
+        outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
+        place.tell("calibrating its confidences")
+        card = card_of(material, trained, *rates, outcome.forgotten)
+        model = replace(with_trust(trained, material.start.trust, lines, device), card=card)
         if adapter is None:
             save_model(model, output, small=True)
         else:
@@ -104,6 +133,16 @@ def finetuned(material: Material, output: Path, *, resume: bool, device: str, wo
         outcome = replace(outcome, model=model)
     clear(place.folder)
     return outcome
+
+
+def forgotten_by(material: Material, trained: Model, place: Workplace) -> Difference | None:
+    """The errors of a model on old lines compared with those of the starting model; None without such lines."""
+    lines = material.remembered
+    if not lines:
+        return None
+    place.tell(f"reading {len(lines):,} old lines with both models")
+    before, after = (edits(model, lines, place.device) for model in (material.start, trained))
+    return paired(before, after, pages_of(lines), name="CER")
 
 
 def folder_of(output: Path) -> Path:
@@ -124,6 +163,8 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)
         store_parquet(material.parts.validation, folder / VALIDATION)
+        if material.old:
+            store_parquet(material.old, folder / OLD)
         bfloat16 = Devices.open(device).gains_from_bfloat16()
         with atomic_write(plan) as unfinished:
             made = json.dumps(wanted | {"bfloat16": bfloat16}, ensure_ascii=False, indent=1)
@@ -141,7 +182,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
 
 
 def learned(material: Material, share: float, place: Workplace) -> Model:
-    """The best model of a training on a share of the lines; a finished training is not repeated."""
+    """What a training on a share of the lines comes to, part of the way; a finished training is not repeated."""
     samples = material.some(share)
     folder = place.folder / f"{len(samples)}_lines"
     best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
@@ -154,11 +195,15 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
             len(samples),
             lines,
             place.folder / VALIDATION,
+            place.folder / OLD if material.old else None,
         )
         run = replace(run, bfloat16=place.bfloat16)
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
         effort = load_model(folder / LATEST).card  # the best weights were found before that
-        save_model(replace(found, card=effort), best)
+        place.tell("choosing how far to go from the starting weights to these")
+        start, validation = weights_at_start(run.start, found), to_read(material.parts.validation, VALIDATION_LINES)
+        chosen, way = part_of_the_way(start, found, validation, run.validation.decoder, place.device)
+        save_model(replace(chosen, card={**effort, "part_of_change": way}), best)
     return load_model(best)
 
 

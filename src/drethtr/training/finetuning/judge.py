@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
+from drethtr.evaluation.calibrate import TO_CALIBRATE, Group, calibrate, precisions, usual_strategies
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 
 
@@ -24,12 +25,22 @@ def pages_of(samples: Sequence[Sample]) -> list[str]:
     return list(map(page_of, samples))
 
 
-def with_trust(model: Model, samples: Sequence[Sample], device: str) -> Model:
-    """The model calibrated as far as there are enough lines; it keeps its strategy."""
+def with_trust(model: Model, start: Trust, samples: Sequence[Sample], device: str) -> Model:
+    """The model calibrated by its lines and what its start knew; it keeps its strategy.
+
+    Decoders that the start knew nothing of are only calibrated on enough lines.
+    """
     untold = replace(model, trust=Trust(strategy=model.trust.strategy))
-    if len(samples) < TO_CALIBRATE:
+    enough = len(samples) >= TO_CALIBRATE
+    groups = [group for group in usual_strategies(untold) if enough or known(start, group, precisions(untold, device))]
+    if not groups:
         return untold
     try:
-        return calibrate(untold, samples, usual_strategies(untold), device=device)
-    except DataError:  # all characters were correct, or none, so there is nothing to calibrate
+        return calibrate(untold, samples, groups, prior=start, device=device)
+    except DataError:  # nothing was read, or all of it is right, or nothing, so there is nothing to calibrate
         return untold
+
+
+def known(start: Trust, group: Group, wanted: Sequence[Precision]) -> bool:
+    """Whether the confidences of some strategies are calibrated in all of these precisions."""
+    return all(start.calibration(strategy, precision) for strategy in group for precision in wanted)

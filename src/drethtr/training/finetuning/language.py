@@ -12,12 +12,13 @@ KEPT = 0.5
 
 
 def with_language(model: Model, texts: Sequence[str]) -> Model:
-    """The model with its n-grams and those of new texts, about as many as before; unchanged if it has none."""
-    if model.ngrams is None:
+    """The model with the n-grams of new texts mixed into those of their language; unchanged if it has no n-grams."""
+    if not model.languages:
         return model
-    known, most = model.ngrams, len(model.ngrams.tokens)
+    name = model.languages.of_texts(map(model.tokenizer.encode, texts))
+    known = model.languages.models[name]
     try:
-        ngrams = learn([texts, known], [1 - KEPT, KEPT], model.tokenizer, order=known.order, most=most)
+        ngrams = learn([texts, known], [1 - KEPT, KEPT], model.tokenizer, order=known.order, most=len(known.tokens))
     except DataError:  # no text is long enough for an n-gram
         return model
-    return replace(model, ngrams=ngrams)
+    return replace(model, languages=model.languages.with_model(name, ngrams))

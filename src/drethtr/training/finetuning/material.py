@@ -7,11 +7,10 @@ from pathlib import Path
 
 from drethtr.base.errors import MissingExtraError
 from drethtr.lines.sample import Sample, check_apart, fingerprint
-from drethtr.lines.selection import clean_lines
 from drethtr.lines.sources import open_all
 from drethtr.recognition.model_file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
-from drethtr.training.finetuning.parts import Parts, narrow, part
+from drethtr.training.finetuning.parts import Parts, apart, narrow, part
 from drethtr.training.finetuning.plan import Plan, widest_line
 
 NEEDED = ("accelerate", "pyarrow")
@@ -20,21 +19,25 @@ NEEDED = ("accelerate", "pyarrow")
 
 @dataclass(frozen=True)
 class Material:
-    """The model, the split lines, and the old lines of a plan.
+    """Everything that fine-tuning starts from.
 
-    `alphabet` is the change from the model's alphabet to that of the result.
+    parts       the new lines
+    old         old lines to mix in
+    remembered  other old lines, to measure what is forgotten
+    alphabet    the change from the model's alphabet to that of the result
     """
 
     plan: Plan
     start: Model
     parts: Parts
     old: tuple[Sample, ...]
+    remembered: tuple[Sample, ...]
     alphabet: AlphabetChange
 
     def fingerprint(self) -> str:
         """Hash of the starting model and of all lines with their texts, by split."""
         digest = blake2b(weights_hash(self.start.weights).encode(), digest_size=16)
-        for samples in (self.parts.train, self.parts.validation, self.old):
+        for samples in (self.parts.train, self.parts.validation, self.old, self.remembered):
             for sample in samples:
                 digest.update(fingerprint(sample) + sample.text.encode())
             digest.update(b"next")
@@ -60,8 +63,8 @@ def gather(plan: Plan) -> Material:
     start = load_model(Path(plan.model))
     given = open_all(plan.validation) if plan.validation else []
     parts = narrow(part(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start))
-    old = tuple(clean_lines(open_all(plan.old_data))) if plan.old_data else ()
-    for name, samples in (("training lines", parts.train), ("--old-data", old)):
+    old, remembered = apart(open_all(plan.old_data), seed=plan.seed) if plan.old_data else ((), ())
+    for name, samples in (("training lines", parts.train), ("--old-data", (*old, *remembered))):
         check_apart({name: samples, "validation lines": parts.validation})
     alphabet = AlphabetChange.between(
         start.tokenizer,
@@ -71,4 +74,4 @@ def gather(plan: Plan) -> Material:
         drop_unused=plan.drop_unused,
         change=not plan.adapter,
     )
-    return Material(plan, start, parts, old, alphabet)
+    return Material(plan, start, parts, old, remembered, alphabet)

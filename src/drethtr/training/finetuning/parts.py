@@ -22,6 +22,10 @@ FEWEST = 20
 """Minimum number of lines for fine-tuning."""
 
 
+REMEMBERED = 100
+"""Maximum number of old lines to measure forgetting on."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """Training lines, page by page in random order, and validation lines.
@@ -66,6 +70,21 @@ def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int =
 def parts_of(train: tuple[Sample, ...], validation: tuple[Sample, ...], left_out: Mapping[str, int]) -> Parts:
     """The parts, noting whether all pages are known; lines of one page in both are refused later."""
     return Parts(train, validation, all(map(page_of, (*train, *validation))), left_out)
+
+
+def apart(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
+    """Old lines to mix in, and others to measure what is forgotten: none if there are few in all.
+
+    Raises:
+        DataError: if none is usable.
+    """
+    kept = usable(samples, Counter())
+    if not kept:
+        raise DataError(f"none of the {len(samples)} old lines is usable")
+    if len(kept) < FEWEST:
+        return tuple(kept), ()
+    parts = part(kept, seed=seed)
+    return parts.train, parts.validation[:REMEMBERED]
 
 
 def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:

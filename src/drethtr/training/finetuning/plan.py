@@ -99,15 +99,24 @@ class Pace:
         return cls(samples, Muon(), 5e-4, 0.3)
 
 
-def run_of(plan: Plan, model: Model, tokenizer: Tokenizer, lines: int, train: Path, validation: Path) -> RunConfig:
-    """The run that fine-tunes `model` on the `lines` lines of the file `train`."""
+def run_of(
+    plan: Plan,
+    model: Model,
+    tokenizer: Tokenizer,
+    lines: int,
+    train: Path,
+    validation: Path,
+    old: Path | None = None,
+) -> RunConfig:
+    """The run that fine-tunes `model` on the `lines` lines of the file `train`, with those of `old` mixed in."""
     pace = Pace.of(lines, adapter=plan.adapter)
     samples = plan.samples or pace.samples
     every = max(samples // VALIDATIONS, 1)
-    own: Source = Real(paths=(escape(str(train)),), weight=1 - plan.old_share)
-    old: tuple[Source, ...] = (Real(paths=plan.old_data, weight=plan.old_share),) if plan.old_data else ()
+    sources: list[Source] = [Real(paths=(escape(str(train)),), weight=1 - plan.old_share)]
+    if old is not None:
+        sources.append(Real(paths=(escape(str(old)),), weight=plan.old_share))
     return RunConfig(
-        train=(own, *old),
+        train=tuple(sources),
         validation=ValidationConfig(
             paths=(escape(str(validation)),),
             lines=VALIDATION_LINES,
@@ -143,7 +152,7 @@ def knows_language(model: Model) -> bool:
     If so, the decoder also learns the texts of the new lines and forgets none; n-grams replace this.
     """
     strategy = model.trust.strategy
-    return isinstance(strategy, Joint) and strategy.weights.language > 0 and model.ngrams is None
+    return isinstance(strategy, Joint) and strategy.weights.language > 0 and not model.languages
 
 
 def widest_line(model: Model) -> int:

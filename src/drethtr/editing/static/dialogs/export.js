@@ -8,13 +8,17 @@ import { Dialog } from "./dialog.js";
 
 const FORMATS = {
   txt: ["Text", "plain, line by line"],
+  md: ["Markdown", "paragraphs, doubtful words marked"],
+  docx: ["Word", "paragraphs, doubtful words shaded"],
   page: ["PAGE XML", "lines, words and places; says who wrote what"],
   alto: ["ALTO", "for libraries and viewers; says who wrote what"],
+  tei: ["TEI", "for editions: text and zones of the scan, doubtful words unclear"],
   hocr: ["hOCR", "HTML with places"],
   json: ["JSON", "everything, for programs"],
   csv: ["CSV", "a table of lines"],
   html: ["HTML", "to be read, doubts marked"],
   pdf: ["PDF", "the scans with text to search and copy"],
+  pdfa: ["PDF/A", "the same for archives"],
 };
 
 export function Export({ formats, page, selection, close }) {

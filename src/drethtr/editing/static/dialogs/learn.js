@@ -22,6 +22,7 @@ export function Learn({ status, jobs, close }) {
   return html`<${Dialog} title="Learn from my corrections" close=${close}>
     ${job && isGoing(job) && html`<${Progress} job=${job} stop=${() => attempt(api.endJob(job.id))} />`}
     ${job?.state === "failed" && html`<p class="hint flag" role="alert">${job.error}</p>`}
+    ${job?.state === "done" && !job.result && html`<p class="hint" role="status">${job.message}</p>`}
     ${job?.state === "done" && job.result && html`<${Gain} result=${job.result} adopt=${() => attempt(api.adopt(job.id))} discard=${discard} />`}
     ${
       !(job && isGoing(job)) &&

@@ -229,7 +229,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
         });
         return api.page(id);
       },
-      "The line was cut anew.",
+      "The line image was updated.",
     );
 
   if (error && !store.page)

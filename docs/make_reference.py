@@ -1,0 +1,217 @@
+"""Write the reference pages of the documentation from the code: commands, Python, formats, HTTP.
+
+    python docs/make_reference.py FOLDER
+
+`make docs` does this for the web site. Nothing of it is kept in the repository: `--help`, `help()` and
+`GET /openapi.json` say the same.
+"""
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import typer
+
+from drethtr import Recognizer
+from drethtr.cli.edit import chosen_folder
+from drethtr.cli.main import app
+from drethtr.documents.formats import FORMATS, LINE_FORMATS
+from drethtr.documents.read import DIALECTS
+from drethtr.editing import Session, Workspace
+from drethtr.lines.importers import IMPORTERS
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.recognition.search.strategies import Strategy
+from drethtr.server.app import make_app
+from drethtr.server.openapi import describe
+
+STABLE = ("drethtr", "drethtr.documents", "drethtr.layout", "drethtr.pages", "drethtr.search")
+"""Modules whose `__all__` is promised; a name that several of them have is described at the first."""
+
+
+def write_reference(folder: Path) -> None:
+    """Write all pages into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {"commands": commands(), "python": python(), "formats": formats(), "http": http()}
+    for name, lines in pages.items():
+        (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def commands() -> Iterator[str]:
+    """Every command with its arguments and options, as `--help` prints them."""
+    yield "# Commands\n"
+    yield from described_command(typer.main.get_command(app), "drethtr")
+
+
+def described_command(command: Any, name: str) -> Iterator[str]:
+    """A command, and those that it groups."""
+    context = typer.Context(command, info_name=name)
+    if hasattr(command, "list_commands"):
+        for each in command.list_commands(context):
+            yield from described_command(command.get_command(context, each), f"{name} {each}")
+        return
+    yield f"## {name}\n\n```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```\n\n{plain(command.help)}\n"
+    yield "| | | default |\n|---|---|---|"
+    for parameter in command.params:
+        if not getattr(parameter, "hidden", False):
+            yield row(spelling(parameter, context), plain(getattr(parameter, "help", "")), preset(parameter))
+    yield ""
+
+
+def spelling(parameter: Any, context: Any) -> str:
+    """How an argument or option is typed."""
+    value = parameter.make_metavar(context)
+    if parameter.param_type_name == "argument":
+        return f"`{value}`"
+    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+    return names if parameter.is_flag else f"{names} `{value}`"
+
+
+def preset(parameter: Any) -> str:
+    """The default of an option, if it says something."""
+    value = parameter.default
+    if parameter.required:
+        return "required"
+    return "" if value is None or value is False or callable(value) else f"`{value}`"
+
+
+def plain(text: str | None) -> str:
+    """Help as Markdown: typer escapes brackets, and angle brackets are not tags."""
+    return (text or "").replace("\\[", "[").replace("[", "\\[").replace("<", "&lt;").replace("*", "\\*")
+
+
+def row(*cells: str) -> str:
+    """A row of a table."""
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+def python() -> Iterator[str]:
+    """The promised names with their signatures and docstrings."""
+    yield "# Python\n\nThese names are stable; everything else may change between minor versions.\n"
+    told: set[int] = set()
+    for name in STABLE:
+        module = import_module(name)
+        yield f"## {name}\n\n{paragraphs(inspect.getdoc(module))}\n"
+        for each in sorted(set(module.__all__) - {"__version__"}):
+            thing = getattr(module, each)
+            if id(thing) not in told:
+                told.add(id(thing))
+                yield from described_name(each, thing)
+
+
+def described_name(name: str, thing: Any) -> Iterator[str]:
+    """A class with its public methods, a function, or a value."""
+    yield f"### {name}\n"
+    if not callable(thing) or not hasattr(thing, "__module__") or not inspect.getmodule(thing):
+        yield f"`{type(thing).__name__}`\n"
+        return
+    if not inspect.isclass(thing):
+        yield f"```python\n{signature(name, thing)}\n```\n\n{paragraphs(inspect.getdoc(thing))}\n"
+        return
+    heading = signature(name, thing).removesuffix(" -> None")
+    yield f"```python\nclass {heading}\n```\n\n{paragraphs(inspect.getdoc(thing))}\n"
+    if issubclass(thing, Strategy):
+        return  # its methods are for the recognizer
+    for each, member in vars(thing).items():
+        inner = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+        if each.startswith("_") or not inspect.isfunction(inner) or not inner.__doc__:
+            continue
+        is_method = inner is member or hasattr(member, "__func__")
+        heading = signature(each, getattr(thing, each)) if is_method else each
+        yield f"```python\n{name}.{heading}\n```\n\n{paragraphs(inspect.getdoc(inner))}\n"
+
+
+def signature(name: str, thing: Any) -> str:
+    """A name with its arguments, one to a line if they are many."""
+    try:
+        found = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return name
+    text = re.sub(r"\b(?:drethtr|collections|pathlib|typing)\.(?:\w+\.)*", "", f"{name}{found}")
+    text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", text)
+    if len(text) <= 100:
+        return text
+    start, arguments = text.split("(", 1)
+    arguments, end = arguments.rsplit(")", 1)
+    return f"{start}(\n    " + re.sub(r", (?![^\[]*\])", ",\n    ", arguments) + f",\n){end}"
+
+
+def paragraphs(text: str | None) -> str:
+    """A docstring as Markdown: what is aligned or indented stays as it is."""
+    parts = []
+    for part in (text or "").split("\n\n"):
+        is_aligned = re.search(r"\S {2,}\S|^ {2,}\S", part, re.MULTILINE)
+        parts.append(f"```text\n{dedent(part)}\n```" if is_aligned else part.replace("<", "&lt;"))
+    return "\n\n".join(parts)
+
+
+def formats() -> Iterator[str]:
+    """What is read and written, by its registers."""
+    yield "# Formats\n\n## Written for pages\n\n| `--format` | file | media type | one file holds |\n|---|---|---|---|"
+    for name, format in FORMATS.items():
+        yield row(f"`{name}`", f"`{format.ending}`", format.media, "all pages" if format.together else "one page")
+    yield f"\n## Written for line images alone\n\n{', '.join(f'`{name}`' for name in LINE_FORMATS)}\n"
+    yield "## Read as pages\n\n| format | root element | namespaces |\n|---|---|---|"
+    for dialect in DIALECTS:
+        yield row(dialect.name, f"`{dialect.root}`", "<br>".join(f"`{one}`" for one in dialect.namespaces))
+    yield "\n## Read by `drethtr data import`\n\n| `--layout` | what it looks like |\n|---|---|"
+    for importer in IMPORTERS:
+        yield row(f"`{importer.name}`", plain(importer.layout))
+    schema = Path(inspect.getfile(import_module("drethtr.documents"))).with_name("page.schema.json")
+    yield f"\n## JSON of a page\n\n```json\n{schema.read_text(encoding='utf-8').strip()}\n```"
+
+
+def http() -> Iterator[str]:
+    """All requests, those of `drethtr edit` included."""
+    description = api()
+    yield f"# HTTP\n\n{description['info']['description']}\n\n`GET /openapi.json` has the same for programs.\n"
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            yield from described_request(f"{method.upper()} {path}", operation)
+    yield "## Values\n"
+    for name, value in description["components"]["schemas"].items():
+        yield f"### {name}\n\n```json\n{json.dumps(value, indent=1, ensure_ascii=False)}\n```\n"
+
+
+def described_request(name: str, operation: dict[str, Any]) -> Iterator[str]:
+    """What one request takes and gives."""
+    yield f"## `{name}`\n\n{plain(operation['summary'])}\n\n| | |\n|---|---|"
+    for parameter in operation["parameters"]:
+        yield row(f"`{parameter['name']}` ({parameter['in']})", plain(parameter.get("description", "")))
+    if "requestBody" in operation:
+        yield row("takes", contents(operation["requestBody"]["content"]))
+    for status, answer in operation["responses"].items():
+        yield row(status, contents(answer["content"]) if status < "3" else answer["description"])
+    yield ""
+
+
+def contents(content: dict[str, Any]) -> str:
+    """Media types with the values that they hold."""
+    return ", ".join(f"`{media}`{value_of(about.get('schema', {}))}" for media, about in content.items())
+
+
+def value_of(schema: dict[str, Any]) -> str:
+    """A link to the value of a schema, if it has a name."""
+    found = re.search(r"#/components/schemas/(\w+)", json.dumps(schema))
+    return f" [{found[1]}](#{found[1].lower()})" if found else ""
+
+
+def api() -> dict[str, Any]:
+    """The description of a server that offers everything."""
+    finder = segmentation_named("auto").finder
+    recognizer = Recognizer.load()
+    with (
+        chosen_folder(None) as folder,
+        Workspace.open(folder) as workspace,
+        Session(workspace, recognizer, finder, None) as session,
+    ):
+        return describe(make_app(recognizer, finder, session=session, index=folder / "none").routes)
+
+
+if __name__ == "__main__":
+    write_reference(Path(sys.argv[1]))

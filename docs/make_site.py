@@ -1,0 +1,38 @@
+"""Build the documentation as a web site: `python docs/make_site.py [FOLDER]`, by default `build/docs`.
+
+Pages keep the places that they have in the repository, so that their links hold on the site as they do there; README.md
+is the first. A link to a page or heading that is not there ends the build.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from make_reference import write_reference
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("*.md", "LICENSE", "NOTICE", "docs/*.md", "docs/images/*", "samples/**/*.md")
+
+
+def make_site(folder: Path) -> Path:
+    """Build the site in a folder; return the folder of its HTML.
+
+    Raises:
+        CalledProcessError: if a page has a broken link.
+    """
+    pages = folder / "pages"
+    shutil.rmtree(folder, ignore_errors=True)
+    for pattern in PAGES:
+        for source in ROOT.glob(pattern):
+            target = pages / source.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+    write_reference(pages / "docs" / "reference")
+    shutil.copyfile(ROOT / "docs" / "zensical.toml", folder / "zensical.toml")
+    subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=folder, check=True)
+    return folder / "site"
+
+
+if __name__ == "__main__":
+    print(make_site(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "build" / "docs") / "index.html")  # noqa: T201

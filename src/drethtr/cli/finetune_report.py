@@ -1,0 +1,152 @@
+"""What `drethtr finetune` says: what there is to learn from, how long it takes, and what came of it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from drethtr.evaluation.compare import Difference
+    from drethtr.evaluation.metrics import Rates
+    from drethtr.recognition.model_file import Model
+    from drethtr.training.finetuning import Estimate, Material, Outcome
+    from drethtr.training.finetuning.learning_curve import LearningCurve
+
+SHOWN = 30  # new characters
+
+
+def found(material: "Material") -> str:
+    """What there is to learn from, as text, before training."""
+    parts, alphabet = material.parts, material.alphabet
+    how = "other pages" if parts.by_page else "lines drawn by chance, as pages are too few or unknown"
+    if material.plan.validation:
+        how = "given, other pages" if parts.by_page else "given; whether they are of other pages is not known"
+    lines = [f"{len(parts.train):,} lines to learn from, {len(parts.validation):,} to choose by ({how})."]
+    if parts.left_out:
+        lines.append(
+            "Left out: " + ", ".join(f"{number:,} {reason}" for reason, number in parts.left_out.items()) + "."
+        )
+    if alphabet.added:
+        new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in list(alphabet.added.items())[:SHOWN]]
+        more = f" and {len(alphabet.added) - SHOWN} more" if len(alphabet.added) > SHOWN else ""
+        lines.append(f"New characters: {', '.join(new)}{more}.")
+    if alphabet.rare:
+        rare = " ".join(f"{c}×{n}" for c, n in list(alphabet.rare.items())[:SHOWN])
+        why = "an adapter adds none" if material.plan.adapter else "too rare to be added"
+        lines.append(f"Characters that stay unknown ({why}): {rare}")
+    if alphabet.dropped:
+        lines.append(f"Dropped from the alphabet, as no line has them: {alphabet.dropped}")
+    return "\n".join(lines)
+
+
+def time_needed(estimate: "Estimate") -> str:
+    """How long fine-tuning takes, as text."""
+    from drethtr.base.durations import in_words
+
+    return (
+        f"It takes about {in_words(estimate.training + estimate.measuring)} on this machine: at most "
+        f"{in_words(estimate.training)} to train, until {estimate.lines:,} lines are seen, repeats included, and "
+        f"{in_words(estimate.measuring)} to measure and calibrate."
+    )
+
+
+def begins_as(character: str | None) -> str:
+    """What a new character begins as, in words."""
+    return "like no other" if character is None else f"begins as {character}"
+
+
+def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
+    """The result, as text."""
+    from drethtr.training.finetuning.finetune import folder_of
+
+    lines = [
+        f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
+        rates_of(outcome),
+        "The best weights were chosen on these lines, so the rate is a little too good. For one to publish, measure "
+        f"on pages that were not in DATA: drethtr evaluate OTHERS --model {output}",
+        *forgotten(material, outcome),
+    ]
+    if outcome.curve is not None:
+        lines += curve_table(outcome.curve)
+    lines += trust_of(material, outcome.model)
+    lines.append(f"{folder_of(output)} has the lines in their parts and the course of training; it can be deleted.")
+    return "\n".join(lines)
+
+
+def rates_of(outcome: "Outcome") -> str:
+    """Error rates before and after, as text."""
+    return f"CER {percent(outcome.before)} before, {percent(outcome.after)} after: {points(outcome.change)}"
+
+
+def points(change: "Difference") -> str:
+    """A difference of error rates, with its interval unless there are too few pages."""
+    interval = f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""
+    return f"{100 * change.difference:+.2f} points{interval}"
+
+
+def forgotten(material: "Material", outcome: "Outcome") -> list[str]:
+    """What the model does to other hands: how far its weights went, and what that cost on old lines."""
+    way = outcome.model.card["fine_tuned"]["part_of_change"]
+    told = []
+    if way < 1:
+        told.append(f"To forget less, {100 * way:.0f} % of the change was kept, with most of its gain.")
+    if (change := outcome.forgotten) is not None:
+        told.append(
+            f"Forgotten: on {change.lines:,} old lines that were not trained on, CER {100 * change.a:.2f} % before, "
+            f"{100 * change.b:.2f} % after: {points(change)}."
+        )
+    elif material.old:
+        told.append("What was forgotten is not known: measuring takes more lines of --old-data.")
+    else:
+        told.append("Other hands may be read worse than before: --old-data lessens and measures that.")
+    return told
+
+
+def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:
+    """Why nothing was written, and what may help."""
+    return (
+        f"drethtr: the model did not become better on the {len(material.parts.validation):,} lines to choose by "
+        f"({rates_of(outcome)}); {output} was not written, keep using {material.plan.model}. More lines may help."
+    )
+
+
+def trust_of(material: "Material", model: "Model") -> list[str]:
+    """What is calibrated in the result, and what is not."""
+    from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
+
+    number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
+    if not model.trust.calibrations:
+        why = "nothing was wrong, or nothing right" if number >= TO_CALIBRATE else f"that takes {TO_CALIBRATE} lines"
+        return [f"Confidences are not calibrated ({number:,} lines to choose by; {why}){later}."]
+    told = [f"Confidences are calibrated on these {number:,} lines."]
+    if material.start.trust.calibrations:
+        told = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
+    if model.trust.unlike_training is None:
+        told.append(f"No line is flagged as unlike training: learning that takes {TO_KNOW_WRITING} lines{later}.")
+    if material.start.trust.error_rates and not (model.trust.error_rates or material.plan.adapter):
+        told.append("Expected error rates must be learned again: see drethtr predict-cer --learn.")
+    return told
+
+
+def percent(rates: "Rates") -> str:
+    """A character error rate, with its interval unless there are too few pages."""
+    interval = f" [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]" if rates.sure else ""
+    return f"{100 * rates.cer:.2f} %{interval}"
+
+
+def curve_table(curve: "LearningCurve") -> list[str]:
+    """Error rates by number of lines, and what to expect of twice as many."""
+    rows = [f"{lines:>9,}  {100 * cer:>6.2f}" for lines, cer in zip(curve.lines, curve.cers, strict=True)]
+    return [
+        f"{'lines':>9}  {'CER %':>6}",
+        *rows,
+        prospect(curve),
+    ]
+
+
+def prospect(curve: "LearningCurve") -> str:
+    """What to expect of more lines."""
+    if curve.gain <= 0:
+        return "As far as these numbers of lines tell, more lines would not lower the CER."
+    return (
+        f"Twice the lines, {2 * curve.lines[-1]:,}, would lower the CER by about {100 * curve.gain:.1f} points "
+        f"[{100 * curve.low:.1f}, {100 * curve.high:.1f}]."
+    )

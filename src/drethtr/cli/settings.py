@@ -1,0 +1,163 @@
+"""What options are where they are not typed: settings from files and from the environment.
+
+    model = "mine.safetensors"   # for every command that has this option
+    [transcribe]
+    format = "txt,alto"          # for one command
+
+The file `drethtr.toml` of the current folder counts more than that of the user, and variables such as
+`DRETHTR_TRANSCRIBE_FORMAT` and `DRETHTR_MODEL` more than files; a setting of one command counts more than one for all.
+
+Commands and options are of click, or of the copy of it inside typer, as the version of typer has it: hence `Any`.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import typer
+
+from drethtr.base.config import hint, read_toml
+from drethtr.base.errors import ConfigError
+
+FILE = "drethtr.toml"
+
+PREFIX = "DRETHTR_"
+
+TYPED = ("force", "help", "version")
+"""Options that are only typed: no result is replaced because of a file that lies somewhere."""
+
+Table: TypeAlias = dict[str, Any]
+
+
+def default_map(context: Any) -> Table:
+    """The settings of every command, by the names of its parameters, as click takes them.
+
+    Raises:
+        ConfigError: naming a setting that is unknown or makes no sense, and where it is.
+    """
+    found: Table = {}
+    for file in (Path(typer.get_app_dir("drethtr")) / FILE, Path(FILE)):
+        if file.is_file():
+            merge(found, spread(context, context.command, read_toml(file), str(file)))
+    if any(name.startswith(PREFIX) for name in os.environ):
+        for general in (True, False):
+            for name, table in variables(context.command, general=general):
+                merge(found, spread(context, context.command, table, name))
+    return found
+
+
+def spread(context: Any, command: Any, table: Mapping[str, Any], where: str, for_all: Table | None = None) -> Table:
+    """The settings of a command, or of all in a group, by the names of parameters.
+
+    Args:
+        for_all: Settings of the groups around it, for every command that has such an option.
+    """
+    common, known = dict(for_all or {}), options_of(command)
+    if not is_group(command):
+        own = {name: value for name, value in common.items() if name in known}
+        for name, value in table.items():
+            check_name(name, known, f"{where}: {command.name}")
+            own[name.replace("_", "-")] = value
+        return {known[name].name: checked(context, known[name], value, where) for name, value in own.items()}
+    commands: Table = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            if name not in command.commands:
+                raise ConfigError(f"{where}: there is no command {name!r}{hint(name, command.commands)}")
+            commands[name] = value
+        else:
+            check_name(name, known, where)
+            common[name.replace("_", "-")] = value
+    return {
+        name: spread(context, below, commands.get(name, {}), where, common) for name, below in command.commands.items()
+    }
+
+
+def is_group(command: Any) -> bool:
+    """Whether something has commands below it."""
+    return hasattr(command, "commands")
+
+
+def options_of(command: Any) -> Table:
+    """The options of a command, or of all in a group, by their long names without dashes."""
+    if is_group(command):
+        return {name: option for below in command.commands.values() for name, option in options_of(below).items()}
+    options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
+    return {name[2:]: option for option in options for name in option.opts if name.startswith("--")}
+
+
+def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
+    """Refuse a setting that is unknown, or may not come from a file.
+
+    Raises:
+        ConfigError: with the most similar name.
+    """
+    option = name.replace("_", "-")
+    if option in TYPED:
+        raise ConfigError(f"{where}: {name!r} is no setting; type --{option} where it is meant")
+    if option not in known:
+        raise ConfigError(f"{where}: unknown setting {name!r}{hint(option, [*known])}")
+
+
+def checked(context: Any, option: Any, value: Any, where: str) -> Any:
+    """The value of a setting as click takes it.
+
+    Raises:
+        ConfigError: if it is not of the right kind.
+    """
+    name = f"{where}: {option.opts[0].lstrip('-')}"
+    if option.multiple and isinstance(value, str):
+        value = [value]
+    many = isinstance(value, list)
+    if many != option.multiple or (isinstance(value, bool) and not option.is_flag) or isinstance(value, Mapping):
+        raise ConfigError(f"{name}: {value!r} is not understood; expected {kind_of(option)}")
+    value = [at_home(item) for item in value] if many else at_home(value)
+    try:
+        option.type_cast_value(context, value)
+    except typer.BadParameter as error:
+        raise ConfigError(f"{name}: {error.message}") from error
+    return value
+
+
+def at_home(value: Any) -> Any:
+    """A value, with the home folder for `~/`, as a shell has it."""
+    return str(Path(value).expanduser()) if isinstance(value, str) and value.startswith("~/") else value
+
+
+def kind_of(option: Any) -> str:
+    """What an option takes, in words."""
+    if option.is_flag:
+        return "true or false"
+    return "a list" if option.multiple else f"one value, {option.type.name}"
+
+
+def variables(command: Any, *, general: bool) -> Iterator[tuple[str, Table]]:
+    """The variables that are set, each as a table: those for all commands, or those for one."""
+    places = [[name] for name in options_of(command)] if general else list(places_of(command))
+    for place in places:
+        *commands, option = place
+        name = PREFIX + "_".join(place).upper().replace("-", "_")
+        if option not in TYPED and (value := os.environ.get(name)):
+            table: Table = {option: value}
+            for part in reversed(commands):
+                table = {part: table}
+            yield name, table
+
+
+def places_of(command: Any) -> Iterator[list[str]]:
+    """Each option of each command: the names of the commands, then its own."""
+    for name, below in command.commands.items():
+        if is_group(below):
+            yield from ([name, *place] for place in places_of(below))
+        else:
+            yield from ([name, option] for option in options_of(below))
+
+
+def merge(found: Table, more: Mapping[str, Any]) -> None:
+    """Add settings; those of commands are added to what they have."""
+    for name, value in more.items():
+        if isinstance(value, Mapping):
+            merge(found.setdefault(name, {}), value)
+        else:
+            found[name] = value

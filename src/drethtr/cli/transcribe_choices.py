@@ -1,0 +1,160 @@
+"""What `drethtr transcribe` is asked for, which of its options go together, and the job that it makes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from drethtr.base.config import named
+from drethtr.base.errors import ConfigError
+
+if TYPE_CHECKING:
+    from drethtr.pages.job import PageJob
+    from drethtr.pages.line_job import LineJob
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Options as typed; `names` are those of the formats.
+
+    Raises:
+        ConfigError: naming options that do not go together, or a folder for results that is meant to be a file.
+    """
+
+    names: tuple[str, ...]
+    output: Path | None
+    lines: str
+    pages: str | None
+    recursive: bool
+    update: bool
+    doubts: bool
+    alternatives: int
+    index: Path | None
+    force: bool
+
+    def __post_init__(self) -> None:
+        from drethtr.documents.formats import FORMATS
+
+        formats = [FORMATS[name] for name in self.names if name in FORMATS]
+        if self.doubts and not (self.update or "txt" in self.names or any(format.doubts for format in formats)):
+            raise ConfigError(f"--doubts marks no words in {', '.join(self.names)}; add txt, page or alto")
+        if self.alternatives and "json" not in self.names:
+            other = ", ".join(self.names) or "PAGE or ALTO"
+            raise ConfigError(f"--alternatives are written in json; {other} cannot hold them")
+        if self.force and self.output is None and not self.update:
+            raise ConfigError("--force replaces files; add --output or --update, or leave it out: nothing is written")
+        if self.index is not None and self.update:
+            raise ConfigError("--index goes with new files; run drethtr index on the updated ones")
+        if self.output is not None:
+            refuse_name_of_file(self.output, self.names)
+
+    def open(self, inputs: Sequence[str]) -> "PageJob | LineJob":
+        """The job of line images if all inputs are, and the format is one of theirs; else that of pages.
+
+        Raises:
+            ConfigError: for options that do not go with these inputs.
+            DataError: if results would replace each other or a file that is read.
+        """
+        from drethtr.documents.formats import LINE_FORMATS
+        from drethtr.pages.line_job import line_images, open_line_job
+        from drethtr.pages.opening import open_selected
+        from drethtr.pages.segmentation import segmentation_named
+        from drethtr.pages.selection import select
+
+        names, segmentation = self.names, segmentation_named(self.lines)
+        selection = select(inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive)
+        if self.index is not None:
+            from drethtr.search.build import refuse_passing
+
+            refuse_passing(selection.files)
+        of_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
+        images = line_images(selection, segmentation) if of_lines else None
+        if images is not None:
+            if self.doubts and names[0] != "txt":
+                raise ConfigError(f"--doubts marks no words in {names[0]} of line images; it has confidences; use txt")
+            return open_line_job(
+                *images,
+                selection,
+                self.output,
+                names[0],
+                segmentation=segmentation,
+                doubts=self.doubts,
+                force=self.force,
+            )
+        self.refuse_for_pages()
+        job = open_selected(
+            selection,
+            self.output,
+            names,
+            segmentation=segmentation,
+            update=self.update,
+            doubts=self.doubts,
+            force=self.force,
+        )
+        if self.output is None:
+            refuse_joined(job)
+        return job
+
+    def refuse_for_pages(self) -> None:
+        """Refuse options that do not go together when pages are read.
+
+        Raises:
+            ConfigError: naming the options.
+        """
+        from drethtr.documents.formats import FORMATS
+        from drethtr.pages.segmentation import WITHOUT_FINDER
+
+        if self.alternatives:
+            raise ConfigError("--alternatives needs single-line images and --format json alone")
+        if self.update and self.lines not in WITHOUT_FINDER:
+            raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines}")
+        if of_lines := set(self.names) - FORMATS.keys():
+            raise ConfigError(f"{min(of_lines)} must be the only format, and only for line images; otherwise take csv")
+        printed = all(FORMATS[name].printed for name in self.names)
+        if self.output is None and (len(self.names) > 1 or not printed):
+            raise ConfigError(f"--format {','.join(self.names)} needs a folder to write to; give --output")
+
+
+def refuse_joined(job: "PageJob") -> None:
+    """Refuse to print several files of a format one after the other, as no program could read them; text is allowed.
+
+    Raises:
+        ConfigError: naming the format.
+    """
+    for name, format in job.formats.items():
+        files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
+        if files > 1 and format.ending != ".txt":
+            raise ConfigError(f"--format {name} makes {files} files here; give --output, the folder for them")
+
+
+def formats_named(text: str | None) -> tuple[str, ...]:
+    """The formats in a comma-separated list of names, each once.
+
+    Raises:
+        ConfigError: naming one that is unknown.
+    """
+    from drethtr.documents.formats import FORMATS, LINE_FORMATS
+
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else ()
+    known = dict.fromkeys((*FORMATS, *LINE_FORMATS))
+    for name in names:
+        named("format", name, known)
+    return names
+
+
+def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
+    """Refuse to make a folder called `out.txt`, which is meant to be a file.
+
+    Raises:
+        ConfigError: saying what the folder is for.
+    """
+    endings = {f".{ending.rpartition('.')[2]}" for ending in (*names, *endings_of(names))}
+    if output.suffix.lower() in endings and not output.exists():
+        raise ConfigError(f"--output {output}: results are named after their images; give the folder for them")
+
+
+def endings_of(names: Sequence[str]) -> list[str]:
+    """How the files of page formats end."""
+    from drethtr.documents.formats import FORMATS
+
+    return [FORMATS[name].ending for name in names if name in FORMATS]

@@ -1,0 +1,22 @@
+"""How sure a word is, in four grades, for formats that people read."""
+
+from enum import StrEnum
+from typing import Self
+
+
+class Grade(StrEnum):
+    """A word by the probability that it is right."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    UNLIKELY = "unlikely"
+    GUESS = "guess"
+
+    @classmethod
+    def of(cls, confidence: float | None) -> Self:
+        """The grade of a confidence; a word without one is certain, as nothing is known against it."""
+        return next(cls(grade) for grade, least in LEAST.items() if confidence is None or confidence >= least)
+
+
+LEAST = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUESS: 0.0}
+"""The least probability of each grade."""

@@ -1,0 +1,165 @@
+"""Write a Word document: a paragraph per region, doubtful words shaded, flags as comments.
+
+It is Office Open XML, ISO 29500.
+"""
+
+from io import BytesIO
+from itertools import groupby
+from pathlib import Path
+from xml.etree import ElementTree as ET
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from drethtr.documents.document import Document, Provenance
+from drethtr.documents.grades import Grade
+from drethtr.documents.markup import as_file, clean
+from drethtr.documents.page import PageFlag, PageWord, Region, TextLine
+
+STYLES = Path(__file__).with_name("docx_styles.xml")
+
+SHADES = {Grade.CERTAIN: "Even", Grade.LIKELY: "Even", Grade.UNLIKELY: "Unlikely", Grade.GUESS: "Guess"}
+"""The styles of doubtful words."""
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+TEXT = {"xmlns:w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
+
+PARTS = {
+    "/docProps/core.xml": "application/vnd.openxmlformats-package.core-properties+xml",
+    "/word/document.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+    "/word/styles.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml",
+    "/word/comments.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml",
+}
+"""The content type of each part."""
+
+
+class Comments:
+    """The comments of a document, numbered as they are added."""
+
+    def __init__(self, made_by: Provenance) -> None:
+        self.author = {"w:author": "drethtr", "w:date": made_by.timestamp, "w:initials": "d"}
+        self.root = ET.Element("w:comments", TEXT)
+
+    def add(self, flag: PageFlag) -> dict[str, str]:
+        """Add a flag; returns the attribute that refers to the comment."""
+        number = {"w:id": str(len(self.root))}
+        comment = ET.SubElement(self.root, "w:comment", {**number, **self.author})
+        paragraph = paragraph_in(comment, "CommentText")
+        add_run(paragraph, str(flag))
+        return number
+
+
+def write_docx(document: Document) -> bytes:
+    """Write all pages of a document; each begins on a new page, below a heading if there are several."""
+    comments = Comments(document.provenance)
+    root = ET.Element("w:document", TEXT)
+    body = ET.SubElement(root, "w:body")
+    for number, (title, page) in enumerate(zip(document.titles, document.pages, strict=True)):
+        if len(document.pages) > 1:
+            heading = paragraph_in(body, "Heading1", new_page=number > 0)
+            add_run(heading, title)
+        for region in page.regions:
+            add_region(body, region, comments)
+    if not len(body):
+        paragraph_in(body)  # Word refuses a body without one
+    parts = {
+        "[Content_Types].xml": content_types(),
+        "_rels/.rels": relations(
+            {
+                f"{OFFICE}/officeDocument": "word/document.xml",
+                f"{PACKAGE}/relationships/metadata/core-properties": "docProps/core.xml",
+            }
+        ),
+        "docProps/core.xml": properties(document),
+        "word/document.xml": as_file(root),
+        "word/_rels/document.xml.rels": relations(
+            {f"{OFFICE}/styles": "styles.xml", f"{OFFICE}/comments": "comments.xml"}
+        ),
+        "word/styles.xml": STYLES.read_bytes(),
+        "word/comments.xml": as_file(comments.root),
+    }
+    file = BytesIO()
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)  # without the time, for the same bytes each time
+    return file.getvalue()
+
+
+def add_region(body: ET.Element, region: Region, comments: Comments) -> None:
+    """Add the lines of a region that have been read, as one paragraph with line breaks."""
+    lines = [line for line in region.lines if line.text or line.flags]
+    paragraph = paragraph_in(body) if lines else body
+    for number, line in enumerate(lines):
+        if number:
+            ET.SubElement(ET.SubElement(paragraph, "w:r"), "w:br")
+        add_line(paragraph, line, comments)
+
+
+def add_line(paragraph: ET.Element, line: TextLine, comments: Comments) -> None:
+    """Add the text of a line, with a comment for each of its flags."""
+    numbers = [comments.add(flag) for flag in line.flags]
+    for number in numbers:
+        ET.SubElement(paragraph, "w:commentRangeStart", number)
+    parts = line.transcription.parts if line.transcription else ()
+    for style, group in groupby(parts, lambda part: style_of(part[1])):
+        add_run(paragraph, "".join(text for text, _ in group), style)
+    for number in numbers:
+        ET.SubElement(paragraph, "w:commentRangeEnd", number)
+        ET.SubElement(ET.SubElement(paragraph, "w:r"), "w:commentReference", number)
+
+
+def style_of(word: PageWord | None) -> str | None:
+    """The style of a word, if it is doubtful."""
+    return SHADES[Grade.of(word.confidence)] if word is not None and word.doubtful else None
+
+
+def paragraph_in(parent: ET.Element, style: str = "Normal", *, new_page: bool = False) -> ET.Element:
+    """Add an empty paragraph."""
+    paragraph = ET.SubElement(parent, "w:p")
+    settings = ET.SubElement(paragraph, "w:pPr")
+    ET.SubElement(settings, "w:pStyle", {"w:val": style})
+    if new_page:
+        ET.SubElement(settings, "w:pageBreakBefore")
+    return paragraph
+
+
+def add_run(paragraph: ET.Element, text: str, style: str | None = None) -> None:
+    """Add text, in a style for characters."""
+    run = ET.SubElement(paragraph, "w:r")
+    if style is not None:
+        ET.SubElement(ET.SubElement(run, "w:rPr"), "w:rStyle", {"w:val": style})
+    ET.SubElement(run, "w:t", {"xml:space": "preserve"}).text = clean(text)
+
+
+def content_types() -> bytes:
+    """What each part is."""
+    root = ET.Element("Types", xmlns=f"{PACKAGE}/content-types")
+    relation = "application/vnd.openxmlformats-package.relationships+xml"
+    ET.SubElement(root, "Default", Extension="rels", ContentType=relation)
+    for part, kind in PARTS.items():
+        ET.SubElement(root, "Override", PartName=part, ContentType=kind)
+    return as_file(root)
+
+
+def relations(targets: dict[str, str]) -> bytes:
+    """What a part refers to: files by their role."""
+    root = ET.Element("Relationships", xmlns=f"{PACKAGE}/relationships")
+    for number, (role, target) in enumerate(targets.items(), 1):
+        ET.SubElement(root, "Relationship", Id=f"r{number}", Type=role, Target=target)
+    return as_file(root)
+
+
+def properties(document: Document) -> bytes:
+    """Title and provenance."""
+    made_by = document.provenance
+    spaces = {
+        "xmlns:cp": f"{PACKAGE}/metadata/core-properties",
+        "xmlns:dc": "http://purl.org/dc/elements/1.1/",
+        "xmlns:dcterms": "http://purl.org/dc/terms/",
+        "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+    }
+    root = ET.Element("cp:coreProperties", spaces)
+    ET.SubElement(root, "dc:title").text = clean(document.titles[0])
+    ET.SubElement(root, "dc:creator").text = "drethtr"
+    ET.SubElement(root, "dc:description").text = clean(str(made_by))
+    ET.SubElement(root, "dcterms:created", {"xsi:type": "dcterms:W3CDTF"}).text = made_by.timestamp
+    return as_file(root)

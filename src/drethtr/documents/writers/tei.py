@@ -1,0 +1,158 @@
+"""Write TEI P5: a facsimile with a zone for each region and line, and the text that points to them.
+
+Source: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+from drethtr.documents.document import Document, Provenance
+from drethtr.documents.grades import Grade
+from drethtr.documents.identifiers import Identifiers
+from drethtr.documents.markup import as_file, clean
+from drethtr.documents.page import Box, Page, PageWord, Points, Region
+from drethtr.documents.points import is_box, written
+
+NAMESPACE = "http://www.tei-c.org/ns/1.0"
+
+XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
+
+MACHINE = "drethtr"
+"""The id of who made the transcription; it is the first to be claimed."""
+
+VERSION = re.compile(r"\d+(?:\.\d+)*")
+"""The part of a version that TEI's data type allows."""
+
+CERTAINTY = {Grade.CERTAIN: "high", Grade.LIKELY: "high", Grade.UNLIKELY: "medium", Grade.GUESS: "low"}
+"""The values of `cert` for doubtful words."""
+
+UNCLEAR = (
+    "Words that are doubtful to drethtr are marked unclear; cert is high if the word is right with a probability of 50 "
+    "% or more, medium from 25 %, and low below."
+)
+
+
+class Block(NamedTuple):
+    """A region, its element in the text, and the ids of the zones of its lines, by the ids of the lines."""
+
+    region: Region
+    element: ET.Element
+    zones: Mapping[str, str]
+
+
+def write_tei(document: Document) -> bytes:
+    """Write all pages of a document."""
+    root = ET.Element("TEI", xmlns=NAMESPACE)
+    ids = Identifiers()
+    add_header(root, document, ids.claim(MACHINE))
+    facsimile = ET.SubElement(root, "facsimile")
+    body = ET.SubElement(ET.SubElement(root, "text"), "body")
+    blocks = []
+    for number, page in zip(document.numbers, document.pages, strict=True):
+        surface_id = ids.claim(f"page_{number}")
+        surface = add_surface(facsimile, page, number, surface_id)
+        ET.SubElement(body, "pb", n=str(number), facs=f"#{surface_id}")
+        blocks += [add_region(surface, body, region, ids) for region in page.regions]
+    if not blocks:
+        ET.SubElement(body, "ab")  # a body must have one
+    ET.indent(root, " ")
+    for block in blocks:  # afterwards, as the white space between words is part of the text
+        fill(block)
+    return as_file(root)
+
+
+def add_header(root: ET.Element, document: Document, id: str) -> None:
+    """Add what the document is, and who made it."""
+    made_by = document.provenance
+    header = ET.SubElement(root, "teiHeader")
+    file = ET.SubElement(header, "fileDesc")
+    titles = ET.SubElement(file, "titleStmt")
+    images = list(dict.fromkeys(clean(page.image) or "an image without a name" for page in document.pages))
+    ET.SubElement(titles, "title").text = " to ".join(dict.fromkeys((images[0], images[-1])))
+    responsible = ET.SubElement(titles, "respStmt", {XML_ID: id})
+    ET.SubElement(responsible, "resp").text = "automatic transcription"
+    ET.SubElement(responsible, "name").text = clean(str(made_by))
+    publication = ET.SubElement(file, "publicationStmt")
+    ET.SubElement(publication, "p").text = "Unpublished."
+    source = ET.SubElement(file, "sourceDesc")
+    ET.SubElement(source, "p").text = f"Transcribed from images: {', '.join(images)}."
+    encoding = ET.SubElement(header, "encodingDesc")
+    practice = ET.SubElement(encoding, "editorialDecl")
+    ET.SubElement(practice, "p").text = UNCLEAR
+    read = [line.transcription for page in document.pages for line in page.lines if line.transcription is not None]
+    if reviewed := sum(text.review is not None for text in read):
+        ET.SubElement(practice, "p").text = f"A person has corrected or confirmed {reviewed} of {len(read)} lines."
+    add_application(encoding, made_by)
+
+
+def add_application(encoding: ET.Element, made_by: Provenance) -> None:
+    """Add the version and the model."""
+    version = VERSION.match(made_by.version)
+    attributes = {"ident": "drethtr", "version": version[0] if version else "0", "when": made_by.timestamp}
+    application = ET.SubElement(ET.SubElement(encoding, "appInfo"), "application", attributes)
+    ET.SubElement(application, "label").text = clean(f"drethtr {made_by.version}")
+    ET.SubElement(application, "desc").text = clean(f"model {made_by.model}")
+
+
+def add_surface(facsimile: ET.Element, page: Page, number: int, id: str) -> ET.Element:
+    """Add a page with its image."""
+    known = page.width > 0 and page.height > 0
+    box = Box(0, 0, page.width, page.height) if known else None
+    surface = ET.SubElement(facsimile, "surface", {XML_ID: id, "n": str(number), **place(box)})
+    if page.image:
+        url = quote(clean(page.image))
+        part = f"#page={number}" if url.lower().endswith(".pdf") else ""
+        size = {"width": f"{page.width}px", "height": f"{page.height}px"} if known else {}
+        ET.SubElement(surface, "graphic", {"url": url + part, **size})
+    return surface
+
+
+def add_region(surface: ET.Element, body: ET.Element, region: Region, ids: Identifiers) -> Block:
+    """Add a region to the facsimile, with its lines, and an empty block for its text."""
+    id = ids.claim(region.id)
+    zone = add_zone(surface, "region", id, region.box, region.polygon)
+    zones = {line.id: ids.claim(line.id) for line in region.lines}
+    for line in region.lines:
+        of_line = add_zone(zone, "line", zones[line.id], line.box, line.polygon)
+        for flag in line.flags:
+            ET.SubElement(of_line, "note", type="flag").text = clean(str(flag))
+    return Block(region, ET.SubElement(body, "ab", facs=f"#{id}"), zones)
+
+
+def add_zone(parent: ET.Element, kind: str, id: str, box: Box | None, polygon: Points | None) -> ET.Element:
+    """Add a zone of the surface, with its place in pixels if that is known."""
+    zone = ET.SubElement(parent, "zone", {XML_ID: id, "type": kind, **place(box)})
+    if polygon and not is_box(polygon):
+        zone.set("points", written(polygon))
+    return zone
+
+
+def place(box: Box | None) -> dict[str, str]:
+    """A box as attributes; none if it is unknown."""
+    if box is None:
+        return {}
+    return {"ulx": str(box.left), "uly": str(box.top), "lrx": str(box.right), "lry": str(box.bottom)}
+
+
+def fill(block: Block) -> None:
+    """Add the text of the region's lines that have been read, each after a line break that points to its zone."""
+    for line in block.region.lines:
+        if line.transcription is None:
+            continue
+        last = ET.SubElement(block.element, "lb", facs=f"#{block.zones[line.id]}")
+        for part, word in line.transcription.parts:
+            if word is not None and word.doubtful:
+                last = ET.SubElement(block.element, "unclear", doubt(word))
+                last.text = clean(part)
+            else:
+                last.tail = (last.tail or "") + clean(part)
+        last.tail = (last.tail or "") + "\n   "
+
+
+def doubt(word: PageWord) -> dict[str, str]:
+    """Who doubts a word and how much, as attributes."""
+    sure = {} if word.confidence is None else {"cert": CERTAINTY[Grade.of(word.confidence)]}
+    return {"resp": f"#{MACHINE}", **sure}

@@ -1,0 +1,70 @@
+"""The languages to read in, as a user names them: `auto`, `fr`, `en,de`, `fr,names.txt`."""
+
+import lzma
+from pathlib import Path
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.language.languages import Languages
+from drethtr.text.tokenizer import Tokenizer
+
+AUTO = "auto"
+"""All languages of a model; each line is read in its own."""
+
+TEXTS = (".txt", ".txt.xz")
+"""How the names of files of text end."""
+
+SHARE = 0.3
+"""Weight of a user's own texts among the n-grams of a language."""
+
+MOST_BYTES = 16 << 20
+"""Of one file of text."""
+
+
+def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
+    """The languages that are named, separated by commas; to each of them files of text add their words.
+
+    Raises:
+        ConfigError: if the model has no such language, or no n-grams at all.
+        DataError: if a file cannot be used.
+    """
+    parts = [part.strip() for part in names.split(",") if part.strip()]
+    files = [Path(part) for part in parts if part.endswith(TEXTS)]
+    wanted = [part for part in parts if not part.endswith(TEXTS) and part != AUTO]
+    if not wanted and not files:
+        return languages
+    if not languages:
+        raise ConfigError(f"this model has no n-grams, so it cannot read in {names!r}; drethtr language gives it some")
+    found = languages if AUTO in parts or not wanted else languages.only(wanted)
+    if not files:
+        return found
+    from drethtr.language.learn import learn
+
+    texts = [line for path in files for line in lines_of(path)]
+    for name, ngrams in found.models.items():
+        share = [SHARE, 1 - SHARE]
+        try:
+            mixed = learn([texts, ngrams], share, tokenizer, order=ngrams.order, most=len(ngrams.tokens))
+        except DataError as error:
+            raise DataError(f"{', '.join(map(str, files))}: {error}") from error
+        found = found.with_model(name, mixed)
+    return found
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a file of text that are not empty.
+
+    Raises:
+        DataError: if it cannot be read, is too long or not UTF-8.
+    """
+    try:
+        with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, lzma.LZMAError, EOFError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
+    if len(content) > MOST_BYTES:
+        raise DataError(f"{path}: more than {MOST_BYTES >> 20} MB of text; split it and use drethtr language")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 text; convert it first") from error
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,125 @@
+"""N-gram models of several languages, of which each text chooses its own."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.config import named
+from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.language.ngrams import NGrams
+
+Tokens = Sequence[int]
+
+ONLY = "all"
+"""The name of n-grams that are not of one language, as in models of drethtr 0.1."""
+
+MOST = 64
+"""Languages of one model."""
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
+"""What a language may be called: `en`, `fr`, `grc`, `latin-notes`."""
+
+NEAR = 10.0
+"""A text may be in every language that finds its draft at most e^10 times less likely than the likeliest does."""
+
+
+def check_name(name: str) -> None:
+    """Refuse what no language can be called.
+
+    Raises:
+        ConfigError: saying what can.
+    """
+    if not NAME.fullmatch(name):
+        raise ConfigError(f"a language is called like en, grc or latin-notes, not {name!r}")
+
+
+@dataclass(frozen=True)
+class Languages:
+    """N-gram models by language, such as `en`. A text is in the language that finds it likeliest.
+
+    Every line is judged alone, so that its reading does not depend on the lines beside it.
+    """
+
+    models: Mapping[str, NGrams] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.models)
+
+    def __str__(self) -> str:
+        return "; ".join(f"{name}: {ngrams}" for name, ngrams in self.models.items())
+
+    def log_probability(self, tokens: Tokens) -> float:
+        """The log-probability of a whole line, `EOS` included, in its language."""
+        return max(ngrams.log_probability(tokens) for ngrams in self.models.values())
+
+    def likeliest(self, tokens: Tokens) -> str:
+        """The language of a line."""
+        if len(self.models) == 1:
+            return next(iter(self.models))
+        return max(self.models, key=lambda name: self.models[name].log_probability(tokens))
+
+    def of_texts(self, texts: Iterable[Tokens]) -> str:
+        """The language of many lines together."""
+        lines = list(texts)
+        return max(self.models, key=lambda name: sum(map(self.models[name].log_probability, lines)))
+
+    def near(self, tokens: Tokens) -> list[NGrams]:
+        """The models of the languages in which a line may be, by a draft of its text."""
+        if len(self.models) <= 1:
+            return list(self.models.values())
+        likely = {name: ngrams.log_probability(tokens) for name, ngrams in self.models.items()}
+        least = max(likely.values()) - NEAR
+        return [self.models[name] for name, value in likely.items() if value >= least]
+
+    def surprises(self, tokens: Tokens) -> list[float]:
+        """The negative log-probability of each token of a line in its language, given those before it."""
+        return self.models[self.likeliest(tokens)].surprises(tokens)
+
+    def only(self, names: Sequence[str]) -> Self:
+        """Some of the languages.
+
+        Raises:
+            ConfigError: if one of them is unknown.
+        """
+        return type(self)({name: named("language", name, self.models) for name in names})
+
+    def with_model(self, name: str, ngrams: NGrams) -> Self:
+        """The languages, one of them added or replaced; n-grams of no language give way to it."""
+        return type(self)({**{known: one for known, one in self.models.items() if known != ONLY}, name: ngrams})
+
+    @cached_property
+    def hashes(self) -> list[str]:
+        """SHA-256 of the models, by name; of a single model without a language, as of drethtr 0.1, of itself."""
+        if set(self.models) <= {ONLY}:
+            return [ngrams.hash for ngrams in self.models.values()]
+        return [sha256(f"{name} {self.models[name].hash}".encode()).hexdigest() for name in sorted(self.models)]
+
+    def facts(self) -> dict[str, dict[str, int]]:
+        """What `of_packed` has to know of each model."""
+        return {name: ngrams.facts for name, ngrams in self.models.items()}
+
+    def packed(self) -> Iterator[tuple[str, NDArray[np.uint8]]]:
+        """Each model in few bytes."""
+        for name, ngrams in self.models.items():
+            yield name, ngrams.packed()
+
+    @classmethod
+    def of_packed(cls, size: int, facts: Mapping[str, Mapping[str, int]], packed: Mapping[str, Any]) -> Self:
+        """The models of an untrusted file.
+
+        Raises:
+            CheckpointError: if they are none.
+        """
+        if not isinstance(facts, Mapping) or len(facts) > MOST or not all(map(NAME.fullmatch, facts)):
+            raise CheckpointError("its languages have no proper names")
+        return cls({name: NGrams.of_packed(size, own, packed.get(name)) for name, own in facts.items()})
+
+
+NO_LANGUAGE = Languages()
+"""Of a model without n-grams."""

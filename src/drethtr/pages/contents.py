@@ -1,0 +1,47 @@
+"""Whether files still hold what they held: by size and time, which is quick, and by content, which is certain."""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.pages.source import Original
+
+CHUNK = 1 << 20
+
+
+def files_of(original: Original) -> tuple[Path, ...]:
+    """The scan of a page, and the file that describes it."""
+    scan = original.source.path
+    return (scan,) if original.description is None else (scan, original.description)
+
+
+def state_of(files: Iterable[Path]) -> str:
+    """Size and time of files: if they are as before, so is what the files hold.
+
+    Raises:
+        DataError: naming a file that is gone.
+    """
+    try:
+        found = [path.stat() for path in files]
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", error.filename) from error
+    return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in found)
+
+
+def digest_of(files: Iterable[Path]) -> bytes:
+    """A digest of what files hold, 16 bytes.
+
+    Raises:
+        DataError: naming a file that cannot be read.
+    """
+    digest = blake2b(digest_size=16)
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    digest.update(chunk)
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", path) from error
+        digest.update(b"\0")
+    return digest.digest()

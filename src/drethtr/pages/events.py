@@ -1,0 +1,56 @@
+"""What a job reports while it runs, and at its end."""
+
+from typing import NamedTuple, TypeAlias
+
+from drethtr.base.errors import DataError
+from drethtr.documents.document import Document
+from drethtr.documents.page import Page
+from drethtr.documents.writers.line import LineEntry
+from drethtr.pages.doubts import DoubtCounts
+from drethtr.pages.plan import Plan
+from drethtr.pages.source import Original
+from drethtr.pages.task import FileTask
+
+
+class Planned(NamedTuple):
+    """It is known what there is to do; this comes first, unless there is nothing."""
+
+    plan: Plan
+
+
+class Skipped(NamedTuple):
+    """A file or page could not be read, or a result could not be written."""
+
+    error: DataError
+
+
+class PageRead(NamedTuple):
+    """A page was tried; `page` is None if it could not be read. Pages that were read before are not reported."""
+
+    original: Original
+    page: Page | None
+
+
+class FileRead(NamedTuple):
+    """All pages of a file that can be read are read, and its results are written."""
+
+    task: FileTask
+    document: Document
+
+
+class LineRead(NamedTuple):
+    """A line image was read, and its result is written."""
+
+    entry: LineEntry
+
+
+PageEvent: TypeAlias = Planned | Skipped | PageRead | FileRead
+LineEvent: TypeAlias = Planned | Skipped | LineRead
+
+
+class JobSummary(NamedTuple):
+    """How many files are done, now or before; how many files, pages and results failed; how much is doubtful."""
+
+    done: int
+    failed: int
+    doubts: DoubtCounts

@@ -1,0 +1,140 @@
+"""Open a job: which files are pages, and where their results go.
+
+job = open_job(["scans/"], "out", ["alto", "pdf"])
+summary = job.run(Recognizer.load)
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from drethtr.base.archive import archive_of
+from drethtr.base.config import named
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.outputs import refuse_protected
+from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
+from drethtr.pages.job import PageJob
+from drethtr.pages.ranges import PageRanges
+from drethtr.pages.segmentation import Found, Segmentation, segmentation_named
+from drethtr.pages.selection import Selection, select
+from drethtr.pages.source import Original, open_originals
+from drethtr.pages.task import refuse_overwriting, task_for
+
+
+def open_job(
+    inputs: Sequence[str | Path],
+    output: str | Path | None,
+    formats: Sequence[str] = ("txt",),
+    *,
+    segmentation: Segmentation | str = "auto",
+    update: bool = False,
+    doubts: bool = False,
+    pages: PageRanges | str | None = None,
+    recursive: bool = False,
+    force: bool = False,
+) -> PageJob:
+    """Open files of pages, and plan their results: `letter.alto.xml`, or `book_0001.alto.xml` for each page of a file.
+
+    Args:
+        inputs: Images, PDFs, PAGE, ALTO and METS files, IIIF manifests, folders and ZIP files of them, patterns, and
+            addresses, which are fetched.
+        output: A folder for results; None writes none, and documents are only reported.
+        formats: Names in `FORMATS`.
+        segmentation: Where lines come from, by value or name, as `drethtr transcribe --lines` takes them.
+        update: Write the text into PAGE and ALTO files: into copies in `output`, or the files themselves without it.
+            Lines that have text keep it, unless `force` is given.
+        doubts: Mark doubts in `txt`.
+        pages: Read these only, as in "1-20,25,30-": pages of files that have several, else files of a folder by place.
+        recursive: Also read the folders below those that are named, and mirror them in `output`.
+        force: Replace files and texts that exist.
+
+    Raises:
+        ConfigError: as `open_selected` does, and for ranges of pages that make no sense.
+        DataError: as `open_selected` does.
+    """
+    folder = None if output is None else Path(output)
+    endings = [named("format", name, FORMATS).ending for name in formats]
+    selection = select(inputs, folder, endings, pages=pages, recursive=recursive)
+    return open_selected(
+        selection, folder, formats, segmentation=segmentation, update=update, doubts=doubts, force=force
+    )
+
+
+def open_selected(
+    selection: Selection,
+    output: Path | None,
+    formats: Sequence[str] = ("txt",),
+    *,
+    segmentation: Segmentation | str = "auto",
+    update: bool = False,
+    doubts: bool = False,
+    force: bool = False,
+) -> PageJob:
+    """As `open_job`, with files that are selected already, for this folder.
+
+    Raises:
+        ConfigError: for an unknown format or segmentation, one that does not go with `update`, two formats whose files
+            have the same names, or ranges in which there is no page.
+        DataError: if results would replace each other or a file that is read.
+    """
+    if isinstance(segmentation, str):
+        segmentation = segmentation_named(segmentation)
+    if update and isinstance(segmentation, Found):
+        raise ConfigError(
+            f"an update needs lines that are given; it does not go with finding them by {segmentation.name}"
+        )
+    wanted = {name: named("format", name, FORMATS) for name in formats}
+    refuse_same_endings(wanted)
+    if doubts and "txt" in wanted:
+        wanted["txt"] = TEXT_WITH_DOUBTS
+    tasks, errors = [], list(selection.unreadable)
+    for file in selection.files:
+        try:
+            originals = selection.chooser.of(file, originals_in(file, segmentation, update=update))
+            if update and output is None:
+                refuse_unpacked(file)
+                refuse_protected(file)
+        except DataError as error:
+            errors.append(error)
+        else:
+            if originals:
+                tasks.append(task_for(file, originals, wanted, selection.folders.get(file), update=update))
+    selection.chooser.refuse_nothing()
+    if output is not None:
+        refuse_overwriting(tasks)
+    return PageJob(tuple(tasks), tuple(errors), wanted, output, segmentation, update, force)
+
+
+def refuse_same_endings(formats: Mapping[str, Format]) -> None:
+    """Refuse two formats whose files have the same names.
+
+    Raises:
+        ConfigError: naming them.
+    """
+    owners: dict[str, str] = {}
+    for name, format in formats.items():
+        if (owner := owners.setdefault(format.ending, name)) != name:
+            raise ConfigError(f"{owner} and {name} are both written to files named {format.ending}; choose one of them")
+
+
+def refuse_unpacked(file: Path) -> None:
+    """Refuse to update a file in a ZIP file, which is never changed.
+
+    Raises:
+        DataError: naming the ZIP file.
+    """
+    if (archive := archive_of(file)) is not None:
+        raise DataError(f"{archive}: is not changed; give --output, a folder for the updated copies")
+
+
+def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tuple[Original, ...]:
+    """The pages of a file.
+
+    Raises:
+        DataError: if it cannot be opened, lacks lines that must be given, or cannot be updated.
+    """
+    originals = open_originals(file)
+    if update and (originals[0].description != file or file.suffix.lower() == ".json"):
+        raise DataError(f"{file}: is neither PAGE nor ALTO; only those can be updated")
+    if update and not originals[0].has_lines:
+        raise DataError(f"{file}: has no lines to write text into; write a new file instead of updating it")
+    return tuple(map(segmentation.prepare, originals))

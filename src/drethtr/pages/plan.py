@@ -1,0 +1,99 @@
+"""What a job has to do: which files to read, and which results exist, and whether they are what would be made now."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from drethtr.base.errors import DataError
+from drethtr.base.outputs import is_there
+from drethtr.pages.contents import digest_of, state_of
+from drethtr.pages.ledger import Entry, Ledger
+from drethtr.pages.task import FileTask
+
+Made: TypeAlias = Callable[[str], Mapping[str, Any]]
+"""The choices that decide the content of a result, by the name of its format."""
+
+Record: TypeAlias = Callable[[str, Path], None]
+"""Records a result that is written: the name of its format, and where it is."""
+
+UNMARKED = "unmarked"
+"""What stands for the threshold of doubts in a format that does not mark them."""
+
+OTHER_SCAN = "made of other files of these names"
+"""Why a result is refused whose scan, or the file that describes it, has changed."""
+
+
+@dataclass
+class Plan:
+    """The files of a job.
+
+    waiting     to read
+    done        whose results are there
+    unrecorded  among both: they have a result of which nothing says how it was made; it is kept
+    refused     whose results were made otherwise than they would be now, by the difference; they are kept, too
+    """
+
+    waiting: list[FileTask] = field(default_factory=list)
+    done: list[FileTask] = field(default_factory=list)
+    unrecorded: list[FileTask] = field(default_factory=list)
+    refused: dict[str, list[FileTask]] = field(default_factory=dict)
+
+
+class Planner:
+    """Holds results against the records of their folders, and records new ones."""
+
+    def __init__(self, made: Made) -> None:
+        self.made = made
+        self.ledger = cache(Ledger)
+
+    def plan(self, tasks: Sequence[FileTask], *, force: bool) -> Plan:
+        """What there is to do; with `force` everything.
+
+        Raises:
+            DataError: if a record cannot be opened.
+        """
+        plan = Plan()
+        for task in tasks:
+            known, unknown = self.entries(task) if not force else ([], False)
+            if unknown:
+                plan.unrecorded.append(task)
+            if reason := self.difference(task, known):
+                plan.refused.setdefault(reason, []).append(task)
+            elif force or not task.done:
+                plan.waiting.append(task)
+            else:
+                plan.done.append(task)
+        return plan
+
+    def entries(self, task: FileTask) -> tuple[list[tuple[str, Entry]], bool]:
+        """What is recorded of the results of a file, by the names of their formats, and whether something is not."""
+        there = [(name, path) for name, path in task.results if is_there(path)]
+        found = [(name, self.ledger(path.parent).entries.get(path.name)) for name, path in there]
+        return [(name, entry) for name, entry in found if entry is not None], None in [entry for _, entry in found]
+
+    def difference(self, task: FileTask, known: Sequence[tuple[str, Entry]]) -> str:
+        """In what the results of a file differ from those that would be made now; empty if in nothing."""
+        for name, entry in known:
+            if words := entry.difference(self.made(name)):
+                return f"made with {words}"
+        try:
+            if all(entry.state == state_of(task.sources) for _, entry in known):
+                return ""
+            digest = digest_of(task.sources).hex()
+        except DataError:
+            return ""  # reading it tells why
+        return OTHER_SCAN if any(entry.digest != digest for _, entry in known) else ""
+
+    def recorder(self, task: FileTask) -> Record:
+        """What records the results of a file. Make it before the file is read: one that changes later is another."""
+        try:
+            state, digest = (state_of(task.sources), digest_of(task.sources).hex()) if task.results else ("", "")
+        except DataError:
+            state, digest = "", ""  # reading it tells why
+
+        def record(name: str, path: Path) -> None:
+            self.ledger(path.parent).add(path, Entry(state, digest, self.made(name)))
+
+        return record

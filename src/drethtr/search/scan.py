@@ -1,0 +1,104 @@
+"""Looks at every line of an index: how probable each term of a query is there."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import DataError
+from drethtr.search.automaton import Automaton
+from drethtr.search.forward import probabilities
+from drethtr.search.packed import PackedLines
+from drethtr.search.probability import Candidates
+from drethtr.search.store import Store
+
+AT_ONCE = 256
+"""Pages that a thread takes at a time."""
+
+
+class Scanned(NamedTuple):
+    """The C lines of an index that may have a term of a query with T words and phrases.
+
+    lines    what the calibration needs of them
+    pages    (C,) id of the page of each line
+    numbers  (C,) number of the line on it, from 0
+    chances  (T, C, 2) what `probabilities` says of each term
+    """
+
+    lines: Candidates
+    pages: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    chances: NDArray[np.float64]
+
+
+def scan(store: Store, automatons: Sequence[Automaton], threads: int) -> Scanned:
+    """Look at every line, with so many threads.
+
+    Raises:
+        DataError: if the index is damaged.
+    """
+    ids = store.page_ids()
+    ranges = [(ids[start], ids[min(start + AT_ONCE, len(ids)) - 1]) for start in range(0, len(ids), AT_ONCE)]
+    with ThreadPoolExecutor(threads) as pool:
+        return joined(list(pool.map(lambda ends: scan_pages(store, *ends, automatons), ranges)), len(automatons))
+
+
+def scan_pages(store: Store, first: int, last: int, automatons: Sequence[Automaton]) -> Scanned:
+    """Look at the lines of the pages whose ids are from `first` to `last`."""
+    blocks = list(store.blocks(first, last))
+    if not blocks:
+        return joined([], len(automatons))
+    pages = [unpacked(store, block.posteriors, len(block.confidences)) for block in blocks]
+    try:
+        chances = np.stack(
+            [np.concatenate([probabilities(lines, automaton) for lines in pages]) for automaton in automatons]
+        )
+    except DataError as error:
+        raise damaged(store) from error
+    sizes = [len(lines) for lines in pages]
+    every = Candidates.of_all(
+        np.concatenate([block.confidences for block in blocks]), np.concatenate([lines.sizes for lines in pages])
+    )
+    [kept] = np.nonzero(chances.any(axis=(0, 2)))
+    return Scanned(
+        every.where(kept),
+        np.repeat([block.id for block in blocks], sizes)[kept],
+        kept - np.repeat(np.cumsum([0, *sizes[:-1]]), sizes)[kept],
+        chances[:, kept],
+    )
+
+
+def joined(parts: Sequence[Scanned], terms: int) -> Scanned:
+    """All parts as one."""
+    none = np.empty(0, dtype=np.int64)
+    nothing = Candidates.of_all(none.astype(np.uint8), none.astype(np.uint16))
+    parts = parts or [Scanned(nothing, none, none, np.empty((terms, 0, 2)))]
+    confidences, steps, searched = zip(*(part.lines for part in parts), strict=True)
+    return Scanned(
+        Candidates(np.concatenate(confidences), np.concatenate(steps), np.sum(searched, axis=0)),
+        np.concatenate([part.pages for part in parts]),
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate([part.chances for part in parts], axis=1),
+    )
+
+
+def unpacked(store: Store, posteriors: bytes, number: int) -> PackedLines:
+    """The posteriors of a page with so many lines.
+
+    Raises:
+        DataError: if they are damaged.
+    """
+    try:
+        lines = PackedLines.from_bytes(posteriors)
+    except DataError as error:
+        raise damaged(store) from error
+    if len(lines) != number:
+        raise damaged(store)
+    return lines
+
+
+def damaged(store: Store) -> DataError:
+    """The error of an index whose posteriors are damaged."""
+    return DataError("damaged; make it again with drethtr index --force", store.path)

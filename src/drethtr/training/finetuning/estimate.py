@@ -1,0 +1,111 @@
+"""Estimate how long fine-tuning takes on this machine, from a few real training steps and readings."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from drethtr.evaluation.calibrate import passes
+from drethtr.evaluation.evaluate import read_lines, to_read
+from drethtr.lines.write_parquet import store_parquet
+from drethtr.network.backend import TorchNetwork, network_of
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.training.devices import Devices
+from drethtr.training.feed.batch import Batch
+from drethtr.training.finetuning.learning_curve import SHARES
+from drethtr.training.finetuning.material import Material
+from drethtr.training.finetuning.partway import WAYS
+from drethtr.training.finetuning.plan import run_of
+from drethtr.training.loop import batches_of, beginning, count, learn, prepare
+from drethtr.training.run import RunConfig
+from drethtr.training.snapshot import Learner, Progress
+
+STEPS = 3
+"""Training steps that are timed, after a first one that is slower."""
+
+ENOUGH = 8.0
+"""Seconds after which no further step begins."""
+
+READ = 8
+"""Validation lines that are read to time reading."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The time of fine-tuning in seconds, if the machine stays as busy as it is.
+
+    lines      seen in all trainings, repeats included
+    training   until they are seen, with validations; less if training ends early
+    measuring  reading validation lines, and old lines, before and after, and to calibrate
+    """
+
+    lines: int
+    training: float
+    measuring: float
+
+
+def estimate(material: Material, device: str = "cpu") -> Estimate:
+    """Time some steps and readings; it takes seconds, and writes nothing beside the data."""
+    lines = to_read(material.parts.validation)
+    with TemporaryDirectory(prefix="drethtr-") as folder:
+        runs = runs_of(material, Path(folder))
+        line = seconds_to_learn(runs[-1], device)
+    network = TorchNetwork(network_of(material.start).to(device))
+    validation = runs[-1].validation
+    fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
+    usual = seconds_to_read(Recognizer(material.start, device=device), material)
+    validated = len(to_read(lines, validation.lines))
+    readings = sum(-(-run.samples // run.validation.every) + 2 + len(WAYS) for run in runs)
+    training = sum(run.samples for run in runs) * line + readings * validated * fast
+    rounds = 1 + len(runs) + passes(material.start, len(lines), device=device)
+    return Estimate(
+        sum(run.samples for run in runs), training, (rounds * len(lines) + 2 * len(material.remembered)) * usual
+    )
+
+
+def runs_of(material: Material, folder: Path) -> list[RunConfig]:
+    """All trainings of a plan, the longest last, with their lines in files of a folder."""
+    validation = folder / "validation.parquet"
+    store_parquet(material.parts.validation, validation)
+    runs = []
+    for share in SHARES if material.plan.learning_curve else SHARES[-1:]:
+        samples, lines = material.some(share), folder / f"{share}.parquet"
+        store_parquet(samples, lines)
+        tokenizer = material.alphabet.tokenizer
+        runs.append(run_of(material.plan, material.start, tokenizer, len(samples), lines, validation))
+    return runs
+
+
+def seconds_to_learn(run: RunConfig, device: str) -> float:
+    """The time of training for each line seen."""
+    devices = Devices.open(device)
+    batches = batches_of(run)
+    _, learner = prepare(run, batches.tokenizer, devices)
+    progress = beginning(run, devices)
+    begun = time.perf_counter()
+    first, *rest = made = batches[0]
+    loading = time.perf_counter() - begun
+    step(first, learner, devices, run, progress)
+    timed, begun = 0, time.perf_counter()
+    for batch in rest[:STEPS] or made:
+        step(batch, learner, devices, run, progress)
+        timed += batch.images.numel()
+        if time.perf_counter() - begun > ENOUGH:
+            break
+    learning = (time.perf_counter() - begun) / timed * sum(batch.images.numel() for batch in made)
+    return (loading + learning) / sum(len(batch.texts) for batch in made)
+
+
+def step(batch: Batch, learner: Learner, devices: Devices, run: RunConfig, progress: Progress) -> None:
+    """One training step."""
+    counts, _ = count([batch], devices)
+    learn(learner, [batch], counts, devices, run, progress)
+
+
+def seconds_to_read(recognizer: Recognizer, material: Material) -> float:
+    """The time of reading for each validation line."""
+    some = material.parts.validation[:READ]
+    read_lines(recognizer, some[:1])  # the first line is slower
+    begun = time.perf_counter()
+    read_lines(recognizer, some)
+    return (time.perf_counter() - begun) / len(some)

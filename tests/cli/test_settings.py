@@ -1,0 +1,125 @@
+"""Options from files and from the environment."""
+
+import pytest
+import typer
+
+from drethtr.cli.main import app
+from drethtr.cli.settings import FILE, places_of
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch, tmp_path):
+    """A current folder and a home without settings."""
+    (tmp_path / "home" / "user").mkdir(parents=True)
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr("typer.get_app_dir", lambda name: str(tmp_path / "home" / name))
+    monkeypatch.setenv("HOME", str(tmp_path / "home" / "user"))
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path
+
+
+@pytest.fixture
+def of_user(at_home):
+    path = at_home / "home" / "drethtr" / FILE
+    path.parent.mkdir()
+    return path
+
+
+@pytest.fixture
+def own(at_home):
+    return at_home / "here" / FILE
+
+
+@pytest.fixture
+def form(drethtr, lines, tiny_path):
+    """The format in which a line is read: `txt` has no tabs, `tsv` has a header, `json` is an object."""
+
+    def found(*arguments):
+        outcome = drethtr("transcribe", lines / "one.png", "--model", tiny_path, *arguments)
+        assert outcome.code == 0, outcome.err
+        if outcome.out.startswith("{"):
+            return "json"
+        return "tsv" if "\t" in outcome.out else "txt"
+
+    return found
+
+
+def test_what_counts_more(form, of_user, own, monkeypatch):
+    assert form() == "txt"
+    of_user.write_text('format = "json"')
+    assert form() == "json"
+    own.write_text('[transcribe]\nformat = "tsv"')
+    assert form() == "tsv"
+    own.write_text('format = "txt"\n[transcribe]\nformat = "tsv"')
+    assert form() == "tsv"
+    monkeypatch.setenv("DRETHTR_FORMAT", "json")
+    assert form() == "json"
+    monkeypatch.setenv("DRETHTR_TRANSCRIBE_FORMAT", "txt")
+    assert form() == "txt" and form("--format", "tsv") == "tsv"
+
+
+def test_settings_of_every_kind(drethtr, lines, tiny_path, own, at_home):
+    model = at_home / "home" / "user" / "own.safetensors"
+    model.write_bytes(tiny_path.read_bytes())
+    own.write_text('[transcribe]\nmodel = "~/own.safetensors"\nverbose = true\ndoubts = 1.0\nthreads = 1\n')
+    outcome = drethtr("transcribe", lines / "one.png")
+    assert outcome.code == 0 and "taken as one line" in outcome.err and "?]" in outcome.out
+
+
+def test_lists_and_commands_of_groups(drethtr, own):
+    own.write_text('[finetune]\nold-data = ["a", "b"]\n[data.import]\nlang = "en"\n')
+    assert drethtr("info").code == 0
+    own.write_text('[finetune]\nold_data = "a"\n')
+    assert drethtr("info").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("thread = 2", "drethtr.toml: unknown setting 'thread'; did you mean 'threads'?"),
+        (
+            "[transcribe]\nformats = 'txt'",
+            "drethtr.toml: transcribe: unknown setting 'formats'; did you mean 'format'?",
+        ),
+        ("[transscribe]\nformat = 'txt'", "there is no command 'transscribe'; did you mean 'transcribe'?"),
+        ("[transcribe]\nthreads = 'two'", "drethtr.toml: threads: 'two' is not a valid int"),
+        ("[transcribe]\ndoubts = true", "doubts: True is not understood; expected one value"),
+        ("[transcribe]\nformat = ['txt']", "format: ['txt'] is not understood"),
+        ("[transcribe]\nforce = true", "'force' is no setting; type --force where it is meant"),
+        ("threads = ", "drethtr.toml: not valid TOML"),
+    ],
+)
+def test_settings_that_make_no_sense(drethtr, lines, own, text, message):
+    own.write_text(text)
+    outcome = drethtr("transcribe", lines / "one.png")
+    assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_a_flag_in_the_environment(drethtr, lines, tiny_path, monkeypatch):
+    monkeypatch.setenv("DRETHTR_TRANSCRIBE_VERBOSE", "1")
+    monkeypatch.setenv("DRETHTR_TRANSCRIBE_FORCE", "1")
+    outcome = drethtr("transcribe", lines / "one.png", "--model", tiny_path)
+    assert outcome.code == 0 and "taken as one line" in outcome.err
+
+
+def test_no_two_options_share_a_variable():
+    names = ["_".join(place).replace("-", "_") for place in places_of(typer.main.get_command(app))]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(("shell", "words"), [("bash", "complete -o default"), ("zsh", "#compdef drethtr")])
+def test_completion_is_offered(drethtr, monkeypatch, shell, words):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    outcome = drethtr("--show-completion", shell)
+    assert outcome.code == 0 and words in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("drethtr transc", "transcribe"), ("drethtr transcribe --dou", "--doubts")]
+)
+def test_completion_completes(drethtr, monkeypatch, typed, offered):
+    """As bash asks for it."""
+    monkeypatch.setenv("_DRETHTR_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
+    assert drethtr().out.split() == [offered]

@@ -1,0 +1,100 @@
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from page_examples import PROVENANCE, document_of, letter_page, pages, with_texts
+
+from drethtr.documents import FORMATS, Document, Page, PageFlag, PageWord, Region, TextLine, Transcription
+from drethtr.documents.page import Review
+from drethtr.documents.running_text import READERS
+
+TEI = "{http://www.tei-c.org/ns/1.0}"
+ID = "{http://www.w3.org/XML/1998/namespace}id"
+
+
+def tei(*given_pages):
+    return ET.fromstring(FORMATS["tei"].write(document_of(*given_pages)))
+
+
+def found(root, name):
+    return list(root.iter(f"{TEI}{name}"))
+
+
+def page_of_words(*words):
+    text = Transcription(" ".join(word.text for word in words), 0.5, words)
+    return Page("a.jpg", 800, 600, (Region("r", (TextLine("l", transcription=text),)),))
+
+
+@settings(max_examples=40)
+@given(pages(), pages())
+def test_every_break_points_to_its_zone_and_the_text_is_that_of_the_pages(first, second):
+    data = FORMATS["tei"].write(document_of(first, second))
+    root = ET.fromstring(data)
+    zones = {zone.get(ID): zone for zone in [*found(root, "zone"), *found(root, "surface")]}
+    pointers = [found(root, name) for name in ("pb", "ab", "lb")]
+    assert len(zones) == len(found(root, "zone")) + 2
+    assert all(element.get("facs", "#")[1:] in zones for elements in pointers for element in elements if element.attrib)
+    lines = [line for page in (first, second) for line in page.lines]
+    assert len([zone for zone in zones.values() if zone.get("type") == "line"]) == len(lines)
+    assert len(found(root, "lb")) == sum(line.transcription is not None for line in lines)
+    assert READERS[".xml"](data, Path("a.xml")).split() == (first.text + second.text).split()
+
+
+def test_regions_and_lines_have_their_places():
+    page = letter_page()
+    slanted = replace(page.lines[0], polygon=((50, 60), (490, 50), (490, 90), (50, 99)))
+    root = tei(page.with_lines(lambda line: slanted if line.id == "l1" else line))
+    [surface] = found(root, "surface")
+    assert (surface.get("lrx"), surface.get("lry")) == ("800", "600")
+    assert surface.find(f"{TEI}graphic").attrib == {"url": "letter.jpg", "width": "800px", "height": "600px"}
+    main, first, second, *_ = found(root, "zone")
+    assert list(main) == [first, second]
+    corners = {"ulx": "50", "uly": "50", "lrx": "490", "lry": "99"}
+    assert first.attrib == {ID: "l1", "type": "line", **corners, "points": "50,60 490,50 490,90 50,99"}
+    assert second.get("points") is None
+
+
+def test_pages_of_a_book_stay_together():
+    sheets = tuple(replace(document_of(Page("book.pdf", 8, 6)).sheets[0], number=number) for number in (3, 4))
+    root = ET.fromstring(FORMATS["tei"].write(Document(sheets, PROVENANCE)))
+    assert [graphic.get("url") for graphic in found(root, "graphic")] == ["book.pdf#page=3", "book.pdf#page=4"]
+    assert [(pb.get("n"), pb.get("facs")) for pb in found(root, "pb")] == [("3", "#page_3"), ("4", "#page_4")]
+    assert found(root, "title")[0].text == "book.pdf"
+
+
+def test_only_doubtful_words_are_unclear_and_say_how_sure_they_are():
+    doubtful = [PageWord(f"w{sure}", sure, None, True) for sure in (0.95, 0.5, 0.49, 0.25, 0.2, None)]
+    root = tei(page_of_words(PageWord("sure", 0.1), *doubtful))
+    unclear = found(root, "unclear")
+    assert [word.text for word in unclear] == [word.text for word in doubtful]
+    assert [word.get("cert") for word in unclear] == ["high", "high", "medium", "medium", "low", None]
+    [responsible] = found(root, "respStmt")
+    assert {word.get("resp") for word in unclear} == {f"#{responsible.get(ID)}"}
+
+
+def test_white_space_between_words_is_kept():
+    word = PageWord("a", 0.3, None, True)
+    text = Transcription("a  a,aa", 0.3, (word, replace(word, text="a,a"), word))
+    root = tei(Page("a.jpg", 8, 6, (Region("r", (TextLine("l", transcription=text),)),)))
+    assert "".join(found(root, "ab")[0].itertext()) == "a  a,aa\n   "
+
+
+def test_the_header_names_version_model_and_the_work_of_people():
+    page = letter_page()
+    confirmed = replace(page.lines[0].transcription, review=Review.CONFIRMED)
+    odd = replace(page.lines[1].transcription, flags=(PageFlag("blank", "there is no ink"),))
+    root = tei(with_texts(page, {"l1": confirmed, "l2": odd}))
+    [application] = found(root, "application")
+    assert application.attrib == {"ident": "drethtr", "version": "1.2.3", "when": "2026-11-21T12:30:00Z"}
+    assert application.find(f"{TEI}desc").text == "model 0123abcd"
+    assert "A person has corrected or confirmed 1 of 3 lines." in "".join(root.itertext())
+    assert [note.text for note in found(root, "note")] == ["blank: there is no ink"]
+
+
+@pytest.mark.parametrize(("version", "kept"), [("0.2.0.dev3+g1a2b", "0.2.0"), ("unknown", "0")])
+def test_a_version_that_tei_has_no_form_for(version, kept):
+    document = replace(document_of(letter_page()), provenance=replace(PROVENANCE, version=version))
+    root = ET.fromstring(FORMATS["tei"].write(document))
+    assert found(root, "application")[0].get("version") == kept and version in "".join(root.itertext())

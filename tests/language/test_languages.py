@@ -1,0 +1,132 @@
+"""Several languages in one model: each text chooses its own, users choose which there are."""
+
+import json
+import lzma
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.language.choice import MOST_BYTES, chosen
+from drethtr.language.languages import NEAR, Languages
+from drethtr.language.learn import learn
+from drethtr.recognition.model_file import load_model, save_model, save_trust
+from drethtr.text.tokenizer import Characters
+
+TOKENIZER = Characters(" abdeghinoprst")
+EN = ["the hands on the boat", "a tiger not in the bag", "none of these is an ape"]
+DE = ["der hase geht nie heran", "die bande ist gestern da", "eine rose in der sonne"]
+
+
+@pytest.fixture(scope="module")
+def languages() -> Languages:
+    return Languages(
+        {name: learn([texts], [1.0], TOKENIZER, order=4, most=999) for name, texts in [("en", EN), ("de", DE)]}
+    )
+
+
+def test_a_text_is_in_the_language_that_finds_it_likeliest(languages):
+    for name, text in (("en", "the tiger"), ("de", "der hase ist da")):
+        tokens = TOKENIZER.encode(text)
+        own = languages.models[name]
+        assert languages.likeliest(tokens) == languages.of_texts([tokens]) == name
+        assert languages.log_probability(tokens) == own.log_probability(tokens)
+        assert languages.surprises(tokens) == own.surprises(tokens)
+    assert languages.of_texts(map(TOKENIZER.encode, ["the", *DE])) == "de"
+
+
+def test_a_search_follows_the_languages_that_are_near_the_draft(languages):
+    assert languages.near(TOKENIZER.encode(EN[0])) == [languages.models["en"]]
+    assert len(languages.near(TOKENIZER.encode("i"))) == 2
+    for text in ("the", "a rose", "in der", "tiger", ""):
+        tokens = TOKENIZER.encode(text)
+        values = {name: one.log_probability(tokens) for name, one in languages.models.items()}
+        near = [languages.models[name] for name, value in values.items() if value >= max(values.values()) - NEAR]
+        assert languages.near(tokens) == near
+
+
+def test_a_user_names_languages(languages):
+    assert chosen(languages, TOKENIZER, "auto") is languages
+    assert list(chosen(languages, TOKENIZER, "de").models) == ["de"]
+    assert list(chosen(languages, TOKENIZER, " de, en").models) == ["de", "en"]
+    with pytest.raises(ConfigError, match=r"unknown language .dee.*de"):
+        chosen(languages, TOKENIZER, "dee")
+    with pytest.raises(ConfigError, match="no n-grams"):
+        chosen(Languages(), TOKENIZER, "de")
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".txt.xz"])
+def test_words_of_a_file_become_likelier(languages, tmp_path, suffix):
+    path = tmp_path / f"names{suffix}"
+    content = b"Sepp\r\nogre pit\n\nsepp\n"
+    path.write_bytes(lzma.compress(content) if suffix.endswith("xz") else content)
+    known = chosen(languages, TOKENIZER, f"de,{path}")
+    name, other = map(TOKENIZER.encode, ("ogre pit", "die bande"))
+    assert list(known.models) == ["de"]
+    assert known.log_probability(name) > languages.models["de"].log_probability(name) + 5
+    assert known.log_probability(other) > languages.models["de"].log_probability(other) - 8
+    assert set(chosen(languages, TOKENIZER, str(path)).models) == {"en", "de"}
+
+
+def test_files_that_are_no_text(languages, tmp_path):
+    for name, content, message in (
+        ("none.txt", None, "cannot be read"),
+        ("latin.txt", "die b\xe4nde".encode("latin-1"), "not UTF-8"),
+        ("broken.txt.xz", b"die bande", "cannot be read"),
+        ("bomb.txt.xz", lzma.compress(bytes(MOST_BYTES + 1)), "more than 16 MB"),
+        ("empty.txt", b"\n", "too little text"),
+    ):
+        path = tmp_path / name
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(DataError, match=rf"{name}: .*{message}"):
+            chosen(languages, TOKENIZER, f"en,{path}")
+
+
+def test_a_model_of_earlier_formats_reads_as_before(tiny_model, tmp_path):
+    ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    model, path = replace(tiny_model, languages=Languages({"all": ngrams})), tmp_path / "model.safetensors"
+    save_model(model, path)
+    with safe_open(path, framework="numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys() if name != "ngrams.all"}  # noqa: SIM118
+        metadata = file.metadata()
+    header = json.loads(metadata["drethtr"])
+    old = tensors | {f"ngrams.{name}": array for name, array in ngrams.arrays().items()}
+    del header["languages"]
+    save_file(old, path, {"drethtr": json.dumps(header | {"format": 2, "ngrams": 3})})
+    found = load_model(path)
+    assert found.hash == model.hash
+    assert found.languages.hashes == [ngrams.hash]
+    save_trust(path, found.trust, tmp_path / "copy.safetensors")
+    assert load_model(tmp_path / "copy.safetensors").hash == model.hash
+
+
+def test_a_file_cannot_claim_what_it_does_not_hold(tiny_model, tmp_path):
+    ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    model, path = replace(tiny_model, languages=Languages({"en": ngrams})), tmp_path / "model.safetensors"
+    save_model(model, path)
+    assert load_model(path).hash == model.hash
+    with safe_open(path, framework="numpy") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        header = json.loads(file.metadata()["drethtr"])
+    facts = ngrams.facts
+    for languages, packed, message in (
+        ({"../x": facts}, ngrams.packed(), "no proper names"),
+        ({"en": facts | {"nodes": facts["nodes"] + 1}}, ngrams.packed(), "not as many"),
+        ({"en": facts | {"nodes": 1 << 40}}, ngrams.packed(), "too many"),
+        ({"en": facts | {"order": 99}}, ngrams.packed(), "99 tokens"),
+        ({"en": facts}, np.frombuffer(zlib.compress(bytes(1 << 24)), np.uint8), "not as many"),
+        ({"en": facts}, ngrams.packed()[:-9].copy(), "not as many"),
+        ({"en": facts}, np.zeros(9, np.uint8), "damaged"),
+        ({"nl": facts}, ngrams.packed(), "missing"),
+        ({"en": {"order": 3}}, ngrams.packed(), "nodes"),
+        ({"en": "3"}, ngrams.packed(), "model.safetensors"),
+    ):
+        changed = json.dumps(header | {"languages": languages})
+        save_file(tensors | {"ngrams.en": packed}, path, {"drethtr": changed})
+        with pytest.raises(CheckpointError, match=message):
+            load_model(path)

@@ -1,0 +1,85 @@
+"""No result passes for one of another model, decoder or scan."""
+
+import os
+
+import pytest
+from made_pages import TEXTS, blank, write
+from PIL import Image
+
+from drethtr import Recognizer
+from drethtr.pages import Planned, open_job
+from drethtr.pages.ledger import LEDGER, Entry, Ledger
+from drethtr.pages.line_job import line_images, open_line_job
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import select
+
+
+@pytest.fixture
+def scan(tmp_path):
+    path = tmp_path / "scans" / "one.png"
+    path.parent.mkdir()
+    write(blank(700, 300), TEXTS[:1]).image.save(path)
+    return path
+
+
+@pytest.fixture
+def run(scan, tiny_path, tmp_path):
+    """Read the scan; what there was to do, and how many files are done and failed."""
+
+    def read(decoder="ctc", formats=("txt",), **choices):
+        events = []
+        job = open_job([scan], tmp_path / "out", formats, segmentation="projection", **choices)
+        summary = job.run(lambda: Recognizer.load(tiny_path, decoder=decoder), events.append)
+        [plan] = [event.plan for event in events if isinstance(event, Planned)]
+        return plan, (summary.done, summary.failed)
+
+    return read
+
+
+def test_a_result_of_another_decoder_is_kept_and_refused(run, tmp_path):
+    run()
+    before = (tmp_path / "out" / "one.txt").read_bytes()
+    plan, counts = run("greedy")
+    assert list(plan.refused) == ["made with decoder ctc, not greedy"] and counts == (0, 1)
+    assert (tmp_path / "out" / "one.txt").read_bytes() == before
+    assert run("greedy", formats=("txt", "page"))[1] == (0, 1) and not (tmp_path / "out" / "one.page.xml").exists()
+    assert run("greedy", force=True)[1] == (1, 0)
+    assert run("greedy")[0].done and run()[0].refused
+
+
+def test_a_result_of_another_scan_is_kept_and_refused(run, scan):
+    run()
+    os.utime(scan, (1, 1))
+    assert run()[0].done  # it holds what it held
+    write(blank(700, 300), TEXTS[1:2]).image.save(scan)
+    plan, counts = run()
+    assert list(plan.refused) == ["made of other files of these names"] and counts == (0, 1)
+    assert run(force=True)[1] == (1, 0) and run()[0].done
+
+
+def test_a_result_that_nothing_is_known_of_is_kept_and_named(run, tmp_path):
+    run()
+    (tmp_path / "out" / LEDGER).unlink()
+    plan, counts = run()
+    assert [task.path.name for task in plan.unrecorded] == ["one.png"] and counts == (1, 0)
+
+
+def test_lines_are_held_against_the_record_too(scan, tiny_path, tmp_path):
+    Image.open(scan).resize((700, 60)).save(scan)
+    whole = segmentation_named("whole")
+
+    def read(decoder):
+        selection = select([scan], tmp_path / "out")
+        job = open_line_job(*line_images(selection, whole), selection, tmp_path / "out", "txt", segmentation=whole)
+        return job.run(lambda: Recognizer.load(tiny_path, decoder=decoder))[:2]
+
+    assert [read("ctc"), read("greedy"), read("ctc")] == [(1, 0), (0, 1), (1, 0)]
+
+
+def test_a_record_outlives_a_torn_row(tmp_path):
+    entry = Entry("1:2", "ab", {"decoder": "joint"})
+    Ledger(tmp_path).add(tmp_path / "a.txt", entry)
+    with (tmp_path / LEDGER).open("a") as file:
+        file.write('[1]\n{"result": "b.txt", "sta')
+    Ledger(tmp_path).add(tmp_path / "c.txt", entry)
+    assert Ledger(tmp_path).entries == {"a.txt": entry, "c.txt": entry}

@@ -1,0 +1,120 @@
+"""Which pages of which files a person wants, and where their results go."""
+
+from shutil import rmtree
+
+import pytest
+from made_pages import TEXTS, blank, write
+
+from drethtr import Recognizer
+from drethtr.base.errors import ConfigError
+from drethtr.documents.beside import part_of, with_pages
+from drethtr.pages import open_job
+from drethtr.pages.inputs import find_inputs
+from drethtr.pages.ledger import LEDGER
+from drethtr.pages.ranges import PageRanges
+from drethtr.pages.selection import select
+
+
+@pytest.mark.parametrize(
+    ("text", "pages"),
+    [("1-3", [1, 2, 3]), ("2,5-", [2, 5, 6, 7]), (" 4 , 1-1", [1, 4]), ("9", [])],
+)
+def test_ranges(text, pages):
+    ranges = PageRanges.parse(text)
+    assert [number for number in range(1, 8) if number in ranges] == pages
+
+
+@pytest.mark.parametrize("text", ["", "1,", "3-2", "0", "-4", "one", "1-2-3", "1;2"])
+def test_ranges_that_make_no_sense(text):
+    with pytest.raises(ConfigError, match="pages"):
+        PageRanges.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "name"),
+    [([1, 2, 3], "b_0001-0003"), ([5], "b_0005"), ([1, 2, 7, 9, 10], "b_0001-0002+0007+0009-0010")],
+)
+def test_some_pages_have_a_name(numbers, name):
+    assert with_pages("b", numbers) == name and part_of(name) == ("b" if len(numbers) > 1 else None)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Scans of the same names in two folders, one beside these, and hidden ones."""
+    for name in ("scans/1/a.png", "scans/2/a.png", "scans/c.png", "scans/.old/a.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    return tmp_path / "scans"
+
+
+def places(selection, top):
+    return sorted(str(folder.relative_to(top)) for folder in selection.folders.values())
+
+
+def test_folders_below_are_read_and_mirrored(tree, tmp_path):
+    out = tmp_path / "out"
+    selection = select([tree], out, recursive=True)
+    assert [str(file.relative_to(tree)) for file in selection.files] == ["c.png", "1/a.png", "2/a.png"]
+    assert places(selection, out) == [".", "1", "2"]
+    assert select([tree], out).files == (tree / "c.png",)
+
+
+def test_the_folder_for_results_is_not_read(tree):
+    """Nor are results beside the scans, in each of their folders."""
+    (tree / "out" / "1").mkdir(parents=True)
+    (tree / "out" / "1" / "a.png").touch()
+    assert len(select([tree], tree / "out", recursive=True).files) == 3
+    rmtree(tree / "out")
+    for name in ("1/a.txt", "1/a_0001.json"):
+        (tree / name).touch()
+    (tree / "1" / "a.alto.xml").write_text("<alto/>")
+    selection = select([tree], tree, [".alto.xml"], recursive=True)
+    assert len(selection.files) == 3 and places(selection, tree) == [".", "1", "2"]
+
+
+def test_equal_names_in_several_folders_are_kept_apart(tree, tmp_path):
+    out = tmp_path / "out"
+    for inputs in ([tree / "1", tree / "2"], [tree / "*" / "a.png"], [tree / "1" / "a.png", tree / "2" / "a.png"]):
+        assert places(select(inputs, out), out) == ["1", "2"]
+    assert places(select([tree / "1", tree / "2"], out, recursive=True), out) == ["1", "2"]
+    assert places(select([tree / "1", tree / "c.png"], out), out) == [".", "."]
+
+
+def test_a_tree_without_images(tmp_path):
+    (tmp_path / "empty" / "below").mkdir(parents=True)
+    files, [error] = find_inputs([str(tmp_path / "empty")], recursive=True)
+    assert not files and "no images in this folder or below it" in str(error)
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A TIFF of three pages."""
+    pages = [write(blank(700, 200), TEXTS[place : place + 1]).image for place in range(3)]
+    pages[0].save(tmp_path / "book.tif", save_all=True, append_images=pages[1:])
+    return tmp_path / "book.tif"
+
+
+def test_some_pages_of_a_book(book, tiny_path, tmp_path):
+    """A part is named after its pages, so that it does not pass for the book."""
+    out = tmp_path / "out"
+
+    def names(pages):
+        job = open_job([book], out, ["txt", "page"], segmentation="projection", pages=pages)
+        assert job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))[:2] == (1, 0)
+        return {path.name for path in out.iterdir()} - {LEDGER}
+
+    written = names("3")
+    assert written == {"book_0003.txt", "book_0003.page.xml"}
+    written |= {"book_0002-0003.txt", "book_0002.page.xml"}
+    assert names("2-") == written
+    assert names(None) == written | {"book.txt", "book_0001.page.xml"}
+    with pytest.raises(ConfigError, match="none of the files has a page"):
+        open_job([book], out, pages="4-")
+
+
+def test_some_files_of_a_folder(tree, tmp_path):
+    for name in "bde":
+        (tree / f"{name}.png").touch()
+    selection = select([tree, tree / "1"], pages="1-2,4")
+    chosen = [file.name for file in selection.files if selection.chooser.of(file, (None,))]
+    assert chosen == ["b.png", "c.png", "e.png", "a.png"]

@@ -1,0 +1,77 @@
+"""What hits that people have judged do to the probabilities of a collection."""
+
+import numpy as np
+import pytest
+from conftest import written
+from PIL import Image
+
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.recognition.confidence.logistic import log_odds, rng
+from drethtr.search.build import open_builder
+from drethtr.search.index import open_index
+from drethtr.search.probability import Candidates, shipped
+from drethtr.search.store import CERTAIN, PageKey, Verdict
+
+RANDOM = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("too_sure", [2.0, -1.5])
+def test_judged_hits_calibrate_a_collection(too_sure):
+    """Where the log-odds of hits are too high or too low by some number, 60 verdicts nearly find it."""
+    said = RANDOM.uniform(0.1, 0.95, 60)
+    right = RANDOM.random(60) < rng(log_odds(said) - too_sure)
+    verdicts = [
+        Verdict("q", PageKey("a", 1), str(n), p, bool(y)) for n, (p, y) in enumerate(zip(said, right, strict=True))
+    ]
+    assert shipped().shifted(verdicts).shift == pytest.approx(-too_sure, abs=0.7)
+    assert abs(shipped().shifted(verdicts[:3]).shift) < abs(too_sure), "few verdicts say little"
+
+
+def test_a_certain_line_has_the_word_or_not_whatever_was_judged():
+    lines = Candidates.of_all(np.array([CERTAIN, CERTAIN, 100], np.uint8), np.array([9, 9, 9], np.uint16))
+    verdicts = [Verdict("q", PageKey("a", 1), str(n), 0.9, False) for n in range(50)]
+    chances = np.array([1.0, 0.0, 0.5])
+    before, after = shipped()(chances, 5, lines), shipped().shifted(verdicts)(chances, 5, lines)
+    assert after[:2].tolist() == before[:2].tolist() == [1, 0] and 0 < after[2] < before[2]
+
+
+@pytest.fixture
+def doubtful(recognizer, tmp_path):
+    """An index of lines that a tiny model cannot read, so that every hit is doubtful, and a query with many hits."""
+    for number in range(6):
+        Image.fromarray(written("abcdefgh" * 2 + "ij" * number)).save(tmp_path / f"{number}.png")
+    with open_builder(tmp_path / "b.sqlite", recognizer, segmentation_named("whole")) as builder:
+        for path in sorted(tmp_path.glob("*.png")):
+            [original] = open_originals(path)
+            builder.read(original)
+    with open_index(tmp_path / "b.sqlite") as index:
+        yield index, next(q for q in ("a?", "??a", "b*", "*c", "a*") if len(index.search(q)) > 3)
+
+
+def by_place(hits):
+    return {(hit.page, hit.line): hit.probability for hit in hits}
+
+
+def test_rejected_hits_make_the_others_less_probable(doubtful):
+    index, query = doubtful
+    hits = index.search(query)
+    before = by_place(hits)
+    for hit in hits[2:]:
+        index.judge(hit, stands=False)
+    after = by_place(index.search(query))
+    assert after.keys() == {(hit.page, hit.line) for hit in hits[:2]}
+    assert all(chance < before[place] for place, chance in after.items())
+
+
+def test_what_was_said_of_a_hit_before_all_verdicts_is_kept(doubtful):
+    """Else verdicts on hits that earlier ones had moved would be taken for a sign that these were wrong."""
+    index, query = doubtful
+    first, *others = index.search(query)
+    for hit in others:
+        index.judge(hit, stands=False)
+    [moved] = index.search(query)
+    assert moved.probability < first.probability
+    index.judge(moved, stands=True)
+    [verdict] = [verdict for verdict in index.store.verdicts() if verdict.stands]
+    assert verdict.probability == pytest.approx(first.probability, abs=1e-4)
