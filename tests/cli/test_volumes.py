@@ -72,6 +72,12 @@ def test_pages_of_a_manifest_are_fetched_as_they_are_read_and_never_again(transc
     assert library.asked == ["/ms17/manifest"] * 2
 
 
+def test_only_pages_that_are_asked_for_are_fetched(transcribe, library, manifest, tmp_path):
+    assert transcribe(manifest, "--pages", "2").code == 0
+    assert library.asked == ["/ms17/manifest", "/i/b/full/max/0/default.jpg"]
+    assert names(tmp_path / "out") == ["ms17_0002.txt"]
+
+
 def test_a_page_that_cannot_be_fetched_is_fetched_the_next_time(transcribe, library, manifest, tmp_path):
     image = "/i/b/full/max/0/default.jpg"
     good, library.replies[image] = library.replies[image], Reply(503)

@@ -12,6 +12,7 @@ from made_pages import TEXTS, blank, write
 from mets_examples import PAGE_TYPE, mets_of
 from printed_pages import page_xml
 from programs import source_first
+from rapidfuzz.fuzz import ratio
 
 import drethtr
 from drethtr.documents.read import read_page
@@ -71,7 +72,8 @@ def test_a_workspace_gets_a_group_with_the_text(workspace):
     assert first.description.parent.name == second.description.parent.name == "OCR-D-OCR"
     for original, texts in ((first, TEXTS[:2]), (second, TEXTS[2:4])):
         lines = original.given().lines
-        assert [line.text for line in lines] == list(texts)
+        assert len(lines) == len(texts)
+        assert all(ratio(line.text, text) > 80 for line, text in zip(lines, texts, strict=True))
         assert all(line.confidence > 0.5 and [word.text for word in line.words] == line.text.split() for line in lines)
     assert [line.id for line in first.given().lines] == ["l0", "l1"]
     assert "a person" in first.description.read_text(encoding="utf-8")
