@@ -1,22 +1,33 @@
-.PHONY: bench check docs lint format fuzz pictures soak web
+.PHONY: bench check dist docs lint format fuzz image pictures sbom soak web
 
 check: lint
 	pytest -n auto
 
 lint:
-	ruff format --check docs recipes src tests
-	ruff check docs recipes src tests
+	ruff format --check .
+	ruff check .
 	mypy
 
 format:
-	ruff format docs recipes src tests
-	ruff check --fix docs recipes src tests
+	ruff format .
+	ruff check --fix .
 
 web:
 	cd web && npm ci && npm run check
 
 docs:
 	python docs/make_site.py
+
+dist:
+	python packaging/build.py dist
+
+image:
+	packaging/try_image
+
+sbom:
+	mkdir -p dist
+	python -m venv --clear build/sbom && build/sbom/bin/pip install --quiet --constraint constraints.txt .
+	cyclonedx-py environment --pyproject pyproject.toml --output-file dist/drethtr.cdx.json build/sbom
 
 pictures:
 	python docs/make_pictures.py

@@ -1,5 +1,8 @@
 """A small archive that a person has transcribed, so that what is found in it is known."""
 
+import sqlite3
+from contextlib import closing
+
 from made_pages import TEXTS, blank, write
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
@@ -45,3 +48,10 @@ def build_index(archive, recognizer, path, **options):
         for original in waiting:
             builder.read(original)
     return len(waiting)
+
+
+def contents(path):
+    """All rows of an index that do not tell when it was made."""
+    with closing(sqlite3.connect(path)) as database:
+        pages = database.execute("SELECT id, scan, number, digest, confidences, posteriors FROM pages").fetchall()
+        return pages, database.execute("SELECT * FROM lines").fetchall()

@@ -2,20 +2,17 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 import typer
+from documented import PAGES, blocks
 
 from drethtr.cli.main import app
 
-ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 COMMAND = re.compile(r"(?:^|(?<!engine)[\s(])drethtr(?:\.cli)? (?!import\b)([a-z][^#\n]*)")
 OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 LINK = re.compile(r"\]\(([^)#\s]+)")
 FENCE = re.compile(r"```[a-z]*\n(.*?)```", re.DOTALL)
-EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PROGRAM = typer.main.get_command(app)
 
 
@@ -57,9 +54,11 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_compile_and_what_they_import_is_there(page):
-    for code in EXAMPLE.findall(page.read_text(encoding="utf-8")):
-        assert compile(code, page.name, "exec")
-        imports = [line for line in ast.parse(code).body if isinstance(line, ast.Import | ast.ImportFrom)]
+    for block in blocks(page):
+        if block.language != "python":
+            continue
+        assert compile(block.code, page.name, "exec")
+        imports = [line for line in ast.parse(block.code).body if isinstance(line, ast.Import | ast.ImportFrom)]
         exec(compile(ast.Module(imports, []), page.name, "exec"), {})
 
 

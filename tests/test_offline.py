@@ -1,21 +1,30 @@
 """No command reaches for the network unless the user names an address: here, all connections fail and are noted."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from urllib.request import urlopen
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
+from edited_folders import put_page
 from mets_examples import mets_of
 from programs import source_first
+from soak.client import address_of
 from training_runs import RUN, write_lines
 
+from drethtr.cli.main import app
 from drethtr.recognition.model_file import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "samples"
+LETTER, TEXT = SAMPLES / "page" / "letter.jpg", SAMPLES / "page" / "transcription.txt"
+FONTS = ROOT / "tests" / "fonts"
 
 FORBIDDING = """
 import os, sys
@@ -45,7 +54,7 @@ for line in open("commands", encoding="utf-8"):
 
 COMMANDS = (
     ("transcribe", SAMPLES / "000000.png"),
-    ("transcribe", SAMPLES / "page" / "letter.jpg", "--format", "pdf,alto", "--output", "out"),
+    ("transcribe", LETTER, "--format", "pdf,alto", "--output", "out"),
     ("transcribe", "export.zip"),
     ("transcribe", "mets.xml", "--output", "out"),
     ("batch", "train.parquet", "--output", "rows", "--workers", "1", "--model", "tiny.safetensors"),
@@ -57,14 +66,34 @@ COMMANDS = (
     ("language", "tiny.safetensors", "train.parquet", "--output", "new.safetensors"),
     ("calibrate", SHIPPED, "mixed.parquet", "--decoder", "ctc", "--output", "calibrated.safetensors"),
     ("data", "check", "train.parquet"),
+    ("data", "import", SAMPLES, "imported.parquet"),
+    ("data", "gaps", SAMPLES, "--output", "gaps.parquet"),
+    ("align", LETTER, TEXT, "--lines", "projection", "--output", "laid"),
+    ("check", SAMPLES, "--min", "0"),
+    ("index", LETTER, "--decoder", "ctc", "--output", "a.sqlite"),
+    ("search", "a.sqlite", "the"),
+    ("synth", "lines.parquet", "--fonts", FONTS, "--text", TEXT, "--count", "2"),
     ("train", "run.toml", "--output", "run", "--workers", "1"),
     ("finetune", "train.parquet", "--model", "tiny.safetensors", "--output", "mine.safetensors", "--samples", "16"),
 )
 
 
-def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
+@pytest.fixture
+def offline(tmp_path):
+    """Variables of an environment in which connections fail; at the end, none may have been tried."""
     (tmp_path / "forbidding").mkdir()
+    (tmp_path / "home").mkdir()
     (tmp_path / "forbidding" / "sitecustomize.py").write_text(FORBIDDING, encoding="utf-8")
+    folders = [str(tmp_path / "forbidding"), source_first()["PYTHONPATH"]]
+    variables = {"PYTHONPATH": os.pathsep.join(folders), "NOTED": str(tmp_path / "noted"), "OMP_NUM_THREADS": "1"}
+    home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
+    yield {**os.environ, **variables, **home}
+    assert not (tmp_path / "noted").exists(), (tmp_path / "noted").read_text()
+    reports = [*(tmp_path / "home").rglob("*onnxruntime*")]
+    assert not reports, "onnxruntime reports to its maker, by compiled code that is not noted here"
+
+
+def test_commands_work_without_a_network_and_do_not_try(offline, tmp_path, tiny_path):
     write_lines(tmp_path / "train.parquet", 0, 40)
     write_lines(tmp_path / "val.parquet", 100, 8)
     rows = pq.read_table(tmp_path / "train.parquet").to_pylist()
@@ -79,14 +108,28 @@ def test_commands_work_without_a_network_and_do_not_try(tmp_path, tiny_path):
         archive.write(SAMPLES / "page" / "letter.jpg", "letter.jpg")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
     (tmp_path / "commands").write_text("".join("\t".join(map(str, command)) + "\n" for command in COMMANDS))
-    folders = [str(tmp_path / "forbidding"), source_first()["PYTHONPATH"]]
-    variables = {"PYTHONPATH": os.pathsep.join(folders), "NOTED": str(tmp_path / "noted"), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", ALL],
-        cwd=tmp_path,
-        env={**os.environ, **variables},
-        capture_output=True,
-        encoding="utf-8",
-    )
+    command = [sys.executable, "-c", ALL]
+    done = subprocess.run(command, cwd=tmp_path, env=offline, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
-    assert not (tmp_path / "noted").exists(), (tmp_path / "noted").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="servers are ended otherwise")
+@pytest.mark.parametrize("command", [("serve",), ("edit", "scans", "--no-browser")], ids=["serve", "edit"])
+def test_servers_answer_and_ask_nobody(command, offline, tmp_path, tiny_path):
+    put_page(tmp_path / "scans", "a", lines=2)
+    options = ("--port", "0", "--model", tiny_path, "--device", "cpu")
+    with (tmp_path / "said").open("wb") as said:
+        program = [sys.executable, "-m", "drethtr.cli", *command, *options]
+        with subprocess.Popen(program, cwd=tmp_path, env=offline, stdout=said, stderr=said) as server:
+            address = address_of(tmp_path / "said", server)
+            with urlopen(f"{address}/line", (SAMPLES / "000000.png").read_bytes()) as answer:
+                assert "text" in json.loads(answer.read())
+            server.send_signal(signal.SIGINT)
+    assert server.returncode == 0, (tmp_path / "said").read_text()
+
+
+def test_all_commands_of_the_base_are_tried():
+    """The others, such as `bench`, come with the research room."""
+    tried = {command for command, *_ in COMMANDS} | {"serve", "edit"}
+    own = {command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands}
+    assert tried == own | {group.name for group in app.registered_groups}

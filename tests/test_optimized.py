@@ -10,11 +10,14 @@ from programs import source_first
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "fuzzing" / "corpus"
+SAMPLES = ROOT / "samples"
 LINE = ROOT / "samples" / "000000.png"
 COMMANDS = {
     "a line": ("transcribe", LINE),
     "odd pages": ("transcribe", *sorted(CORPUS.glob("*.xml")), *sorted(CORPUS.glob("*.pdf"))),
     "half a model": ("transcribe", LINE, "--model", "half.safetensors"),
+    "no index": ("search", "half.safetensors", "word"),
+    "a text to check": ("check", SAMPLES, "--model", "tiny.safetensors"),
     "an odd run": ("train", CORPUS / "toml-deep.toml", "--output", "out"),
 }
 

@@ -5,12 +5,16 @@ from dataclasses import replace
 from math import isinf
 from pathlib import Path
 
+import numpy as np
 import pytest
+from conftest import written
+from PIL import Image
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.research.conversion import PRESETS
 from drethtr.synthesis import augment
+from drethtr.training.finetuning.parts import FEWEST
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
 
@@ -81,3 +85,14 @@ def test_a_figure_is_not_told_for_other_files(changed, tmp_path, monkeypatch):
     (tmp_path / changed).write_text("after")
     with pytest.raises(DataError, match=r"out\.json: not known to be of .*model, .*test as they are now"):
         curve.kept(tmp_path / "out.json", files, lambda: row)
+
+
+def test_what_is_forgotten_becomes_a_table(tiny_path, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    forgetting = importlib.import_module("forgetting")
+    for number in range(FEWEST):
+        Image.fromarray(np.asarray(written(f"a bag {number}"))).save(tmp_path / f"{number}.png")
+        (tmp_path / f"{number}.txt").write_text("a bag", encoding="utf-8")
+    head, _, *rows = forgetting.rows(tiny_path, str(tmp_path), tmp_path / "out", 8, [str(tmp_path)])
+    assert head.count("|") == 4 and len(rows) == len(forgetting.WAYS)
+    assert all(row.count("|") == 4 for row in rows)

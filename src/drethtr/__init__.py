@@ -11,10 +11,14 @@ The names in `drethtr/api.py` are stable, as are those in the `__all__` of `dret
 `drethtr.pages`; everything else may change between minor versions.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from drethtr.base.version import __version__ as __version__
+
+# Otherwise recent versions of onnxruntime keep an id of the machine in the user's cache and report to Microsoft.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if TYPE_CHECKING:
     from drethtr.api import *  # noqa: F403

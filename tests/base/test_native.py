@@ -19,6 +19,7 @@ from drethtr.base.native import native
 from drethtr.language.learn import learn
 from drethtr.language.ngrams import STEP, NGrams, dtypes
 from drethtr.language.voice import SILENT, Voice
+from drethtr.recognition.packed import VALUES, PackedLines
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.search.ctc_paths import CompiledSums, Paths
 from drethtr.recognition.search.ctc_search import (
@@ -28,7 +29,6 @@ from drethtr.recognition.search.ctc_search import (
     viterbi_in_python,
 )
 from drethtr.search.automaton import automaton_of
-from drethtr.search.packed import VALUES, PackedLines
 from drethtr.search.pattern import pattern_of
 from drethtr.search.spelling import Spelling
 from drethtr.text.tokenizer import BOS, EOS, Characters

@@ -93,7 +93,7 @@ def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path, m
     monkeypatch.setattr(recognizer, "read_opened", lambda lines: asked.extend(lines) or [])
     PartReader(recognizer, Output(str(tmp_path), pa.schema([]))).read(part)
     (_, empty), *others = asked
-    assert isinstance(empty, DataError) and not any(row.image for row, _ in asked)
+    assert isinstance(empty, DataError) and not any(opened.row.image for opened, _ in asked)
     assert all((found == recognizer.open_line(line(n))).all() for n, (_, found) in enumerate(others, start=1))
 
 

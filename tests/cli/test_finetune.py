@@ -120,6 +120,7 @@ def test_what_was_forgotten_is_measured_on_old_lines_apart(drethtr, data, tiny_p
         (old / f"{number}.txt").write_text(f"old {number}", encoding="utf-8")
     outcome = drethtr("finetune", data, "--old-data", old, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
+    assert "20 old lines to mix in, 4 to measure what is forgotten." in outcome.out
     assert "Forgotten: on 4 old lines that were not trained on, CER" in outcome.out
     told = load_model(output).card["fine_tuned"]
     assert f"{100 * told['old_data_before']:.2f} % before, {100 * told['old_data_after']:.2f} % after" in outcome.out

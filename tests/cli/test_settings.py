@@ -85,7 +85,8 @@ def test_lists_and_commands_of_groups(drethtr, own):
         ("[transcribe]\nthreads = 'two'", "drethtr.toml: threads: 'two' is not a valid int"),
         ("[transcribe]\ndoubts = true", "doubts: True is not understood; expected one value"),
         ("[transcribe]\nformat = ['txt']", "format: ['txt'] is not understood"),
-        ("[transcribe]\nforce = true", "'force' is no setting; type --force where it is meant"),
+        ("[transcribe]\nforce = true", "'force' may not stand in a file; type --force where it is meant"),
+        ("[edit]\nallow_host = ['a.example']", "'allow_host' may not stand in a file"),
         ("threads = ", "drethtr.toml: not valid TOML"),
     ],
 )

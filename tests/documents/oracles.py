@@ -1,6 +1,6 @@
 """Reads a page file as other programs do, and prints what they see as JSON: run by `test_oracles.py`, elsewhere.
 
-usage: oracles.py {schema,kraken,ocrd,hocr,docx} FILE
+usage: oracles.py {schema,kraken,ocrd,hocr,docx,iiif} FILE
 """
 
 import contextlib
@@ -101,6 +101,14 @@ def docx(path):
     return [paragraphs, styled, [comment.text for comment in document.comments]]
 
 
+def iiif(path):
+    """The annotations that the models of IIIF Presentation 3 accept, by their text."""
+    from iiif_prezi3 import AnnotationPage
+
+    return [item.body.value for item in AnnotationPage.model_validate_json(Path(path).read_bytes()).items]
+
+
 if __name__ == "__main__":
-    seen = {"schema": schema, "kraken": kraken, "ocrd": ocrd, "hocr": hocr, "docx": docx}[sys.argv[1]](sys.argv[2])
+    oracles = {"schema": schema, "kraken": kraken, "ocrd": ocrd, "hocr": hocr, "docx": docx, "iiif": iiif}
+    seen = oracles[sys.argv[1]](sys.argv[2])
     print(json.dumps(seen))  # noqa: T201

@@ -10,7 +10,7 @@ import pytest
 from page_examples import PROVENANCE, document_of, letter_page, with_texts
 from real_data import PAGES, needs_pages
 
-from drethtr.documents import FORMATS, Page, PageFlag, Region, TextLine, Transcription
+from drethtr.documents import FORMATS, Document, Page, PageFlag, Region, Target, TextLine, Transcription
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
 
@@ -50,10 +50,8 @@ def test_what_is_written_and_updated_keeps_to_the_schema(format, page, tmp_path)
     assert ask("schema", updated, tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    "pages", [[letter_page(), odd_page()], [Page("a.jpg", 8, 6)], [Page("", 0, 0, (Region("r"),))]]
-)
-def test_tei_keeps_to_the_schema(pages, tmp_path):
+def test_tei_keeps_to_the_schema(tmp_path):
+    pages = letter_page(), odd_page(), Page("", 0, 0, (Region("r"),)), Page("a.jpg", 8, 6)
     assert ask("schema", FORMATS["tei"].write(document_of(*pages)), tmp_path) == []
 
 
@@ -89,6 +87,13 @@ def test_python_docx_reads_what_is_written(tmp_path):
     headings = [["Heading 1", f"letter.jpg, page {number}"] for number in (1, 2)]
     assert paragraphs == [headings[0], *text, headings[1], *text]
     assert styles["daſs"] == "Doubtful, 50 % or more" and comments == ["blank: there is no ink"]
+
+
+def test_iiif_annotations_keep_to_the_models(tmp_path):
+    [sheet] = document_of(letter_page()).sheets
+    sheet = replace(sheet, target=Target("https://example.org/canvas/1", 800, 600))
+    texts = ask("iiif", FORMATS["iiif"].write(Document((sheet,), PROVENANCE)), tmp_path)
+    assert "Liebe Mutter, daſs ich" in texts and "Liebe" in texts
 
 
 @needs_pages

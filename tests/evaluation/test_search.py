@@ -10,6 +10,7 @@ from drethtr.cli.evaluate_search import table
 from drethtr.evaluation.fit_search import fit_search, load_weights, save_weights
 from drethtr.evaluation.retrieval import average_precision, judge
 from drethtr.evaluation.search import Lines, exact_scores, fuzzy_features, queries_of
+from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
 from drethtr.recognition.posteriors import Posteriors
@@ -18,8 +19,16 @@ from drethtr.search.probability import shipped
 from drethtr.text.tokenizer import Characters
 
 ALPHABET = Characters(" abcdefghijklmnopqrstuvwxyz")
-NGRAMS = learn(
-    [["the mill by the river", "a river and a mill", "the miller thinks"] * 5], [1.0], ALPHABET, order=4, most=500
+LANGUAGES = Languages(
+    {
+        "en": learn(
+            [["the mill by the river", "a river and a mill", "the miller thinks"] * 5],
+            [1.0],
+            ALPHABET,
+            order=4,
+            most=500,
+        )
+    }
 )
 
 
@@ -56,10 +65,10 @@ def test_a_ranking_is_judged_over_all_pairs_and_by_query():
 
 
 def test_queries_are_words_that_occur_and_as_many_that_do_not(lines):
-    queries = queries_of(lines, (ALPHABET, NGRAMS))
+    queries = queries_of(lines, (ALPHABET, LANGUAGES))
     assert queries[:3] == ["mill", "riuer", "the"], "folded: u and v are one letter"
     assert not set(queries[3:]) & {"mill", "riuer", "the", "a"} and len(queries) <= 6
-    assert queries == queries_of(lines, (ALPHABET, NGRAMS))
+    assert queries == queries_of(lines, (ALPHABET, LANGUAGES))
 
 
 def test_each_method_finds_what_it_can(lines):
@@ -81,9 +90,9 @@ def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     lines = lines.with_others(Lines(*map(list, zip(*wrong, strict=True))))
     others = [replace(sample, set="other") for sample in lines.samples]
     with pytest.raises(DataError, match="several sets"):
-        fit_search(lines, (ALPHABET, NGRAMS))
+        fit_search(lines, (ALPHABET, LANGUAGES))
     both = lines.with_others(Lines(others, lines.readings))
-    weights, judged = fit_search(both, (ALPHABET, NGRAMS))
+    weights, judged = fit_search(both, (ALPHABET, LANGUAGES))
     save_weights(weights, tmp_path / "weights.json")
     assert load_weights(tmp_path / "weights.json") == weights
     assert list(judged) == ["other", "set"] and judged["set"].crowd is not None

@@ -6,7 +6,7 @@ import pytest
 from drethtr.documents.page import box_around
 from drethtr.images.straighten import Strip
 from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.place import on_page, transcription_of, transcription_without_places
+from drethtr.pages.place import on_page, transcription_of
 from drethtr.recognition.reading import Character, Flag, Reading
 
 STRIP = Strip(
@@ -54,7 +54,7 @@ def test_unsure_and_flagged_words_are_doubtful():
 def test_a_sure_word_is_doubtful_where_a_flag_stands():
     """On a line image as on a page."""
     flag = Flag("uncovered", "ink", 55, 65)
-    found = transcription_without_places(reading("an old ox", [0.9] * 9, (flag,)))
+    found = reading("an old ox", [0.9] * 9, (flag,)).transcription()
     assert [word.doubtful for word in found.words] == [False, True, False] and str(found.flags[0]) == "uncovered: ink"
     doubts = DoubtCounts()
     doubts.add(found)

@@ -1,6 +1,6 @@
 import pytest
 
-from drethtr.recognition.reading import Character, Reading, Word
+from drethtr.recognition.reading import Character, Flag, Reading, Readings, Word
 
 
 def reading(text, *confidences, **more):
@@ -31,3 +31,20 @@ def test_a_word_is_no_reading():
 def test_confidences_must_fit_the_words():
     with pytest.raises(ValueError, match="zip"):
         reading("an ox", *[0.9] * 5, word_confidences=(0.4,)).words()
+
+
+def test_a_notebook_shows_the_words_below_the_image(draw, tmp_path):
+    (tmp_path / "line.png").write_bytes(draw("an ox"))
+    flag = Flag("blank", "no <ink>", 0, 1)
+    read = reading("an <o", 0.3, 0.3, 1, 0.95, 0.95, flags=(flag,), image=tmp_path / "line.png")
+    html = read._repr_html_()
+    assert html.count("<img") == 1 and ">an</span>" in html and "&lt;o</span>" in html
+    assert "blank: no &lt;ink&gt;" in html
+    assert Readings([read] * 60)._repr_html_().count("<img") == 50
+
+
+@pytest.mark.parametrize("image", [None, "gone.png", b"no image"])
+def test_a_reading_whose_image_is_not_there_has_no_strip(image):
+    read = reading("an", 0.9, 0.9, image=image)
+    assert "<img" not in read._repr_html_() and "an" in read._repr_html_()
+    assert read == reading("an", 0.9, 0.9)

@@ -11,7 +11,7 @@ from drethtr.recognition.confidence.logistic import log_odds, rng
 from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
 from drethtr.search.probability import Candidates, shipped
-from drethtr.search.store import CERTAIN, PageKey, Verdict
+from drethtr.search.records import CERTAIN, PageKey, Verdict
 
 RANDOM = np.random.default_rng(0)
 

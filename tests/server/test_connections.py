@@ -139,3 +139,34 @@ def test_connections_that_wait_give_way_to_new_ones(port, monkeypatch, begin):
                 pass  # until the server hangs up
         edit_a_line(port)
         assert [events.readline() for _ in range(2)] == [b"\n", b"event: page\n"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.0\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 70_000, 400),
+        (b"GET /%00%ff/../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
+        (b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
+        (b"TRACE /line HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+        (b"BREW /line HTTP/1.1\r\nHost: localhost\r\n\r\n", 405),
+        (b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nnone", 400),
+        (b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: -4\r\n\r\nnone", 400),
+        (b"POST /line HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (
+            b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"4\r\nnone\r\n0\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            422,
+        ),
+    ],
+)
+def test_odd_requests_are_refused_and_the_server_goes_on(port, sent, status):
+    """The last is one request to those who believe the length, and two to those who believe the chunks."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client, client.makefile("rb") as answer:
+        client.sendall(sent)
+        assert answer.readline().startswith(b"HTTP/1.1 %d " % status)
+    with urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as answer:
+        assert answer.status == 200

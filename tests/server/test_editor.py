@@ -15,6 +15,9 @@ from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
 from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.search.build import open_builder
 from drethtr.server.app import make_app
 from drethtr.server.openapi import SCHEMAS
 
@@ -100,6 +103,24 @@ def test_pictures(client, page, line):
     thumbnail = client.get(f"/api/pages/{page}/thumbnail.jpg")
     again = client.get(f"/api/pages/{page}/thumbnail.jpg", headers={"If-None-Match": thumbnail.headers["ETag"]})
     assert again.status_code == 304 and "immutable" in client.get(line["strip"]).headers["Cache-Control"]
+
+
+def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
+    """What stands in the index, but not in the text, follows with its probability."""
+    folder = tmp_path / "scans"
+    truth = put_page(folder, "a", confidence=None)
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
+    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
+        for original in open_originals(truth):
+            builder.read(original)
+    line = client.get(f"/api/pages/{page}").json()["lines"][1]
+    word = max(re.findall(r"\w+", line["text"]), key=len)
+    client.put(address(page, line), json={"text": "misread"}, headers={"If-Match": line["revision"]})
+    in_text, hit = client.get("/api/search", params={"q": word}).json()["hits"]
+    assert in_text["name"] == "sub/b.png" and in_text["ranges"]
+    assert (hit["page"], hit["line"], hit["text"], hit["probability"]) == (page, line["id"], "misread", 1.0)
+    (folder / "letters.drethtr.sqlite").write_bytes(b"no index")
+    assert client.get("/api/search", params={"q": word}).json() == {"total": 1, "hits": [in_text]}
 
 
 def test_search_ignores_case_accents_and_the_long_s(client, page, line):

@@ -1,9 +1,12 @@
-"""Kill this process just before its n-th change of the file system, as the environment says."""
+"""Kill this process just before its n-th change of the file system or statement of SQL, as the environment says."""
 
 import atexit
 import os
 import signal
+import sqlite3
 import sys
+from functools import partial
+from typing import Any
 
 AT, FOLDER, COUNT = "KILL_AT", "KILL_FOLDER", "KILL_COUNT"
 """Names of variables: before which change, in which folder, and a file for the number of changes of a whole run."""
@@ -21,17 +24,35 @@ def install() -> None:
     process, done = os.getpid(), 0
 
     def look(event: str, arguments: tuple[object, ...]) -> None:
-        nonlocal done
         changes = event in CHANGES or (event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING)
         if not changes or os.getpid() != process:
             return
         path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes | os.PathLike) else ""
-        if not os.path.abspath(path).startswith(folder):  # noqa: PTH100 - as little as possible happens here
-            return
+        if os.path.abspath(path).startswith(folder):  # noqa: PTH100 - as little as possible happens here
+            step()
+
+    def step() -> None:
+        nonlocal done
         done += 1
         if done == last:
             os.kill(process, signal.SIGKILL)
 
+    class Database(sqlite3.Connection):
+        """A connection whose statements count."""
+
+        def execute(self, *arguments: Any) -> sqlite3.Cursor:
+            step()
+            return super().execute(*arguments)
+
+        def executemany(self, *arguments: Any) -> sqlite3.Cursor:
+            step()
+            return super().executemany(*arguments)
+
+        def commit(self) -> None:
+            step()
+            super().commit()
+
+    sqlite3.connect = partial(sqlite3.connect, factory=Database)
     sys.addaudithook(look)
     if count is not None:
         atexit.register(lambda: note(count, done))

@@ -10,7 +10,7 @@ KILLS = Path(__file__).with_name("kills.py")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise")
-@pytest.mark.parametrize("command", ["transcribe", "update", "batch", "calibrate"])
+@pytest.mark.parametrize("command", ["transcribe", "update", "edit", "index", "batch", "calibrate"])
 def test_a_killed_command_is_repeated_without_loss(command):
     """Training has tests of its own."""
     done = subprocess.run([sys.executable, KILLS, "--kills", "1", command], capture_output=True, encoding="utf-8")

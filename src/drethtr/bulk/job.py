@@ -24,6 +24,7 @@ OTHERS = {
     "precision": "another precision",
     "rows_per_part": "other rows per part",
     "carry": "other carried columns",
+    "posteriors": "readings with or without posteriors",
     "inputs": "other inputs",
 }
 """The settings that affect the results, with a description of a difference."""
@@ -85,7 +86,7 @@ def open_job(
     Args:
         inputs: Paths, URLs and patterns of Parquet files, of line images, and of folders of either.
         output: A folder, by path or URL, which all machines must be able to reach.
-        recognizer: A recognizer with the settings of the workers.
+        recognizer: A recognizer with the settings of the workers. If it keeps posteriors, so does the output.
         force: Discard results in the folder, of this job or another.
 
     Raises:
@@ -98,11 +99,12 @@ def open_job(
     except ImportError as error:
         raise MissingExtraError("pyarrow", "batch") from error
     which = which._replace(carry=tuple(dict.fromkeys(which.carry)))  # repeated columns count once
-    if taken := sorted(set(which.carry).intersection(columns(pyarrow.schema([])).names)):
+    if taken := sorted(set(which.carry).intersection(columns(pyarrow.schema([]), posteriors=True).names)):
         raise ConfigError(f"cannot carry column {taken[0]!r}: the output has its own column of that name")
     files = files_of(inputs)
     plan = make_plan(files, which)
-    folder = Output(output, columns(plan.carried))
+    posteriors = recognizer.pieces.keeps_posteriors
+    folder = Output(output, columns(plan.carried, posteriors=posteriors), len(plan.carried))
     check_apart(folder, files)
     settings = settings_of(plan, recognizer, which, rows_per_part)
     if force:
@@ -130,6 +132,7 @@ def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per
         "precision": recognizer.precision.value,
         "rows_per_part": rows_per_part,
         "carry": list(which.carry),
+        **({"posteriors": True} if recognizer.pieces.keeps_posteriors else {}),
         "inputs": [rows.identity() for rows in plan.inputs],
     }
 
@@ -149,7 +152,7 @@ def check_apart(folder: Output, files: Sequence[str]) -> None:
 
 def check_same(folder: Output, before: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Refuse a folder with results of other settings."""
-    if other := [words for name, words in OTHERS.items() if before.get(name) != settings[name]]:
+    if other := [words for name, words in OTHERS.items() if before.get(name) != settings.get(name)]:
         raise ConfigError(
             f"{folder.folder} contains results of {', '.join(other)}; choose another --output, "
             "or use --force to discard them and start over"

@@ -24,7 +24,7 @@ WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
 """Names of the files of parts, and of their unreadable rows."""
 
 
-def columns(carried: "Schema") -> "Schema":
+def columns(carried: "Schema", *, posteriors: bool = False) -> "Schema":
     """The columns of the output.
 
     input, row      the input file and the row in it; each occurs once
@@ -34,6 +34,10 @@ def columns(carried: "Schema") -> "Schema":
     flags           warnings about the line, with positions in pixels from the left
     error           why the row could not be read; otherwise null
     model, drethtr  hash of the model, version of the program
+
+    With `posteriors`, for an index; null if there is an error:
+    posteriors      what else the line may say (`PackedLines`)
+    width, height   of the line in pixels
     """
     import pyarrow as pa
 
@@ -49,15 +53,17 @@ def columns(carried: "Schema") -> "Schema":
         ("model", pa.string()),
         ("drethtr", pa.string()),
     ]
-    return pa.schema([*own, *carried])
+    for_index = [("posteriors", pa.binary()), ("width", pa.int32()), ("height", pa.int32())] if posteriors else []
+    return pa.schema([*own, *for_index, *carried])
 
 
 @dataclass(frozen=True)
 class Output:
-    """A folder, by path or URL, and the columns of its table."""
+    """A folder, by path or URL, and the columns of its table, the last of which are carried."""
 
     folder: str
     schema: "Schema"
+    carried: int = 0
 
     def at(self, *names: str) -> Location:
         """The folder, or a path in it."""
@@ -86,9 +92,9 @@ class Output:
         """Rows as a table. Carried values are arrays of one, as pyarrow scalars do not support all types or null."""
         import pyarrow as pa
 
-        own = columns(pa.schema([]))
-        table = pa.Table.from_pylist(list(rows), own)
-        for carried in list(self.schema)[len(own) :]:
+        own = len(self.schema) - self.carried
+        table = pa.Table.from_pylist(list(rows), pa.schema(list(self.schema)[:own]))
+        for carried in list(self.schema)[own:]:
             table = table.append_column(carried, pa.concat_arrays([row[carried.name] for row in rows]))
         return table
 
@@ -135,6 +141,19 @@ class Output:
     def parts(self) -> set[str]:
         """The names of the finished parts."""
         return {name.removesuffix(".parquet") for name in self.names() if name.endswith(".parquet")}
+
+    def part(self, name: str) -> bytes:
+        """The file of a finished part.
+
+        Raises:
+            DataError: if it cannot be read.
+        """
+        system, path = self.at(f"{name}.parquet")
+        try:
+            content: bytes = system.cat_file(path)
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read: {first_line(error)}") from error
+        return content
 
     def job(self) -> dict[str, Any] | None:
         """The settings of the job in this folder; None if there is none yet.

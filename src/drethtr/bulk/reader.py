@@ -11,6 +11,7 @@ from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import InputRow, printable
 from drethtr.images.line import Line, is_line_shaped, name_of, page_for_line
+from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
@@ -23,6 +24,14 @@ class PartOutcome(NamedTuple):
     bad: int = 0
     flagged: int = 0
     failure: str = ""
+
+
+class OpenedRow(NamedTuple):
+    """A row whose image was opened, and the size of its line."""
+
+    row: InputRow
+    width: int
+    height: int
 
 
 @dataclass(frozen=True)
@@ -68,8 +77,8 @@ class PartReader:
             DataError: if it cannot be written. If it cannot be read, the outcome says so.
         """
         try:
-            lines = ((row._replace(image=b""), self.line_of(row.image)) for row in part.rows.read())
-            found = [self.row(*result) for result in self.recognizer.read_opened(lines)]
+            opened = map(self.opened, part.rows.read())
+            found = [self.row(*result) for result in self.recognizer.read_opened(opened)]
         except (DataError, OSError) as error:
             return lost(part, str(error))
         if len(found) != part.rows.count:
@@ -77,6 +86,12 @@ class PartReader:
         self.output.write_part(part.name, found)
         bad, flagged = (sum(bool(row[column]) for row in found) for column in ("error", "flags"))
         return PartOutcome(part.number, len(found), bad, flagged)
+
+    def opened(self, row: InputRow) -> tuple[OpenedRow, Line | DataError]:
+        """A row without its image, and the line of that."""
+        line = self.line_of(row.image)
+        height, width = (0, 0) if isinstance(line, DataError) else line.shape
+        return OpenedRow(row._replace(image=b""), width, height), line
 
     def line_of(self, image: bytes | Path | DataError) -> Line | DataError:
         """The line of an image, or the error if it cannot be used or is a page."""
@@ -88,10 +103,14 @@ class PartReader:
             return line
         return page_for_line(name_of(image), "use drethtr transcribe for pages")
 
-    def row(self, row: InputRow, result: Reading | DataError) -> dict[str, Any]:
+    def row(self, opened: OpenedRow, result: Reading | DataError) -> dict[str, Any]:
         """An output row."""
+        row = opened.row
         values = refused(result) if isinstance(result, DataError) else told(result)
-        stamp = {"model": self.recognizer.model.hash, "drethtr": __version__}
+        stamp: dict[str, Any] = {"model": self.recognizer.model.hash, "drethtr": __version__}
+        if isinstance(result, Reading) and result.posteriors is not None:
+            packed = PackedLines.of([result.posteriors]).to_bytes()
+            stamp |= {"posteriors": packed, "width": opened.width, "height": opened.height}
         return {"input": row.input, "row": row.number, **values, **stamp, **row.carried}
 
 

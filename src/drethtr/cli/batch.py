@@ -54,6 +54,10 @@ def batch(
     rows_per_part: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Rows read together and written as one file; default 1,000.")
     ] = None,
+    posteriors: Annotated[
+        bool,
+        typer.Option("--posteriors", help="Also keep what else each line may say, for drethtr index of the results."),
+    ] = False,
     decoder: DecoderName = None,
     language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
@@ -74,7 +78,9 @@ def batch(
     if not is_url(output):
         refuse_file(Path(output))
     chosen = engine_named(engine, workers, device)
-    load = partial(load_recognizer, model, decoder, precision=precision, threads=1, language=language)
+    load = partial(
+        load_recognizer, model, decoder, precision=precision, threads=1, posteriors=posteriors, language=language
+    )
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
     job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)

@@ -36,7 +36,6 @@ def explain(
     """
     from drethtr.documents.writers.text import marked
     from drethtr.images.line_file import open_line
-    from drethtr.pages.place import transcription_without_places
     from drethtr.pages.unlabelled import refuse_page
     from drethtr.pictures.explanation import draw
     from drethtr.pictures.explanation import explain as told
@@ -47,6 +46,6 @@ def explain(
     pixels = open_line(line)
     explanation = told(load_recognizer(model, decoder, device, precision, threads=threads, language=language), pixels)
     draw(explanation).save(output)
-    typer.echo(f"{output}: {marked(transcription_without_places(explanation.reading))}")
+    typer.echo(f"{output}: {marked(explanation.reading.transcription())}")
     if not explanation.reading.calibrated:
         typer.echo(NOT_CALIBRATED)

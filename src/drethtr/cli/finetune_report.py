@@ -24,6 +24,9 @@ def found(material: "Material") -> str:
         lines.append(
             "Left out: " + ", ".join(f"{number:,} {reason}" for reason, number in parts.left_out.items()) + "."
         )
+    if material.old:
+        apart = f", {len(material.remembered):,} to measure what is forgotten" if material.remembered else ""
+        lines.append(f"{len(material.old):,} old lines to mix in{apart}.")
     if alphabet.added:
         new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in list(alphabet.added.items())[:SHOWN]]
         more = f" and {len(alphabet.added) - SHOWN} more" if len(alphabet.added) > SHOWN else ""

@@ -1,12 +1,12 @@
 """`drethtr index`: pages in, an index to search out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -24,16 +24,29 @@ if TYPE_CHECKING:
     from drethtr.pages.selection import Selection
     from drethtr.pages.source import Original
     from drethtr.search.build import Builder
+    from drethtr.search.targets import Target
 
 
 def index(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT", help="Images of pages, PDFs, PAGE or ALTO files, folders of them, patterns."),
+        typer.Argument(
+            metavar="INPUT",
+            help="Images of pages, PDFs, PAGE or ALTO files, folders of them, patterns; or the results of one "
+            "drethtr batch --posteriors.",
+        ),
     ],
     output: Annotated[Path, typer.Option(metavar="FILE", help="The index to make, or to add to.")] = Path(
         "archive.drethtr.sqlite"
     ),
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help="Also keep this up to date: parquet, a table beside the index; or a database that several may fill "
+            "and search, as postgresql://user@host/name.",
+        ),
+    ] = None,
     model: ModelFile = None,
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
@@ -57,7 +70,14 @@ def index(
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.pages.selection import select
     from drethtr.search.build import open_builder, refuse_passing
+    from drethtr.search.from_batch import is_batch
+    from drethtr.search.targets import target_named
 
+    target = None if to is None else target_named(to, output)
+    if any(map(is_batch, inputs)):
+        index_results(inputs, output, rebuild=force)
+        update(target, output)
+        return
     refuse_decoder(decoder)
     segmentation = segmentation_named(lines)
     selection = select(inputs, pages=pages, recursive=recursive)
@@ -82,8 +102,39 @@ def index(
                     failed += 1
                 bar.update()
         typer.echo(summary(builder, output, read, removed, failed))
+    update(target, output)
     if failed:
         raise typer.Exit(1 if read or len(originals) > len(waiting) else 2)
+
+
+def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None:
+    """Index the results of a batch.
+
+    Raises:
+        ConfigError: if there are other inputs.
+        DataError: if they cannot be indexed.
+    """
+    from drethtr.search.from_batch import index_batch
+    from drethtr.search.store import Store
+
+    if len(inputs) > 1:
+        raise ConfigError("give the results of a batch by themselves: an index has lines of one model and one origin")
+    added = index_batch(inputs[0], output, rebuild=rebuild)
+    with Store.read(output) as store:
+        typer.echo(f"{output}: {store.size()[1]:,} lines; {added.rows:,} added now")
+
+
+def update(target: "Target | None", output: Path) -> None:
+    """Bring a target to what the index has.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    from drethtr.search.store import Store
+
+    if target is not None:
+        with Store.read(output) as store:
+            typer.echo(target.update(store))
 
 
 def originals_of(selection: "Selection", report: Callable[[DataError], object]) -> "list[Original]":

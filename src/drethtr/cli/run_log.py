@@ -134,7 +134,8 @@ class TextLog(RunLog):
 
         super().__init__(output, resumable=resumable)
         self.files = 0
-        self.bar = tqdm(disable=None, delay=0.01)  # drawn when something is known
+        self.bar = tqdm(disable=True)  # until there is something to show
+        self.unit = ""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -143,6 +144,8 @@ class TextLog(RunLog):
         super().__exit__(kind, error, trace)
 
     def start(self, plan: "Plan", units: int, unit: str) -> None:
+        from tqdm import tqdm
+
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files were done before; --force reads them again")
@@ -156,9 +159,9 @@ class TextLog(RunLog):
                 f"drethtr: {some(tasks)}: the results in {self.output} were {reason}; they are kept; choose another "
                 "--output, or add --force to replace them"
             )
-        self.bar.unit = unit
+        self.unit = unit
         if units and not (self.output is None and unit == "line"):  # text on the screen shows the progress itself
-            self.bar.reset(units)
+            self.bar = tqdm(total=units, unit=unit, disable=None)
 
     def tell_failed(self, error: DataError) -> None:
         report_skipped(error)
@@ -181,7 +184,7 @@ class TextLog(RunLog):
 
     def summary(self, read: int) -> str:
         """What was read, how long it took, what failed, and where the results are."""
-        units = f" ({counted(self.units, self.bar.unit)})" if self.units != read else ""
+        units = f" ({counted(self.units, self.unit)})" if self.units != read else ""
         parts = [f"{counted(read, 'file')}{units} read in {duration(self.seconds)}"]
         if self.before:
             parts.append(f"{self.before:,} done before")

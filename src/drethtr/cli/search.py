@@ -19,7 +19,9 @@ COLUMNS = ("probability", "page", "number", "line", "left", "top", "right", "bot
 
 
 def search(
-    index: Annotated[Path, typer.Argument(metavar="INDEX", help="A file that drethtr index has made.")],
+    index: Annotated[
+        str, typer.Argument(metavar="INDEX", help="A file that drethtr index has made, or a database: postgresql://…")
+    ],
     query: Annotated[
         list[str],
         typer.Argument(

@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import suppress
-from pathlib import Path
 from socket import AF_INET, AF_INET6, create_server, socket
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,8 +53,11 @@ def serve(
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
     index: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also search this index, which drethtr index made: GET /search?q=."),
+        str | None,
+        typer.Option(
+            metavar="INDEX",
+            help="Also search this index, a file or a database that drethtr index made: GET /search?q=.",
+        ),
     ] = None,
 ) -> None:
     """Serve readings over HTTP: POST the image of a line to /line, of a page to /page?format=alto.

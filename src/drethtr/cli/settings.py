@@ -24,8 +24,11 @@ FILE = "drethtr.toml"
 
 PREFIX = "DRETHTR_"
 
-TYPED = ("force", "help", "version")
-"""Options that are only typed: no result is replaced because of a file that lies somewhere."""
+TYPED = "force"
+"""The option that is only typed, so that nothing is replaced because of a setting that was forgotten."""
+
+FROM_NO_FILE = (TYPED, "host", "allow-host")
+"""Options that no file may set: one that comes with scans must not open a server to others."""
 
 Table: TypeAlias = dict[str, Any]
 
@@ -39,7 +42,9 @@ def default_map(context: Any) -> Table:
     found: Table = {}
     for file in (Path(typer.get_app_dir("drethtr")) / FILE, Path(FILE)):
         if file.is_file():
-            merge(found, spread(context, context.command, read_toml(file), str(file)))
+            table = read_toml(file)
+            refuse_in_file(table, str(file))
+            merge(found, spread(context, context.command, table, str(file)))
     if any(name.startswith(PREFIX) for name in os.environ):
         for general in (True, False):
             for name, table in variables(context.command, general=general):
@@ -87,15 +92,26 @@ def options_of(command: Any) -> Table:
     return {name[2:]: option for option in options for name in option.opts if name.startswith("--")}
 
 
+def refuse_in_file(table: Mapping[str, Any], where: str) -> None:
+    """Refuse settings that no file may have.
+
+    Raises:
+        ConfigError: naming the first.
+    """
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            refuse_in_file(value, where)
+        elif (option := name.replace("_", "-")) in FROM_NO_FILE:
+            raise ConfigError(f"{where}: {name!r} may not stand in a file; type --{option} where it is meant")
+
+
 def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
-    """Refuse a setting that is unknown, or may not come from a file.
+    """Refuse a setting that is unknown.
 
     Raises:
         ConfigError: with the most similar name.
     """
     option = name.replace("_", "-")
-    if option in TYPED:
-        raise ConfigError(f"{where}: {name!r} is no setting; type --{option} where it is meant")
     if option not in known:
         raise ConfigError(f"{where}: unknown setting {name!r}{hint(option, [*known])}")
 
@@ -138,7 +154,7 @@ def variables(command: Any, *, general: bool) -> Iterator[tuple[str, Table]]:
     for place in places:
         *commands, option = place
         name = PREFIX + "_".join(place).upper().replace("-", "_")
-        if option not in TYPED and (value := os.environ.get(name)):
+        if option != TYPED and (value := os.environ.get(name)):
             table: Table = {option: value}
             for part in reversed(commands):
                 table = {part: table}

@@ -47,7 +47,7 @@ def transcribe(
             "--format",
             "-f",
             metavar="NAMES",
-            help="Comma-separated: txt (default), md, docx, page, alto, tei, hocr, json, csv, html, pdf, pdfa; "
+            help="Comma-separated: txt (default), md, docx, page, alto, tei, hocr, json, iiif, csv, html, pdf, pdfa; "
             "for lines also tsv.",
         ),
     ] = None,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from PIL import Image
 
@@ -51,13 +51,26 @@ class Scan:
     file: Path | None = None
 
 
+class Target(NamedTuple):
+    """The canvas of a IIIF manifest that shows a page: its id, and its size, 0 if unknown."""
+
+    id: str
+    width: int = 0
+    height: int = 0
+
+
 @dataclass(frozen=True)
 class Sheet:
-    """A page with its scan; `number` is the number of the page in its source file, from 1, if known."""
+    """A page with its scan.
+
+    number  of the page in its source file, from 1, if known
+    target  the canvas that the page comes from, if it comes from a manifest
+    """
 
     page: Page
     scan: Scan
     number: int | None = None
+    target: Target | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from drethtr.documents.document import Document
 from drethtr.documents.writers.alto import write_alto
 from drethtr.documents.writers.docx import write_docx
 from drethtr.documents.writers.hocr import write_hocr
+from drethtr.documents.writers.iiif import write_iiif
 from drethtr.documents.writers.json import write_json
 from drethtr.documents.writers.line import (
     TABLE_HEADER,
@@ -60,6 +61,7 @@ FORMATS: Mapping[str, Format] = {
     "tei": Format(".tei.xml", "application/tei+xml", write_tei, together=True),
     "hocr": Format(".hocr", "text/html", write_hocr, together=True, doubts=False),
     "json": Format(".json", "application/json", write_json, together=False),
+    "iiif": Format(".iiif.json", "application/ld+json", write_iiif, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
     "html": Format(".html", "text/html", write_view, together=False, printed=False),
     "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False, doubts=False),

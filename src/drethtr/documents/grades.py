@@ -20,3 +20,9 @@ class Grade(StrEnum):
 
 LEAST = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUESS: 0.0}
 """The least probability of each grade."""
+
+SHADES = {Grade.LIKELY: "fff3c9", Grade.UNLIKELY: "ffd5a8", Grade.GUESS: "ffb9b9"}
+"""The color behind a word on paper, in hexadecimal RGB; certain words have none."""
+
+UNDERLINE = "c25e00"
+"""The color of the line below a doubtful word."""

@@ -5,12 +5,13 @@ Coordinates are integer pixels of the upright page image, x from the left, y fro
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
 from drethtr.base.errors import DataError
+from drethtr.images.page import PageSource
 
 Point: TypeAlias = tuple[int, int]
 Points: TypeAlias = tuple[Point, ...]
@@ -195,6 +196,7 @@ class Page:
 
     image          file name of the scan, without folders
     width, height  of the scan in pixels; 0 if unknown
+    source         gives the scan, if the page was read from one
 
     Raises:
         DataError: if two lines, or two regions, share an id.
@@ -204,6 +206,7 @@ class Page:
     width: int
     height: int
     regions: tuple[Region, ...] = ()
+    source: PageSource | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for kind, ids in (("lines", [line.id for line in self.lines]), ("regions", [r.id for r in self.regions])):
@@ -220,6 +223,12 @@ class Page:
     def text(self) -> str:
         """The texts of all transcribed lines, one per row."""
         return "".join(f"{line.text}\n" for line in self.lines if line.transcription is not None)
+
+    def _repr_html_(self) -> str:
+        """The page in a notebook: its lines that have been read, each below its strip of the scan."""
+        from drethtr.documents.notebook import page_html  # it shows the values of this file
+
+        return page_html(self)
 
     def with_lines(self, change: Callable[[TextLine], TextLine]) -> Self:
         """The page with a function applied to each of its lines."""

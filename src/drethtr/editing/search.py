@@ -1,47 +1,64 @@
-"""Search over the texts of a folder, as far as case, accents and the long s do not matter."""
+"""Search over a folder: in its texts, and in its index, if there is one, also for words that were misread."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.editing.workspace import Workspace
+from drethtr.search import Hit, open_index
+from drethtr.search.spelling import Spelling
 
-SAME = str.maketrans({"ſ": "s", "ß": "ss", "æ": "ae", "œ": "oe", "Æ": "ae", "Œ": "oe"})
+INDEX = "*.drethtr.sqlite"
+"""How an index in the folder is called; the first is used."""
+
+LEAST = 0.1
+"""Probability of the least probable line that is shown of an index."""
+
+FOLDED = Spelling()
 
 
 def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
-    """The lines that hold all words of a query, in the order of pages, at most so many, and how many there are."""
+    """The lines that have all words of a query in their texts, in the order of pages; then those of the index.
+
+    Returns at most `limit` lines, and how many there are. A line of the index has a `probability`.
+    """
     words = [word for word, _ in map(folded, query.split()) if word]
     hits: list[dict[str, Any]] = []
-    total = 0
+    others = {}
     for leaf, summary in workspace.summarized() if words else ():
         if isinstance(summary, DataError):
             continue
+        scan = None if leaf.source is None else (leaf.source.path.resolve(), leaf.source.number)
         for line, text, status in summary.texts:
             plain, places = folded(text)
-            if not all(word in plain for word in words):
-                continue
-            total += 1
-            if len(hits) < limit:
+            known = {"page": leaf.id, "name": leaf.name, "line": line, "text": text, "status": status}
+            if all(word in plain for word in words):
                 ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
-                known = {"page": leaf.id, "name": leaf.name, "line": line, "text": text, "status": status}
                 hits.append({**known, "ranges": ranges})
-    return {"total": total, "hits": hits}
+            elif scan is not None:
+                others[*scan, line] = known
+    possible = indexed(workspace, query, limit) if words else []
+    for hit in possible:
+        if (place := (hit.page.resolve(), hit.number, hit.line)) in others:
+            hits.append({**others[place], "ranges": [], "probability": round(hit.probability, 4)})
+    return {"total": len(hits), "hits": hits[:limit]}
+
+
+def indexed(workspace: Workspace, query: str, limit: int) -> list[Hit]:
+    """The hits in the index of the folder; none without an index, or while the query cannot be asked."""
+    for path in sorted(workspace.folder.glob(INDEX)):
+        try:
+            with open_index(path) as index:
+                return index.search(query, least=LEAST, limit=limit)
+        except (ConfigError, DataError):
+            return []
+    return []
 
 
 def folded(text: str) -> tuple[str, Sequence[int]]:
-    """A text in small letters without accents, and for each of its characters the place it comes from."""
-    if text.isascii():
-        return text.lower(), range(len(text))
-    plain, places = [], []
-    for place, character in enumerate(text):
-        bare = unicodedata.normalize("NFKD", character).translate(SAME).casefold()
-        for one in bare:
-            if not unicodedata.combining(one):
-                plain.append(one)
-                places.append(place)
-    return "".join(plain), places
+    """A text as it is compared, and for each of its characters the place it comes from."""
+    parts = [FOLDED.fold(character) for character in text]
+    return "".join(parts), [place for place, part in enumerate(parts) for _ in part]
 
 
 def ranges_of(word: str, plain: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:

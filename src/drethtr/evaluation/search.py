@@ -22,15 +22,15 @@ from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities
-from drethtr.search.packed import PackedLines
 from drethtr.search.pattern import pattern_of
 from drethtr.search.probability import Calibration, Candidates
+from drethtr.search.records import CERTAIN
 from drethtr.search.spelling import Spelling, words_of
-from drethtr.search.store import CERTAIN
 from drethtr.text.tokenizer import Tokenizer
 
 Floats = NDArray[np.float64]

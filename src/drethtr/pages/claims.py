@@ -39,19 +39,16 @@ class Claims:
                 remove_note(path)
 
     def win(self, task: FileTask) -> bool:
-        """Whether this program is to read a file; then no other one does until it is released.
-
-        Raises:
-            DataError: if nothing can be written at the place of its results.
-        """
+        """Whether this program is to read a file; then no other one does until it is released."""
         stack = ExitStack()
         try:
             for path in task.wanted[:1]:
                 stack.enter_context(claimed(path))
-        except OSError as error:
-            raise DataError(f"cannot write {path}: {error.strerror}") from error
         except DataError as error:
             self.lost.append((task, error))
+            return False
+        except OSError as error:
+            self.lost.append((task, DataError(f"cannot write {path}: {error.strerror}")))
             return False
         if task.done and not self.force:
             self.done += 1
@@ -65,7 +62,7 @@ class Claims:
         self.held.pop(task.path, ExitStack()).close()
 
     def settle(self) -> list[DataError]:
-        """At the end: why files that other programs claimed have no results yet; the others are counted as done."""
+        """At the end: why files that could not be claimed have no results yet; the others are counted as done."""
         left = [error for task, error in self.lost if self.force or not task.done]
         self.done += len(self.lost) - len(left)
         return left

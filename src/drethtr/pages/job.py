@@ -69,7 +69,7 @@ class PageJob:
         for task in self.tasks:
             if task.shelf is not None:
                 task.shelf.remove_empty()
-        if self.output is not None:
+        if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
             make_folder(self.output)
         recognizer = load()
         provenance = provenance_of(recognizer)

@@ -18,7 +18,6 @@ from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.events import JobSummary, LineEvent, LineRead, Planned, Skipped
-from drethtr.pages.place import transcription_without_places
 from drethtr.pages.plan import UNMARKED, Planner, Record
 from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
@@ -58,7 +57,7 @@ class LineJob:
         done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
         if not self.tasks:
             return JobSummary(done, failed, doubts)
-        if self.output is not None:
+        if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
             make_folder(self.output)
         recognizer = load()
         made_by = provenance_of(recognizer)
@@ -156,7 +155,7 @@ def line_images(
 
 def entry_of(path: Path, reading: Reading, made_by: Provenance) -> LineEntry:
     """What there is to write of a reading."""
-    return LineEntry(Path(as_given(str(path))), transcription_without_places(reading), reading.to_json(), made_by)
+    return LineEntry(Path(as_given(str(path))), reading.transcription(), reading.to_json(), made_by)
 
 
 def seen_from(folder: Path, image: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Readings as transcriptions: with the places of their words on the page, or without."""
+"""Readings as transcriptions with the places of their words on the page; `Reading.transcription` has none."""
 
 from collections.abc import Callable, Iterable
 from itertools import groupby
@@ -27,13 +27,6 @@ def transcription_of(reading: Reading, strip: Strip, width: int, height: int) ->
         for flag in reading.flags
     )
     return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
-
-
-def transcription_without_places(reading: Reading) -> Transcription:
-    """The text of a line image, its words and flags without places, as there is no page."""
-    words = (PageWord(word.text, word.confidence, None, is_doubtful(word, reading)) for word in reading.words())
-    flags = (PageFlag(flag.kind, flag.reason) for flag in reading.flags)
-    return Transcription(reading.text, reading.confidence, tuple(words), tuple(flags), reading.calibrated)
 
 
 def word_of(word: Word, line: Reading, strip: Strip, width: int, height: int) -> PageWord:

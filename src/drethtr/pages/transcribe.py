@@ -85,7 +85,12 @@ def transcribe(
         DataError: if the image is damaged, or not the one that was described.
         MissingExtraError: if the finder needs a package that is not installed.
     """
-    finder = finder or finder_named(original.finder_name)
+    page = read_original(original, recognizer, finder or finder_named(original.finder_name), keep, witness)
+    return replace(page, source=original.source)
+
+
+def read_original(original: Original, recognizer: Recognizer, finder: Finder, keep: bool, witness: Witness) -> Page:
+    """The page of `transcribe`, which does not know its scan yet."""
     if finder.whole and not original.has_lines:
         return read_whole(original, recognizer, witness)
     grey = original.source.grey()

@@ -75,6 +75,11 @@ class PieceReader:
         self.alternatives = alternatives
         self.texts = token_texts(model.tokenizer) if posteriors else None
 
+    @property
+    def keeps_posteriors(self) -> bool:
+        """Whether it keeps what else each line may say."""
+        return self.texts is not None
+
     def read(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
         """Read any number of pieces, grouped as suits the network and on as many threads as it has workers."""
         return self.in_groups(pieces, self.read_group)

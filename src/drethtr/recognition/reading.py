@@ -3,6 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from PIL import Image
+
+from drethtr.base.errors import DataError
+from drethtr.documents.notebook import ShownLine, lines_html
+from drethtr.documents.page import PageFlag, PageWord, Transcription
+from drethtr.images.line import ImageSource
+from drethtr.images.line_file import open_line
 from drethtr.recognition.posteriors import Posteriors
 
 DOUBTFUL = 0.5
@@ -94,6 +101,7 @@ class Reading:
                       empty if it was asked for none, and where the line was read in pieces
     posteriors        what else each place of the line may say, for an index; None if the recognizer keeps none
     doubtful          words with less confidence are doubtful
+    image             what `Recognizer.read` was given, so that a notebook can show it; None if read otherwise
     """
 
     text: str
@@ -104,6 +112,7 @@ class Reading:
     alternatives: tuple[Alternative, ...] = ()
     posteriors: Posteriors | None = field(default=None, compare=False)
     doubtful: float = DOUBTFUL
+    image: ImageSource | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         flags = f", flags: {', '.join(flag.kind for flag in self.flags)}" if self.flags else ""
@@ -141,6 +150,34 @@ class Reading:
             Word("".join(part.text for part in word), confidence, word[0].left, word[-1].right)
             for word, confidence in zip(groups, sure, strict=True)
         )
+
+    def transcription(self) -> Transcription:
+        """The text with its words and flags, as documents have it; they have no places, as there is no page."""
+        words = (PageWord(word.text, word.confidence, None, is_doubtful(word, self)) for word in self.words())
+        flags = (PageFlag(flag.kind, flag.reason) for flag in self.flags)
+        return Transcription(self.text, self.confidence, tuple(words), tuple(flags), self.calibrated)
+
+    def strip(self) -> Image.Image:
+        """The line that was read, in gray, dark on light.
+
+        Raises:
+            DataError: if its image is unknown or gone.
+        """
+        if self.image is None:
+            raise DataError("the image of this reading is unknown; Recognizer.read keeps it")
+        return Image.fromarray(open_line(self.image))
+
+    def _repr_html_(self) -> str:
+        """The line in a notebook: its words below its image."""
+        return lines_html([ShownLine(self.transcription(), self.strip)])
+
+
+class Readings(list[Reading]):
+    """A list of readings that a notebook shows one below the other."""
+
+    def _repr_html_(self) -> str:
+        """The first lines, each with its words below its image."""
+        return lines_html([ShownLine(reading.transcription(), reading.strip) for reading in self])
 
 
 def placed(part: Character | Word) -> dict[str, Any]:

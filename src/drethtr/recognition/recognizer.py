@@ -31,7 +31,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece
 from drethtr.recognition.posteriors import joined
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.reading import DOUBTFUL, Reading
+from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 from drethtr.recognition.search.strategies import default_strategy, strategy_named
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import reading_of, stitch
@@ -161,7 +161,8 @@ class Recognizer:
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
         """Read line images (paths, encoded bytes, Pillow images or arrays), in the order given.
 
-        The answer for a line does not depend on the lines beside it.
+        The answer for a line does not depend on the lines beside it. Each reading keeps the image that was given, as
+        `Reading.image`, and a notebook shows the list line by line.
 
         Raises:
             DataError: naming the image that cannot be used.
@@ -170,7 +171,8 @@ class Recognizer:
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
             raise ConfigError("read takes a list of images; for one of them, [reading] = recognizer.read([image])")
-        return self.read_lines([self.open_line(image) for image in images])
+        readings = self.read_lines([self.open_line(image) for image in images])
+        return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
         """Read lines that `open_line` or `check_line` returned, in the order given.

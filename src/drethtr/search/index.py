@@ -20,11 +20,13 @@ from drethtr.recognition.confidence.logistic import log_odds, rng
 from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.line_place import LinePlace
 from drethtr.search.locate import locate
+from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.probability import Calibration, shipped
 from drethtr.search.query import Query, parse
+from drethtr.search.records import Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.spelling import Spelling
-from drethtr.search.store import Store, Verdict
+from drethtr.search.store import Store
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -92,7 +94,7 @@ class SearchIndex:
         threads: How many pages to look at side by side; by default one for each free processor.
     """
 
-    def __init__(self, store: Store, calibration: Calibration | None = None, threads: int | None = None) -> None:
+    def __init__(self, store: Records, calibration: Calibration | None = None, threads: int | None = None) -> None:
         self.store = store
         self.calibration = calibration or shipped()
         self.threads = threads or free_processors()
@@ -230,15 +232,17 @@ class SearchIndex:
 
 
 def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
-    """Open an index that `drethtr index` has made.
+    """Open an index that `drethtr index` has made: a file, or a database by its URL.
 
     Args:
         threads: How many pages to look at side by side; by default one for each free processor.
 
     Raises:
         DataError: if there is none, or it is damaged or of another version.
+        MissingExtraError: for a database, without psycopg.
     """
-    return SearchIndex(Store.read(path), threads=threads)
+    store = PostgresStore.open(str(path)) if is_postgres(path) else Store.read(path)
+    return SearchIndex(store, threads=threads)
 
 
 def key_of(query: Query) -> str:

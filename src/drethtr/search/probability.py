@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from drethtr.base.errors import DataError
 from drethtr.recognition.confidence.logistic import Logistic, log_odds, rng
 from drethtr.search.forward import LEAST
-from drethtr.search.store import CERTAIN, Verdict
+from drethtr.search.records import CERTAIN, Verdict
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +61,11 @@ class Candidates(NamedTuple):
     def where(self, kept: NDArray[np.int64]) -> Self:
         """Some of the lines, among as many."""
         return self._replace(confidences=self.confidences[kept], steps=self.steps[kept])
+
+    def among(self, lines: int) -> Self:
+        """The same, if so many lines were searched, and those that were left out are like the others."""
+        searched = np.rint(self.searched * (lines / max(self.lines, 1))).astype(np.int64)
+        return self._replace(searched=searched)
 
     @property
     def lines(self) -> int:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
+from drethtr.recognition.packed import PackedLines
 from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
-from drethtr.search.packed import PackedLines
 from drethtr.search.probability import Candidates
-from drethtr.search.store import Store
+from drethtr.search.records import Records
 
 AT_ONCE = 256
 """Pages that a thread takes at a time."""
@@ -33,21 +33,22 @@ class Scanned(NamedTuple):
     chances: NDArray[np.float64]
 
 
-def scan(store: Store, automatons: Sequence[Automaton], threads: int) -> Scanned:
+def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:
     """Look at every line, with so many threads.
 
     Raises:
         DataError: if the index is damaged.
     """
-    ids = store.page_ids()
-    ranges = [(ids[start], ids[min(start + AT_ONCE, len(ids)) - 1]) for start in range(0, len(ids), AT_ONCE)]
+    ids, lines = store.select([max((word.letters for word in a.pattern.words), key=len) for a in automatons])
+    groups = [ids[start : start + AT_ONCE] for start in range(0, len(ids), AT_ONCE)]
     with ThreadPoolExecutor(threads) as pool:
-        return joined(list(pool.map(lambda ends: scan_pages(store, *ends, automatons), ranges)), len(automatons))
+        found = joined(list(pool.map(lambda group: scan_pages(store, group, automatons), groups)), len(automatons))
+    return found if lines is None else found._replace(lines=found.lines.among(lines))
 
 
-def scan_pages(store: Store, first: int, last: int, automatons: Sequence[Automaton]) -> Scanned:
-    """Look at the lines of the pages whose ids are from `first` to `last`."""
-    blocks = list(store.blocks(first, last))
+def scan_pages(store: Records, ids: Sequence[int], automatons: Sequence[Automaton]) -> Scanned:
+    """Look at the lines of some pages."""
+    blocks = list(store.blocks(ids))
     if not blocks:
         return joined([], len(automatons))
     pages = [unpacked(store, block.posteriors, len(block.confidences)) for block in blocks]
@@ -84,7 +85,7 @@ def joined(parts: Sequence[Scanned], terms: int) -> Scanned:
     )
 
 
-def unpacked(store: Store, posteriors: bytes, number: int) -> PackedLines:
+def unpacked(store: Records, posteriors: bytes, number: int) -> PackedLines:
     """The posteriors of a page with so many lines.
 
     Raises:
@@ -99,6 +100,6 @@ def unpacked(store: Store, posteriors: bytes, number: int) -> PackedLines:
     return lines
 
 
-def damaged(store: Store) -> DataError:
+def damaged(store: Records) -> DataError:
     """The error of an index whose posteriors are damaged."""
-    return DataError("damaged; make it again with drethtr index --force", store.path)
+    return DataError("damaged; make it again with drethtr index --force", store.name)

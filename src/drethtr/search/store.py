@@ -11,100 +11,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-
-FORMAT = 2
-"""Version of the tables; raised when an older reader would misunderstand them."""
-
-APPLICATION = 0x64725458
-"""What marks a SQLite file as an index."""
+from drethtr.search.records import (
+    PageBlock,
+    PageKey,
+    PageState,
+    Selection,
+    StoredLine,
+    Verdict,
+    known_confidences,
+    stored_lines,
+    which_differs,
+)
+from drethtr.search.tables import APPLICATION, FORMAT, TABLES
 
 WAIT = 5.0
 """Seconds to wait for a process that closes the file."""
-
-CERTAIN = 255
-"""The confidence of a line whose text was written by a person; others have 0 to 254."""
-
-TABLES = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE pages (
-    id INTEGER PRIMARY KEY,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    digest BLOB NOT NULL,
-    confidences BLOB NOT NULL,
-    posteriors BLOB NOT NULL,
-    UNIQUE (scan, number)
-);
-CREATE TABLE lines (
-    page INTEGER NOT NULL REFERENCES pages ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    text TEXT NOT NULL,
-    place BLOB NOT NULL,
-    PRIMARY KEY (page, number)
-) WITHOUT ROWID;
-CREATE TABLE verdicts (
-    query TEXT NOT NULL,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    line TEXT NOT NULL,
-    probability REAL NOT NULL,
-    stands INTEGER NOT NULL,
-    PRIMARY KEY (query, scan, number, line)
-) WITHOUT ROWID;
-"""
-
-
-class StoredLine(NamedTuple):
-    """A line of a page: its id there, its text, where it stands (`LinePlace`), and the confidence in its text.
-
-    certain  whether a person has written the text
-    """
-
-    id: str
-    text: str
-    place: bytes
-    confidence: float
-    certain: bool
-
-
-class PageKey(NamedTuple):
-    """What a page is known by: its scan, as a path from the folder of the index, and its number there from 1."""
-
-    scan: str
-    number: int
-
-
-class PageState(NamedTuple):
-    """A page as it was when it was read: size and time of its files, and a digest of what they hold."""
-
-    state: str
-    digest: bytes
-
-
-class PageBlock(NamedTuple):
-    """What a query needs of a page: its packed posteriors, and the confidence of each line in 255ths."""
-
-    id: int
-    confidences: NDArray[np.uint8]
-    posteriors: bytes
-
-
-class Verdict(NamedTuple):
-    """What a person said of a hit: whether the word stands there, and how probable that was held."""
-
-    query: str
-    page: PageKey
-    line: str
-    probability: float
-    stands: bool
 
 
 @dataclass(frozen=True)
@@ -113,6 +39,11 @@ class Store:
 
     path: Path
     database: sqlite3.Connection
+
+    @property
+    def name(self) -> str:
+        """The file in messages."""
+        return str(self.path)
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -144,10 +75,9 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise DataError(f"{path}: there is no folder {path.parent}")
-        made = path.is_file() and path.stat().st_size > 0
         store = cls(path, connect(path, wait=0, create=True))
         with store.closed_after_errors():
-            if made:
+            if store.has_tables():
                 store.check()
             store.begin(about)
             if rebuild:
@@ -170,7 +100,7 @@ class Store:
         with self.guarded():
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("BEGIN IMMEDIATE")
-            if not self.names():  # a new file, or one whose maker was stopped before this
+            if not self.has_tables():
                 self.make(about)
         self.check()
 
@@ -216,6 +146,11 @@ class Store:
         """The names of the tables."""
         return [name for (name,) in self.database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 
+    def has_tables(self) -> bool:
+        """Whether it is more than a new file, or one whose maker was stopped before its first commit."""
+        with self.guarded():
+            return bool(self.names())
+
     def check(self) -> None:
         """Check that the file is an index that this version understands.
 
@@ -239,13 +174,7 @@ class Store:
         Raises:
             DataError: naming what differs.
         """
-        made_with = self.about()
-        for name, value in about.items():
-            if made_with.get(name) != value:
-                raise DataError(
-                    f"{self.path}: made with {name} {made_with.get(name)!r}, not {value!r}, so its lines would not "
-                    "compare; give the same, another --output, or --force to make it again"
-                )
+        which_differs(self.name, self.about(), about)
 
     def about(self) -> dict[str, Any]:
         """What the index was made with, by name: model, its alphabet, decoder, precision and line segmentation."""
@@ -292,10 +221,9 @@ class Store:
 
     def put(self, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
         """Write a page with its lines, in the place of what there was of it; `commit` keeps it."""
-        known = [CERTAIN if line.certain else round(line.confidence * (CERTAIN - 1)) for line in lines]
         with self.guarded():
             self.remove(key)
-            row = (*key, *state, bytes(known), posteriors)
+            row = (*key, *state, known_confidences(lines), posteriors)
             insert = (
                 "INSERT INTO pages (scan, number, state, digest, confidences, posteriors) VALUES (?, ?, ?, ?, ?, ?)"
             )
@@ -321,10 +249,10 @@ class Store:
             row = self.database.execute("SELECT count(*), coalesce(sum(length(confidences)), 0) FROM pages").fetchone()
             return int(row[0]), int(row[1])
 
-    def page_ids(self) -> list[int]:
-        """The ids of all pages, in the order in which they were read."""
+    def select(self, words: Sequence[str]) -> Selection:
+        """The pages to look at for a query: all, in the order in which they were read."""
         with self.guarded():
-            return [id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")]
+            return Selection([id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")])
 
     def page_id(self, key: PageKey) -> int | None:
         """The id of a page, if it is there."""
@@ -332,13 +260,13 @@ class Store:
             row = self.database.execute("SELECT id FROM pages WHERE scan = ? AND number = ?", key).fetchone()
             return None if row is None else int(row[0])
 
-    def blocks(self, first: int, last: int) -> Iterator[PageBlock]:
-        """What a query needs of the pages whose ids are from `first` to `last`, on a connection of its own."""
+    def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
+        """What a query needs of pages that follow each other, on a connection of its own."""
         database = connect(self.path)
         try:
             with self.guarded():
                 select = "SELECT id, confidences, posteriors FROM pages WHERE id BETWEEN ? AND ? ORDER BY id"
-                for id, confidences, posteriors in database.execute(select, (first, last)):
+                for id, confidences, posteriors in database.execute(select, (ids[0], ids[-1])):
                     yield PageBlock(id, np.frombuffer(confidences, np.uint8), posteriors)
         finally:
             database.close()
@@ -356,12 +284,7 @@ class Store:
             lines = self.database.execute(select, (id,)).fetchall()
         if row is None or len(row[2]) != len(lines):
             raise DataError(f"{self.path}: damaged, or being written: page {id} is not whole; index it again")
-        known = zip(lines, row[2], strict=True)
-        stored = [
-            StoredLine(name, text, place, min(value / (CERTAIN - 1), 1.0), value == CERTAIN)
-            for (name, text, place), value in known
-        ]
-        return PageKey(row[0], row[1]), stored, row[3]
+        return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
 
     def verdicts(self) -> list[Verdict]:
         """All that people have said of hits."""

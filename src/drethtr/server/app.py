@@ -31,7 +31,7 @@ def make_app(
     finder: Callable[[Original], Finder],
     *,
     session: Session | None = None,
-    index: Path | None = None,
+    index: str | Path | None = None,
     rules: Rules = HERE,
 ) -> Starlette:
     """The application.

@@ -6,17 +6,18 @@ It is Office Open XML, ISO 29500.
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
+from string import Template
 from xml.etree import ElementTree as ET
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from drethtr.documents.document import Document, Provenance
-from drethtr.documents.grades import Grade
+from drethtr.documents.grades import SHADES, Grade
 from drethtr.documents.markup import as_file, clean
 from drethtr.documents.page import PageFlag, PageWord, Region, TextLine
 
 STYLES = Path(__file__).with_name("docx_styles.xml")
 
-SHADES = {Grade.CERTAIN: "Even", Grade.LIKELY: "Even", Grade.UNLIKELY: "Unlikely", Grade.GUESS: "Guess"}
+STYLE = {Grade.CERTAIN: "Even", Grade.LIKELY: "Even", Grade.UNLIKELY: "Unlikely", Grade.GUESS: "Guess"}
 """The styles of doubtful words."""
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -74,7 +75,9 @@ def write_docx(document: Document) -> bytes:
         "word/_rels/document.xml.rels": relations(
             {f"{OFFICE}/styles": "styles.xml", f"{OFFICE}/comments": "comments.xml"}
         ),
-        "word/styles.xml": STYLES.read_bytes(),
+        "word/styles.xml": Template(STYLES.read_text(encoding="utf-8"))
+        .substitute({grade.value: shade for grade, shade in SHADES.items()})
+        .encode(),
         "word/comments.xml": as_file(comments.root),
     }
     file = BytesIO()
@@ -109,7 +112,7 @@ def add_line(paragraph: ET.Element, line: TextLine, comments: Comments) -> None:
 
 def style_of(word: PageWord | None) -> str | None:
     """The style of a word, if it is doubtful."""
-    return SHADES[Grade.of(word.confidence)] if word is not None and word.doubtful else None
+    return STYLE[Grade.of(word.confidence)] if word is not None and word.doubtful else None
 
 
 def paragraph_in(parent: ET.Element, style: str = "Normal", *, new_page: bool = False) -> ET.Element:

@@ -6,9 +6,9 @@ Source: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
+from drethtr.documents.addresses import address
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.grades import Grade
 from drethtr.documents.identifiers import Identifiers
@@ -103,10 +103,8 @@ def add_surface(facsimile: ET.Element, page: Page, number: int, id: str) -> ET.E
     box = Box(0, 0, page.width, page.height) if known else None
     surface = ET.SubElement(facsimile, "surface", {XML_ID: id, "n": str(number), **place(box)})
     if page.image:
-        url = quote(clean(page.image))
-        part = f"#page={number}" if url.lower().endswith(".pdf") else ""
         size = {"width": f"{page.width}px", "height": f"{page.height}px"} if known else {}
-        ET.SubElement(surface, "graphic", {"url": url + part, **size})
+        ET.SubElement(surface, "graphic", {"url": address(page, number), **size})
     return surface
 
 

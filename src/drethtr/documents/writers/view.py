@@ -14,7 +14,7 @@ from string import Template
 from PIL import Image
 
 from drethtr.documents.document import Document, Scan
-from drethtr.documents.grades import LEAST, Grade
+from drethtr.documents.grades import LEAST, SHADES, UNDERLINE, Grade
 from drethtr.documents.page import Page, PageWord, TextLine
 from drethtr.documents.points import written
 
@@ -33,6 +33,8 @@ def write_view(document: Document) -> bytes:
         made_by=escape(str(document.provenance)),
         summary=summary(page),
         legend=" ".join(map(legend, LEAST)),
+        underline=UNDERLINE,
+        **SHADES,
         most=f"{LEAST[Grade.CERTAIN]:g}",
         width=page.width,
         height=page.height,

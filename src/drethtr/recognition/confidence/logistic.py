@@ -12,7 +12,7 @@ from drethtr.base.errors import ConfigError, DataError
 Floats = NDArray[np.float64]
 
 WORTH = 10.0
-"""How much what was expected weighs against the cases: as much as the curvature of some fifty of them."""
+"""How much what was expected weighs against the cases: as much as some forty that are in doubt."""
 
 ROUNDS = 100
 ENOUGH = 1e-9

@@ -15,6 +15,7 @@ const FORMATS = {
   tei: ["TEI", "for editions: text and zones of the scan, doubtful words unclear"],
   hocr: ["hOCR", "HTML with places"],
   json: ["JSON", "everything, for programs"],
+  iiif: ["IIIF", "annotations of lines and words for viewers"],
   csv: ["CSV", "a table of lines"],
   html: ["HTML", "to be read, doubts marked"],
   pdf: ["PDF", "the scans with text to search and copy"],

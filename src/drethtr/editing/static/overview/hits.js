@@ -28,8 +28,9 @@ export function Hits({ words }) {
   return html`
     <p class="count" role="status">${found.total ? counted(found.total, "line") : "No line has these words."}</p>
     <ol class="hits">${found.hits.map(
-      ({ page, name, line, text, ranges }) => html`<li><a href=${`/p/${page}#${encodeURIComponent(line)}`}>
-        <span class="text">${marked(text, ranges)}</span><span class="name">${name}</span></a></li>`,
+      ({ page, name, line, text, ranges, probability }) => html`<li><a href=${`/p/${page}#${encodeURIComponent(line)}`}>
+        <span class="text">${marked(text, ranges)}</span>
+        <span class="name">${probability && `${Math.round(100 * probability)} % likely, `}${name}</span></a></li>`,
     )}</ol>`;
 }
 

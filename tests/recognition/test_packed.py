@@ -3,8 +3,8 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.images.pieces import Piece
+from drethtr.recognition.packed import MOST_LINE_BYTES, SKIRT, PackedLines
 from drethtr.recognition.posteriors import LEAST, Posteriors, joined
-from drethtr.search.packed import MOST_LINE_BYTES, SKIRT, PackedLines
 
 TEXTS = ["", "", "", "?", *"abcdefgh", "œ"]
 RNG = np.random.default_rng(0)

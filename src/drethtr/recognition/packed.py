@@ -126,12 +126,12 @@ class PackedLines:
     @property
     def gaps(self) -> Bytes:
         """(S,) how many steps further each step is than the one before."""
-        return self.steps >> 4
+        return (self.steps >> 4).astype(np.uint8)
 
     @property
     def counts(self) -> Bytes:
         """(S,) entries of each step."""
-        return self.steps & 15
+        return (self.steps & 15).astype(np.uint8)
 
     @cached_property
     def unpacked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -243,4 +243,5 @@ def pack_steps(entries: Entries) -> tuple[Bytes, Entries]:
     gaps, counts = np.insert(gaps - stops * MOST_GAP, between, MOST_GAP), np.insert(counts, between, 0)
     steps = (gaps << 4 | counts)[:MOST_STEPS]
     number = int((steps & 15).sum())
-    return steps.astype(np.uint8), Entries(*(array[:number] for array in entries))
+    numbers, tokens, chances = entries
+    return steps.astype(np.uint8), Entries(numbers[:number], tokens[:number], chances[:number])

@@ -1,0 +1,80 @@
+"""Build the source archive and the wheels of the last commit, twice, and keep them if both are equal, byte by byte.
+
+    python packaging/build.py [FOLDER]          by default dist
+
+There are two wheels: one with the compiled module, for this system, and a pure one for all others. Times in archives
+are those of the commit, or of SOURCE_DATE_EPOCH.
+"""
+
+import gzip
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[1]
+
+
+def build(folder: Path, epoch: int) -> list[Path]:
+    """Build everything into a folder; the wheels are made from the source archive."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "CFLAGS": "-g0"}  # debug information has paths
+    run = [sys.executable, "-m", "build", "--outdir", str(folder)]
+    with TemporaryDirectory() as place:
+        committed = subprocess.check_output(["git", "archive", "HEAD"], cwd=ROOT)
+        unpack(io.BytesIO(committed), place)
+        subprocess.run([*run, "--sdist", place], env=environment, check=True)
+    [archive] = folder.glob("*.tar.gz")
+    level(archive, epoch)
+    for pure in ("", "1"):
+        with TemporaryDirectory() as place:
+            unpack(io.BytesIO(archive.read_bytes()), place)
+            [source] = Path(place).iterdir()
+            subprocess.run([*run, "--wheel", str(source)], env={**environment, "DRETHTR_PURE": pure}, check=True)
+    return sorted(folder.iterdir())
+
+
+def unpack(archive: io.BytesIO, folder: str) -> None:
+    """Unpack an archive of our own."""
+    with tarfile.open(fileobj=archive) as packed:
+        packed.extractall(folder, filter="data")
+
+
+def level(archive: Path, epoch: int) -> None:
+    """Write a source archive again, sorted, without owners and times: setuptools keeps those of the build."""
+    content = io.BytesIO()
+    with tarfile.open(archive) as old, tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as new:
+        for member in sorted(old.getmembers(), key=lambda one: one.name):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
+            member.mode = 0o755 if member.mode & 0o100 else 0o644
+            member.pax_headers = {}
+            new.addfile(member, old.extractfile(member))
+    archive.write_bytes(gzip.compress(content.getvalue(), mtime=epoch))
+
+
+def epoch_of_commit() -> int:
+    """Seconds since 1970 of SOURCE_DATE_EPOCH, or of the last commit."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    return int(given or subprocess.check_output(["git", "log", "-1", "--format=%ct"], cwd=ROOT))
+
+
+def main(folder: Path) -> None:
+    """Build twice and compare."""
+    epoch = epoch_of_commit()
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        first, second = build(Path(one), epoch), build(Path(other), epoch)
+        differing = [a.name for a, b in zip(first, second, strict=True) if a.read_bytes() != b.read_bytes()]
+        if differing:
+            sys.exit(f"two builds differ: {', '.join(differing)}")
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in first:
+            shutil.copy(path, folder)
+            print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "dist")

@@ -1,0 +1,67 @@
+"""Measure what fine-tuning on one hand costs other hands, by how far the weights go and how the n-grams are mixed.
+
+python recipes/forgetting.py START MINE.parquet OUT --samples 400 --test MINE.test.parquet KNOWN.parquet OTHERS.parquet
+
+Trains once, as `drethtr finetune` does but to the end, and then reads each of the test files, by CTC in 8 bits, with
+weights part of the way from the start to the end. A run that was interrupted is resumed. The table is printed.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from drethtr.evaluation.evaluate import evaluate
+from drethtr.lines.sources import open_all
+from drethtr.lines.write_parquet import store_parquet
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.precision import Precision
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategies import CTC
+from drethtr.training.finetuning import Plan, gather
+from drethtr.training.finetuning.language import with_language
+from drethtr.training.finetuning.partway import between, weights_at_start
+from drethtr.training.finetuning.plan import run_of
+from drethtr.training.loop import LATEST, train
+
+WAYS = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (0.75, 0.8), (0.5, 0.8))
+"""Parts of the way, each with the weight of the n-grams that were known."""
+
+
+def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) -> Iterator[str]:
+    """The rows of the table."""
+    material = gather(Plan(data=(data,), model=str(start), samples=samples))
+    train_lines, validation = out / "train.parquet", out / "validation.parquet"
+    out.mkdir(parents=True, exist_ok=True)
+    store_parquet(material.parts.train, train_lines)
+    store_parquet(material.parts.validation, validation)
+    lines = len(material.parts.train)
+    run = run_of(material.plan, material.start, material.alphabet.tokenizer, lines, train_lines, validation)
+    train(replace(run, patience=None), out / "run", resume=True)
+    learned = load_model(out / "run" / LATEST)
+    before, trust = weights_at_start(run.start, learned), material.start.trust
+    texts = [sample.text for sample in material.parts.train]
+    yield " | ".join(["| part of the way", "n-grams kept", *(f"{Path(test).stem} CER %" for test in tests)]) + " |"
+    yield "|" + (2 + len(tests)) * "---|"
+    for way, kept in WAYS:
+        model = replace(with_language(between(before, learned, way), texts, kept), trust=trust)
+        recognizer = Recognizer(model, CTC(), precision=Precision.INT8)
+        rates = [f"{100 * evaluate(recognizer, open_all([test])).overall.cer:.1f}" for test in tests]
+        yield " | ".join([f"| {way:g}", f"{kept:g}", *rates]) + " |"
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("start", type=Path, help="a model that has never seen this hand")
+    parser.add_argument("data", help="lines of one hand")
+    parser.add_argument("out", type=Path, help="a folder for the run")
+    parser.add_argument("--samples", type=int, default=400, help="lines to see, repeats included")
+    parser.add_argument("--test", nargs="+", required=True, help="files of lines to measure on")
+    wanted = parser.parse_args()
+    for row in rows(wanted.start, wanted.data, wanted.out, wanted.samples, wanted.test):
+        print(row, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

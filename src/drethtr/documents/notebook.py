@@ -1,0 +1,102 @@
+"""Lines of writing in a notebook: each with its strip of ink and its words, shaded by how sure they are.
+
+All style is inline, as viewers of notebooks drop style sheets and scripts. What is shown is bounded, as it is stored in
+the notebook.
+"""
+
+import base64
+import io
+from collections.abc import Callable, Sequence
+from functools import partial
+from html import escape
+from typing import NamedTuple
+
+from PIL import Image
+
+from drethtr.base.errors import DataError
+from drethtr.documents.grades import SHADES, UNDERLINE, Grade
+from drethtr.documents.page import Box, Page, PageWord, Transcription
+
+MOST_LINES = 50
+MOST_PARTS = 400
+"""Words of a line and the spaces between them."""
+
+LARGEST = (900, 60)
+"""Width and height of a strip in pixels."""
+
+JPEG_QUALITY = 70
+
+
+class ShownLine(NamedTuple):
+    """A line, and what gives its pixels, if there are any."""
+
+    text: Transcription
+    strip: Callable[[], Image.Image] | None
+
+
+def page_html(page: Page) -> str:
+    """A page: its lines that have been read, each below its part of the scan."""
+    lines = [line for line in page.lines if line.transcription is not None]
+    scan = scan_of(page) if lines else None
+    shown = [ShownLine(line.transcription, cut(scan, line.box)) for line in lines if line.transcription is not None]
+    doubtful = sum(word.doubtful for line in lines for word in line.words)
+    return lines_html(shown, f"{page.image} · lines: {len(lines)}, doubtful words: {doubtful}")
+
+
+def scan_of(page: Page) -> Image.Image | None:
+    """The scan of a page; None if it is unknown, has changed its size, or is gone."""
+    try:
+        scan = page.source.image() if page.source is not None else None
+    except DataError:
+        return None
+    return scan if scan is not None and scan.size == (page.width, page.height) else None
+
+
+def cut(scan: Image.Image | None, box: Box | None) -> Callable[[], Image.Image] | None:
+    """What gives a part of a scan, if it has any pixels."""
+    if scan is None or box is None or not (box.width and box.height):
+        return None
+    return partial(scan.crop, box)
+
+
+def lines_html(lines: Sequence[ShownLine], title: str = "") -> str:
+    """The first lines, and how many more there are."""
+    rows = [f"<div><small>{escape(title)}</small></div>"] * bool(title)
+    rows += map(line_html, lines[:MOST_LINES])
+    if (more := len(lines) - MOST_LINES) > 0:
+        rows.append(f"<div>… and {more:,} more lines</div>")
+    return "".join(rows)
+
+
+def line_html(line: ShownLine) -> str:
+    """A line below its strip, with its flags."""
+    parts = line.text.parts
+    words = "".join(escape(part) if word is None else word_html(word) for part, word in parts[:MOST_PARTS])
+    rest = " …" * (len(parts) > MOST_PARTS)
+    flags = "".join(f' <small style="color:#c25e00"><i>{escape(str(flag))}</i></small>' for flag in line.text.flags)
+    return f'<div style="margin-bottom:0.6em">{strip_html(line)}<div>{words}{rest}{flags}</div></div>'
+
+
+def word_html(word: PageWord) -> str:
+    """A word in its shade, underlined if it is doubtful, with its confidence as a tooltip."""
+    shade = SHADES.get(Grade.of(word.confidence))
+    style = f"background:#{shade};color:#222;" * bool(shade) + f"border-bottom:2px solid #{UNDERLINE}" * word.doubtful
+    looks = f' style="{style}"' if style else ""
+    sure = f' title="confidence {word.confidence:.0%}"' if word.confidence is not None else ""
+    return f"<span{looks}{sure}>{escape(word.text)}</span>"
+
+
+def strip_html(line: ShownLine) -> str:
+    """The strip of a line; nothing if its image is gone."""
+    try:
+        image = line.strip() if line.strip is not None else None
+    except DataError:
+        image = None
+    if image is None:
+        return ""
+    small = image.convert("RGB")
+    small.thumbnail(LARGEST, Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    small.save(file, "JPEG", quality=JPEG_QUALITY)
+    pixels = base64.b64encode(file.getvalue()).decode()
+    return f'<img alt="" style="max-width:100%;display:block" src="data:image/jpeg;base64,{pixels}">'

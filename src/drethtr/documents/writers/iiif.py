@@ -1,0 +1,81 @@
+"""Write IIIF annotations: the lines and words of a page as annotations of its canvas.
+
+Sources: https://iiif.io/api/presentation/3.0/#55-annotation-page, https://iiif.io/api/extension/text-granularity/
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
+
+from drethtr.documents.addresses import address
+from drethtr.documents.document import Document
+from drethtr.documents.page import Box, TextLine
+
+CONTEXTS = (
+    "http://iiif.io/api/extension/text-granularity/context.json",
+    "http://iiif.io/api/presentation/3/context.json",
+)
+
+
+class Place(NamedTuple):
+    """What annotations are about: a canvas, or the image of a page if none is known; `maker` makes their ids unique."""
+
+    target: str
+    maker: str
+
+    def id(self, *names: str) -> str:
+        """An id that no other annotation has, the same each time."""
+        return uuid5(NAMESPACE_URL, "\n".join((self.target, self.maker, *names))).urn
+
+    def part(self, box: Box | None) -> str:
+        """A part of the canvas, or all of it if its place is unknown."""
+        if box is None:
+            return self.target
+        joint = "&" if "#" in self.target else "#"
+        return f"{self.target}{joint}xywh={box.left},{box.top},{box.width},{box.height}"
+
+
+def write_iiif(document: Document) -> bytes:
+    """Write the annotation page of a document of one page."""
+    [sheet], [number], [title] = document.sheets, document.numbers, document.titles
+    made_by = document.provenance
+    page, target = sheet.page, sheet.target
+    if target is not None and target.width and target.height:
+        page = page.resized(target.width, target.height)
+    place = Place(target.id if target is not None else address(page, number), f"{made_by} {made_by.timestamp}")
+    content = {
+        "@context": CONTEXTS,
+        "id": place.id(),
+        "type": "AnnotationPage",
+        "label": {"none": [title]},
+        "generator": {"type": "Software", "name": str(made_by)},
+        "generated": made_by.timestamp,
+        "items": [annotation for line in page.lines for annotation in annotations(line, place)],
+    }
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
+
+
+def annotations(line: TextLine, place: Place) -> Iterator[dict[str, Any]]:
+    """The text of a line and of its words that have a place; flags and doubtful words have a comment."""
+    whole = place.part(line.box)
+    if line.text:
+        yield annotation(place.id(line.id), line.text, whole, "line")
+    for flag in line.flags:
+        yield annotation(place.id(line.id, str(flag)), str(flag), whole)
+    for number, word in enumerate(line.words, 1):
+        if word.box is not None:
+            part = place.part(word.box)
+            yield annotation(place.id(line.id, str(number)), word.text, part, "word")
+            if word.doubtful:
+                sure = "" if word.confidence is None else f", confidence {word.confidence:.0%}"
+                yield annotation(place.id(line.id, str(number), "doubtful"), f"doubtful{sure}", part)
+
+
+def annotation(id: str, text: str, target: str, granularity: str | None = None) -> dict[str, Any]:
+    """A text on a part of the canvas: what is written there, or a comment if it has no granularity."""
+    purpose = {"motivation": "commenting"}
+    if granularity is not None:
+        purpose = {"motivation": "supplementing", "textGranularity": granularity}
+    body = {"type": "TextualBody", "value": text, "format": "text/plain"}
+    return {"id": id, "type": "Annotation", **purpose, "body": body, "target": target}

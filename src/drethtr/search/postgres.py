@@ -1,0 +1,282 @@
+"""An index in PostgreSQL: the same tables, which many programs may fill and search at once."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from drethtr.base.errors import DataError, MissingExtraError, first_line
+from drethtr.search.records import (
+    PageBlock,
+    PageKey,
+    PageState,
+    Selection,
+    StoredLine,
+    Verdict,
+    known_confidences,
+    stored_lines,
+    which_differs,
+)
+from drethtr.search.spelling import Spelling
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+SCHEMES = ("postgresql://", "postgres://")
+
+PREFILTER_FROM = 100_000
+"""Lines of an index from which on only pages are looked at whose texts have something like the words."""
+
+SIMILAR = 0.3
+"""How similar a part of a text must be to a word: the share of trigrams that both have."""
+
+LOCK = 0x64725458
+"""Who makes the tables."""
+
+TABLES = """
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS pages (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    origin TEXT NOT NULL,
+    scan TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    digest BYTEA NOT NULL,
+    confidences BYTEA NOT NULL,
+    posteriors BYTEA NOT NULL,
+    UNIQUE (scan, number)
+);
+CREATE TABLE IF NOT EXISTS lines (
+    page BIGINT NOT NULL REFERENCES pages ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    folded TEXT NOT NULL,
+    place BYTEA NOT NULL,
+    PRIMARY KEY (page, number)
+);
+CREATE INDEX IF NOT EXISTS lines_like ON lines USING gin (folded gin_trgm_ops);
+CREATE TABLE IF NOT EXISTS verdicts (
+    query TEXT NOT NULL,
+    scan TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    line TEXT NOT NULL,
+    probability DOUBLE PRECISION NOT NULL,
+    stands BOOLEAN NOT NULL,
+    PRIMARY KEY (query, scan, number, line)
+);
+"""
+
+
+def is_postgres(place: str | Path) -> bool:
+    """Whether an index is in PostgreSQL."""
+    return str(place).startswith(SCHEMES)
+
+
+@dataclass(frozen=True)
+class PostgresStore:
+    """An open index in PostgreSQL; its scans are known by their full paths."""
+
+    url: str
+    database: "Connection[Any]"
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """Open an index to search it.
+
+        Raises:
+            DataError: if the database cannot be reached, or has no index.
+            MissingExtraError: without psycopg.
+        """
+        store = cls(url, connect(url))
+        try:
+            store.about()
+        except DataError:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def write(cls, url: str, about: Mapping[str, Any]) -> Self:
+        """Open an index to write to it, or make it; others may write to it at the same time.
+
+        Raises:
+            DataError: if the database cannot be reached, or its index was made with something else.
+            MissingExtraError: without psycopg.
+        """
+        store = cls(url, connect(url))
+        try:
+            with store.guarded(), store.database.transaction():
+                store.database.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+                store.database.execute(TABLES)
+                rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in about.items()]
+                if not store.about():
+                    store.database.cursor().executemany("INSERT INTO about VALUES (%s, %s)", rows)
+            which_differs(store.name, store.about(), about)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Turn what the database says into an error that names it."""
+        from psycopg import Error
+        from psycopg.errors import UndefinedTable
+
+        try:
+            yield
+        except UndefinedTable as error:
+            raise DataError(f"{self.name}: no index; make one with drethtr index FOLDER --to URL") from error
+        except Error as error:
+            raise DataError(f"{self.name}: cannot be used: {first_line(error)}") from error
+
+    @property
+    def name(self) -> str:
+        """The URL without its password."""
+        return shown(self.url)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def about(self) -> dict[str, Any]:
+        """What the index was made with, by name."""
+        with self.guarded():
+            return {name: json.loads(value) for name, value in self.database.execute("SELECT * FROM about")}
+
+    def key(self, scan: Path, number: int) -> PageKey:
+        """What a page is known by."""
+        return PageKey(scan.resolve().as_posix(), number)
+
+    def scan(self, key: PageKey) -> Path:
+        """The scan of a page."""
+        return Path(key.scan)
+
+    def states(self, origin: str) -> dict[PageKey, PageState]:
+        """Every page that came from one place, as it was when it was read."""
+        with self.guarded():
+            rows = self.database.execute("SELECT scan, number, state, digest FROM pages WHERE origin = %s", (origin,))
+            return {PageKey(scan, number): PageState(state, digest) for scan, number, state, digest in rows}
+
+    def put(self, origin: str, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
+        """Write a page with its lines, in the place of what there was of it: all of it, or nothing."""
+        with self.guarded(), self.database.transaction():
+            [(page,)] = self.database.execute(
+                "INSERT INTO pages (origin, scan, number, state, digest, confidences, posteriors) "
+                "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (scan, number) DO UPDATE SET "
+                "origin = EXCLUDED.origin, state = EXCLUDED.state, digest = EXCLUDED.digest, "
+                "confidences = EXCLUDED.confidences, posteriors = EXCLUDED.posteriors RETURNING id",
+                (origin, *key, *state, known_confidences(lines), posteriors),
+            ).fetchall()
+            self.database.execute("DELETE FROM lines WHERE page = %s", (page,))
+            fold = Spelling().fold
+            rows = [
+                (page, number, line.id, line.text, fold(line.text), line.place) for number, line in enumerate(lines)
+            ]
+            self.database.cursor().executemany("INSERT INTO lines VALUES (%s, %s, %s, %s, %s, %s)", rows)
+
+    def remove(self, key: PageKey) -> None:
+        """Remove a page and its lines, if it is there."""
+        with self.guarded():
+            self.database.execute("DELETE FROM pages WHERE scan = %s AND number = %s", key)
+
+    def size(self) -> tuple[int, int]:
+        """How many pages and lines there are."""
+        with self.guarded():
+            [row] = self.database.execute(
+                "SELECT count(*), coalesce(sum(length(confidences)), 0) FROM pages"
+            ).fetchall()
+            return int(row[0]), int(row[1])
+
+    def select(self, words: Sequence[str]) -> Selection:
+        """The pages to look at for a query; in a large index those that have something like one of the words."""
+        lines = self.size()[1]
+        with self.guarded():
+            if lines < PREFILTER_FROM or not all(words):
+                return Selection([id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")])
+            self.database.execute(f"SET pg_trgm.word_similarity_threshold = {SIMILAR}")
+            alike = " OR ".join(["folded %%> %s"] * len(words))
+            rows = self.database.execute(f"SELECT DISTINCT page FROM lines WHERE {alike} ORDER BY page", tuple(words))
+            return Selection([id for (id,) in rows], lines)
+
+    def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
+        """What a query needs of pages, on a connection of its own."""
+        with self.guarded(), connect(self.url) as database:
+            select = "SELECT id, confidences, posteriors FROM pages WHERE id = ANY(%s) ORDER BY id"
+            for id, confidences, posteriors in database.execute(select, (list(ids),), binary=True):
+                yield PageBlock(id, np.frombuffer(confidences, np.uint8), posteriors)
+
+    def page_id(self, key: PageKey) -> int | None:
+        """The id of a page, if it is there."""
+        with self.guarded():
+            row = self.database.execute("SELECT id FROM pages WHERE scan = %s AND number = %s", key).fetchone()
+            return None if row is None else int(row[0])
+
+    def page(self, id: int) -> tuple[PageKey, list[StoredLine], bytes]:
+        """A page with its lines and packed posteriors.
+
+        Raises:
+            DataError: if it is not there.
+        """
+        with self.guarded(), self.database.transaction():
+            select = "SELECT scan, number, confidences, posteriors FROM pages WHERE id = %s"
+            row = self.database.execute(select, (id,), binary=True).fetchone()
+            select = "SELECT id, text, place FROM lines WHERE page = %s ORDER BY number"
+            lines = self.database.execute(select, (id,), binary=True).fetchall()
+        if row is None or len(row[2]) != len(lines):
+            raise DataError(f"{self.name}: page {id} is being written; search again")
+        return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
+
+    def verdicts(self) -> list[Verdict]:
+        """All that people have said of hits."""
+        with self.guarded():
+            rows = self.database.execute("SELECT query, scan, number, line, probability, stands FROM verdicts")
+            return [
+                Verdict(query, PageKey(scan, number), line, chance, stands)
+                for query, scan, number, line, chance, stands in rows
+            ]
+
+    def judge(self, verdict: Verdict) -> None:
+        """Keep what a person said of a hit."""
+        row = (verdict.query, *verdict.page, verdict.line, verdict.probability, verdict.stands)
+        with self.guarded():
+            self.database.execute(
+                "INSERT INTO verdicts VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (query, scan, number, line) "
+                "DO UPDATE SET probability = EXCLUDED.probability, stands = EXCLUDED.stands",
+                row,
+            )
+
+
+def connect(url: str) -> "Connection[Any]":
+    """A connection that keeps every statement outside a transaction at once.
+
+    Raises:
+        DataError: if the database cannot be reached.
+        MissingExtraError: without psycopg.
+    """
+    try:
+        import psycopg
+    except ImportError as error:
+        raise MissingExtraError("psycopg", "postgresql") from error
+    try:
+        return psycopg.connect(url, autocommit=True)
+    except psycopg.Error as error:
+        raise DataError(f"{shown(url)}: cannot be reached: {first_line(error)}") from error
+
+
+def shown(url: str) -> str:
+    """A URL without what stands before its host."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

@@ -1,0 +1,117 @@
+"""Where else an index can be kept up: a database that many fill, or a table for other programs."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drethtr.base.atomic import atomic_write
+from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.recognition.packed import PackedLines
+from drethtr.search.line_place import LinePlace
+from drethtr.search.postgres import PostgresStore, is_postgres
+from drethtr.search.records import PageKey
+from drethtr.search.store import Store
+
+ROWS = 5_000
+"""Lines of a row group of a table."""
+
+
+class Target(ABC):
+    """Something that is made from an index."""
+
+    @abstractmethod
+    def update(self, store: Store) -> str:
+        """Bring it to what the index has; says what was done.
+
+        Raises:
+            DataError: if it cannot be written, or was made otherwise.
+            MissingExtraError: without a package that it needs.
+        """
+
+
+@dataclass(frozen=True)
+class Postgres(Target):
+    """A database; pages from other indexes stay in it."""
+
+    url: str
+
+    def update(self, store: Store) -> str:
+        origin = store.path.resolve().as_posix()
+        with PostgresStore.write(self.url, store.about()) as database:
+            there, mine = database.states(origin), store.states()
+            keys = {key: database.key(store.scan(key), key.number) for key in mine}
+            new = 0
+            for key, state in mine.items():
+                if there.get(keys[key]) != state and (id := store.page_id(key)) is not None:
+                    _, lines, posteriors = store.page(id)
+                    database.put(origin, keys[key], state, lines, posteriors)
+                    new += 1
+            for gone in there.keys() - set(keys.values()):
+                database.remove(gone)
+            return f"{database.name}: {database.size()[1]:,} lines; {new:,} pages written now"
+
+
+@dataclass(frozen=True)
+class Table(Target):
+    """A Parquet file with a row for each line."""
+
+    path: Path
+
+    def update(self, store: Store) -> str:
+        try:
+            import pyarrow as pa
+            from pyarrow.parquet import ParquetWriter
+        except ImportError as error:
+            raise MissingExtraError("pyarrow", "batch") from error
+        schema = pa.schema(
+            [
+                *((name, pa.string()) for name in ("page", "line", "text")),
+                *((name, pa.int32()) for name in ("number", "left", "top", "right", "bottom")),
+                ("confidence", pa.float32()),
+                ("certain", pa.bool_()),
+                ("posteriors", pa.binary()),
+            ]
+        )
+        waiting: list[dict[str, Any]] = []
+        with atomic_write(self.path) as whole, ParquetWriter(str(whole), schema) as writer:
+            for key in store.states():
+                waiting += rows_of(store, key)
+                if len(waiting) >= ROWS:
+                    writer.write_table(pa.Table.from_pylist(waiting, schema))
+                    waiting = []
+            writer.write_table(pa.Table.from_pylist(waiting, schema))
+        return f"{self.path}: {store.size()[1]:,} lines"
+
+
+def rows_of(store: Store, key: PageKey) -> Iterator[dict[str, Any]]:
+    """The lines of a page as rows."""
+    id = store.page_id(key)
+    _, lines, posteriors = store.page(-1 if id is None else id)
+    packed = PackedLines.from_bytes(posteriors)
+    for number, line in enumerate(lines):
+        place = LinePlace.from_bytes(line.place)
+        yield {
+            "page": store.scan(key).as_posix(),
+            "number": key.number,
+            "line": line.id,
+            "text": line.text,
+            "confidence": line.confidence,
+            "certain": line.certain,
+            **dict(zip(("left", "top", "right", "bottom"), place.box(0, place.width), strict=True)),
+            "posteriors": PackedLines.of([packed.line(number)]).to_bytes(),
+        }
+
+
+def target_named(name: str, index: Path) -> Target:
+    """The target of a name: `parquet`, a table beside the index; or the URL of a database.
+
+    Raises:
+        ConfigError: if it is none.
+    """
+    if name == "parquet":
+        return Table(index.with_suffix(".parquet"))
+    if is_postgres(name):
+        return Postgres(name)
+    raise ConfigError(f"--to {name}: give parquet, or the URL of a database as postgresql://user@host/name")

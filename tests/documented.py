@@ -1,0 +1,43 @@
+"""The pages of the documentation, and the blocks of code in them, for tests that parse and run them."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "samples").rglob("*.md")]
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```\n?(\s*```text\n(.*?)^ *```)?", re.DOTALL | re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A block of code, and the block of text that follows it at once: what it prints."""
+
+    language: str
+    code: str
+    printed: str
+
+    @property
+    def commands(self) -> list[str]:
+        """What a person types, a command in each."""
+        lines = self.code.replace("\\\n", " ").splitlines()
+        if self.language == "console":
+            return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+        return [line.strip() for line in lines] if self.language == "sh" else []
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of a page, in order."""
+    found = []
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        _, language, code, follows, printed = match.groups()
+        if language == "console":
+            printed = "".join(line for line in code.splitlines(keepends=True) if not line.startswith("$ "))
+        found.append(Block(language, code, printed or ""))
+        if follows and language == "text":
+            found.append(Block("text", printed, ""))
+    return found
+
+
+def name_of(page: Path) -> str:
+    """A page as tests call it."""
+    return page.relative_to(ROOT).as_posix()

@@ -1,0 +1,145 @@
+"""Every block of code in the documentation is parsed, and run where it needs nothing but the repository."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from documented import PAGES, ROOT, blocks, name_of
+
+PARSED = {"toml": tomllib.loads, "json": json.loads}
+LANGUAGES = {"sh", "console", "text", "python", "toml", "json", "xml", "markdown"}
+
+WAITS = {"edit", "serve", "train", "finetune"}
+"""Commands that wait for somebody, or take minutes."""
+
+FILES = ("mkdir", "cp", "ls", "echo")
+PACKAGED = ("samples", "tests/fonts", "tests/texts", "LICENSE")
+
+NEEDS = re.compile(r"push_to_hub|WEIGHTS\.pt")
+"""What Python blocks cannot have here: an account, the authors' weights."""
+
+
+def parts(kinds):
+    return [
+        pytest.param(page, block, id=f"{name_of(page)}-{number}")
+        for page in PAGES
+        for number, block in enumerate(blocks(page))
+        if block.language in kinds
+    ]
+
+
+def packaged(folder):
+    """A folder that has what a clone has, as far as examples use it."""
+    for name in PACKAGED:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, folder / name)
+
+
+def to_run(command):
+    """The words of a command that can be run as it stands: of files that are there, and not for minutes."""
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError:
+        return None
+    if words and words[0] in FILES:
+        return ["bash", "-c", command]
+    if set(words) & {"|", "&&", ">", "<", ";"}:
+        return None
+    if words[:1] != ["drethtr"] or words[1] in WAITS or not any(Path(word).exists() for word in words[2:]):
+        return None
+    return [sys.executable, "-m", "drethtr.cli", *words[1:]]
+
+
+def said(text):
+    """Lines without their numbers, which differ from one machine to the next."""
+    return {re.sub(r"\d+", "0", line.strip()) for line in text.splitlines() if " read in " not in line}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_name_their_language(page):
+    assert {block.language for block in blocks(page)} <= LANGUAGES
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_are_shell(page):
+    code = "\n".join(command for block in blocks(page) for command in block.commands)
+    run = subprocess.run(["bash", "-n"], input=code, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(("page", "block"), parts(PARSED))
+def test_settings_and_data_can_be_read(page, block):
+    PARSED[block.language](block.code)
+
+
+RUNS = {}
+"""Runs of commands that write no files: several pages show the same one."""
+
+
+def run(words):
+    """Run a command in the current folder."""
+    key = tuple(words)
+    if key in RUNS and "--output" not in words and words[0] != "bash":
+        return RUNS[key]
+    environment = {**os.environ, "COLUMNS": "200"}
+    RUNS[key] = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", env=environment)
+    return RUNS[key]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_on_packaged_files_say_what_is_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    packaged(tmp_path)
+    for block in blocks(page):
+        heard, left_out = "", False
+        codes = (0, 1, 2) if "drethtr: " in block.printed else (0, 1)
+        for command in block.commands:
+            words = to_run(command)
+            if words is None:
+                left_out = left_out or bool(command.strip())
+                continue
+            ended = run(words)
+            heard += ended.stdout + "\n" + ended.stderr
+            assert ended.returncode in codes and "Traceback" not in ended.stderr, (command, ended.stderr)
+        if heard and not left_out:
+            assert said(block.printed) <= said(heard), heard
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    """A folder with the files that Python examples name: lines, a letter, its PAGE file and an index of it."""
+    folder = tmp_path_factory.mktemp("desk")
+    packaged(folder)
+    for name in ("a.png", "b.png"):
+        shutil.copy(folder / "samples" / "000003.png", folder / name)
+    (folder / "scans").mkdir()
+    for name in ("letter.jpg", "scans/letter.jpg"):
+        shutil.copy(folder / "samples" / "page" / "letter.jpg", folder / name)
+    for command in (
+        "transcribe scans --format page --output scans",
+        "index letter.jpg --output archive.drethtr.sqlite",
+    ):
+        subprocess.run([sys.executable, "-m", "drethtr.cli", *command.split()], cwd=folder, check=True)
+    shutil.copy(folder / "scans" / "letter.page.xml", folder / "0001.xml")
+    return folder
+
+
+@pytest.mark.parametrize(("page", "block"), parts({"python"}))
+def test_python_runs(page, block, desk, tmp_path, monkeypatch, capsys):
+    if NEEDS.search(block.code):
+        pytest.skip("needs what is not in the repository")
+    shutil.copytree(desk, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.code, page.name, "exec"), {})
+    if block.printed:
+        assert said(block.printed) <= said(capsys.readouterr().out)
