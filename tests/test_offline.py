@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from edited_folders import put_page
+from mets_examples import mets_of
 from programs import source_first
 from soak.client import address_of
 from training_runs import RUN, write_lines
@@ -53,6 +55,8 @@ for line in open("commands", encoding="utf-8"):
 COMMANDS = (
     ("transcribe", SAMPLES / "000000.png"),
     ("transcribe", LETTER, "--format", "pdf,alto", "--output", "out"),
+    ("transcribe", "export.zip"),
+    ("transcribe", "mets.xml", "--output", "out"),
     ("batch", "train.parquet", "--output", "rows", "--workers", "1", "--model", "tiny.safetensors"),
     ("evaluate", SAMPLES, "--decoder", "ctc"),
     ("explain", SAMPLES / "000003.png", "--output", "why.svg"),
@@ -95,6 +99,13 @@ def test_commands_work_without_a_network_and_do_not_try(offline, tmp_path, tiny_
     rows = pq.read_table(tmp_path / "train.parquet").to_pylist()
     mixed = [{**row, "text": row["text"].replace("i", "ei"[number % 2])} for number, row in enumerate(rows)]
     pq.write_table(pa.Table.from_pylist(mixed), tmp_path / "mixed.parquet")
+    images = [
+        ("I1", "image/jpeg", (SAMPLES / "page" / "letter.jpg").as_uri()),
+        ("I2", "image/jpeg", "https://a.example"),
+    ]
+    (tmp_path / "mets.xml").write_text(mets_of({"MAX": images}, [("1", ["I1", "I2"])]), encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.write(SAMPLES / "page" / "letter.jpg", "letter.jpg")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
     (tmp_path / "commands").write_text("".join("\t".join(map(str, command)) + "\n" for command in COMMANDS))
     command = [sys.executable, "-c", ALL]

@@ -135,7 +135,7 @@ def broken_sources():
         "unknown": (b"no image at all", "supported format"),
         "heic": (
             b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
-            r"convert it to JPEG or PNG first \(also HEIC photos from phones\)",
+            r"a HEIC photo; run: pip install 'drethtr\[heic\]', or convert it to JPEG|cannot be read",
         ),
         "empty bytes": (b"", "supported format"),
         "postscript": (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "supported format"),

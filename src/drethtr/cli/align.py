@@ -24,7 +24,8 @@ def align(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="PAGES TEXT", help="Scans, PAGE or ALTO files; their text as txt, md, TEI, docx, JSON, …"
+            metavar="PAGES TEXT",
+            help="Scans, PAGE or ALTO files, ZIPs of them; their text as txt, md, TEI, docx, JSON, …",
         ),
     ],
     output: Annotated[

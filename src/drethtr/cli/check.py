@@ -34,7 +34,9 @@ SHOWN = 30
 def check(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="PAGES TEXT", help="Scans and their texts; PAGE or ALTO with text; tables of lines."),
+        typer.Argument(
+            metavar="PAGES TEXT", help="Scans and their texts; PAGE or ALTO with text, ZIPs of it; tables of lines."
+        ),
     ],
     model: ModelFile = None,
     least: Annotated[

@@ -23,7 +23,7 @@ SHOWN = 3  # lines named for each reason; --json has them all
 
 @app.command("import")
 def import_lines(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder or file to import.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder, file or ZIP export to import.")],
     output: Annotated[
         Path, typer.Argument(metavar="OUT", help="OUT.parquet; OUT.train.parquet and so on where there are splits.")
     ],
@@ -59,6 +59,7 @@ def import_lines(
     """Import line images and texts of a known layout into Parquet files; images keep their bytes where possible."""
     from dataclasses import replace
 
+    from drethtr.base.archive import as_given, is_archive, unpacked
     from drethtr.lines.importers import importer_for
     from drethtr.lines.importers.hugging_face import HuggingFace
     from drethtr.lines.importers.importer import Tally
@@ -69,7 +70,8 @@ def import_lines(
     outputs = [file_of(output, split) for split in SPLITS]
     refuse_places(output, *outputs)  # the name that was given first
     refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
-    importer = importer_for(source, layout)
+    folder = unpacked(source) if is_archive(source) else source
+    importer = importer_for(folder, layout)
     if unconfirmed:
         if not isinstance(importer, Pages):
             raise ConfigError("--unconfirmed is for folders of PAGE or ALTO files; leave it out")
@@ -77,11 +79,13 @@ def import_lines(
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")
     typer.echo(f"Layout {importer.name}. {importer.layout}.")
-    entries: Iterable[Entry] = importer.entries(source)
+    entries: Iterable[Entry] = importer.entries(folder)
     if splits is not None:
         entries = by_lists(entries, read_lists(splits))
     tally = Tally()
     write_lines(entries, output, tally, set_name, language)
+    left_out = {reason: list(map(as_given, keys)) for reason, keys in tally.left_out.items()}
+    tally = replace(tally, left_out=left_out)
     if not tally.lines:
         raise DataError(f"{source}: no line could be imported{reasons(tally)}")
     typer.echo(summary(importer, tally, output))

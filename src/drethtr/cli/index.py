@@ -69,7 +69,7 @@ def index(
 
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.pages.selection import select
-    from drethtr.search.build import open_builder
+    from drethtr.search.build import open_builder, refuse_passing
     from drethtr.search.from_batch import is_batch
     from drethtr.search.targets import target_named
 
@@ -81,6 +81,7 @@ def index(
     refuse_decoder(decoder)
     segmentation = segmentation_named(lines)
     selection = select(inputs, pages=pages, recursive=recursive)
+    refuse_passing(selection.files)
     errors = list(selection.unreadable)
     originals = originals_of(selection, errors.append)
     for error in errors:

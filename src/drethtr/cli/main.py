@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from drethtr.base.archive import as_given
 from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
 from drethtr.cli.align import align
@@ -98,5 +99,5 @@ def main() -> None:
         typer.echo(f"drethtr: cannot write the output: {error.strerror}", err=True)
         sys.exit(2)
     except DrethtrError as error:
-        typer.echo(f"drethtr: {error}", err=True)
+        typer.echo(f"drethtr: {as_given(str(error))}", err=True)
         sys.exit(2)

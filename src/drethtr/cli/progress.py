@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def say(words: str) -> None:
     """Say something beside a progress bar."""
     from tqdm import tqdm
 
-    tqdm.write(words, file=sys.stderr)
+    tqdm.write(as_given(words), file=sys.stderr)
 
 
 def report_skipped(error: DataError) -> None:

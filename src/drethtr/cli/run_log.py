@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
+from drethtr.base.archive import as_given
 from drethtr.base.config import named
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, counted, doubts_text, report_skipped, say
@@ -177,7 +178,7 @@ class TextLog(RunLog):
     def finished(self, summary: "JobSummary") -> None:
         self.bar.close()
         if self.files > 1 or self.output is not None:
-            typer.echo(self.summary(summary.done - self.before), err=True)
+            typer.echo(as_given(self.summary(summary.done - self.before)), err=True)
         if summary.doubts.lines or summary.doubts.kept:
             typer.echo(doubts_text(summary.doubts), err=True)
 
@@ -207,7 +208,8 @@ class JSONLog(RunLog):
     def tell(self, event: str, **fields: Any) -> None:
         """Write an event."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        sys.stderr.write(json.dumps({"event": event, "time": time, **fields}) + "\n")
+        named = {name: as_given(value) if isinstance(value, str) else value for name, value in fields.items()}
+        sys.stderr.write(json.dumps({"event": event, "time": time, **named}) + "\n")
         sys.stderr.flush()
 
     def start(self, plan: "Plan", units: int, unit: str) -> None:

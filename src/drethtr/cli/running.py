@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from drethtr.base.archive import as_given
 from drethtr.cli.run_log import RunLog
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def on_screen(path: Path, document: "Document", format: "Format", *, alone: bool
 
     if format.ending == ".txt" and not alone:
         texts = (text for page in document.apart() for text in format.write(page).decode().split("\n")[:-1])
-        return "".join(f"{one_line(str(path))}\t{one_line(text)}\n" for text in texts)
+        return "".join(f"{one_line(as_given(str(path)))}\t{one_line(text)}\n" for text in texts)
     parts = (document,) if format.together else document.apart()
     return "".join(format.write(part).decode() for part in parts)
 

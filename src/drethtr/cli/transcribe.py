@@ -35,7 +35,9 @@ def transcribe(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT", help="Images of lines or pages, PDFs, PAGE or ALTO files, folders of them, patterns."
+            metavar="INPUT",
+            help="Images of lines or pages, PDFs, PAGE, ALTO or METS files, folders or ZIPs of them, patterns; "
+            "IIIF manifests and other addresses (https://…).",
         ),
     ],
     model: ModelFile = None,

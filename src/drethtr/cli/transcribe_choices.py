@@ -63,6 +63,10 @@ class Choices:
 
         names, segmentation = self.names, segmentation_named(self.lines)
         selection = select(inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive)
+        if self.index is not None:
+            from drethtr.search.build import refuse_passing
+
+            refuse_passing(selection.files)
         of_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
         images = line_images(selection, segmentation) if of_lines else None
         if images is not None:

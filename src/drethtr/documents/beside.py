@@ -16,7 +16,7 @@ KINDS = (".alto", ".page")
 
 IMAGES = (
     *(".jpg", ".jpeg", ".jfif", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif"),
-    *(".j2k", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm"),
+    *(".j2k", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm", ".avif", ".heic", ".heif"),
 )
 """Extensions of image files; if several images lie beside a page, the first in this order is used."""
 

@@ -28,6 +28,9 @@ MARKS = (
 )
 TAG = re.compile(rb"""<[^<>"']*(?:"[^"]*"[^<>"']*|'[^']*'[^<>"']*)*>""")
 CONTROL_SPACE = re.compile(r"[\t\n\r]")
+XLINK = "http://www.w3.org/1999/xlink"
+"""The namespace of attributes that lead to other files; they are kept as `xlink:href`."""
+
 FORBIDDEN = re.compile("[^\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -152,7 +155,7 @@ class TreeBuilder:
         raise DataError(f"{self.name}: refused because it declares a document type (DTD), which may define entities")
 
     def open(self, tag: str, attributes: dict[str, str], start: int) -> None:
-        """Begin an element; attributes in other namespaces are ignored."""
+        """Begin an element; attributes in other namespaces than `XLINK` are ignored."""
         self.elements += 1
         if self.elements > MAX_ELEMENTS or len(self.opened) >= MAX_DEPTH:
             raise DataError(f"{self.name}: refused because it exceeds {MAX_ELEMENTS:,} elements or {MAX_DEPTH} levels")
@@ -160,6 +163,8 @@ class TreeBuilder:
             raise DataError(f"{self.name}: not well-formed XML: no tag at byte {start:,}")
         namespace, local, prefix = split_name(tag)
         plain = {key: value for key, value in attributes.items() if " " not in key}
+        for link in (value for key, value in attributes.items() if key.startswith(f"{XLINK} href")):
+            plain["xlink:href"] = link
         element = Element(local, namespace, prefix, plain, start, matched.end())
         if self.opened:
             self.opened[-1].children.append(element)

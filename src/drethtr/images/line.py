@@ -17,6 +17,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from drethtr.base.errors import DataError, first_line
 from drethtr.images.file import COPIES, DECODING_ERRORS, frames
+from drethtr.images.formats import FORMATS, formats_of
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""
@@ -34,8 +35,6 @@ PAPER_GRAIN = 24
 
 LINE_HEIGHT, LINE_SHAPE = 300, 5
 """An image counts as one line if it is less tall than this many pixels, or this many times wider than tall."""
-
-FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "PPM", "JPEG2000")
 
 
 def load_line(source: ImageSource) -> Line:
@@ -60,7 +59,8 @@ def load_line(source: ImageSource) -> Line:
         elif isinstance(source, Image.Image):
             line = grey_from_image(source, name)
         elif isinstance(source, bytes):
-            with Image.open(BytesIO(source), formats=FORMATS) as image:
+            stream = BytesIO(source)
+            with Image.open(stream, formats=formats_of(stream, name)) as image:
                 refuse_pages(image, name)
                 line = grey_from_image(image, name)
         else:
@@ -92,9 +92,7 @@ def decoding(name: str) -> Iterator[None]:
         raise DataError("no such file", name) from error
     except UnidentifiedImageError as error:
         raise DataError(
-            f"not an image in a supported format ({', '.join(FORMATS)}); convert it to JPEG or PNG first "
-            "(also HEIC photos from phones)",
-            name,
+            f"not an image in a supported format ({', '.join(FORMATS)}); convert it to JPEG or PNG first", name
         ) from error
     except MemoryError as error:
         raise DataError("takes more memory to decode than there is; scale the image down", name) from error
@@ -106,7 +104,7 @@ def decoding(name: str) -> Iterator[None]:
 def opened_image(path: Path) -> Iterator[Image.Image]:
     """The image in a file, with its pixels not yet decoded."""
     # Given a path, Pillow maps uncompressed TIFFs into memory, but not correctly if they are rotated by 90 degrees.
-    with path.open("rb") as file, Image.open(file, formats=FORMATS) as image:
+    with path.open("rb") as file, Image.open(file, formats=formats_of(file, str(path))) as image:
         yield image
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.base.limited import Answer, limited
 from drethtr.images import page_file
@@ -34,7 +35,31 @@ class PageSource:
     @property
     def name(self) -> str:
         """The name of the page in messages."""
-        return str(self.path) if self.pages == 1 else f"{self.path} page {self.number}"
+        name = as_given(str(self.path))
+        return name if self.pages == 1 else f"{name} page {self.number}"
+
+    @property
+    def image_name(self) -> str:
+        """The name of its file, by which PAGE and ALTO call the image."""
+        return self.path.name
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the file is an image that holds nothing else.
+
+        Raises:
+            DataError: if it cannot be opened.
+        """
+        return self.pages == 1 and not page_file.is_pdf(self.path)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of this image alone; None if there is none.
+
+        Raises:
+            DataError: as `is_alone` does.
+        """
+        return self.path if self.is_alone else None
 
     def size(self) -> tuple[int, int]:
         """Width and height of the upright page, without decoding it.

@@ -12,7 +12,8 @@ from PIL import Image
 
 from drethtr.base.errors import DataError, first_line
 from drethtr.images.file import DECODING_ERRORS, upright_size
-from drethtr.images.line import FORMATS, Line, load_line
+from drethtr.images.formats import formats_of
+from drethtr.images.line import Line, load_line
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +55,8 @@ class Sample:
             height, width = self.image.shape
             return width, height
         try:
-            file = BytesIO(self.image) if isinstance(self.image, bytes) else self.image
-            with Image.open(file, formats=FORMATS) as image:
-                return upright_size(image)
+            with BytesIO(self.image) if isinstance(self.image, bytes) else self.image.open("rb") as file:
+                return upright_size(Image.open(file, formats=formats_of(file, self.key or "sample")))
         except DECODING_ERRORS as error:
             name = f"{self.key or 'sample'}{f': {self.image}' if isinstance(self.image, Path) else ''}"
             raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error

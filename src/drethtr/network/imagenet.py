@@ -5,7 +5,6 @@ left out.
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping
 from http.client import HTTPException
@@ -16,6 +15,7 @@ from urllib.request import urlopen
 from torch import Tensor
 
 from drethtr.base.atomic import atomic_write
+from drethtr.base.cache import cache_folder
 from drethtr.base.errors import CheckpointError
 from drethtr.network.backbones import Backbone
 from drethtr.network.weights_file import fit, read_weights
@@ -54,9 +54,10 @@ def fetch(url: str) -> Path:
     Raises:
         CheckpointError: if it cannot be fetched, or does not have the hash in its name.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drethtr"
     name = Path(urlsplit(url).path).name
-    path = cache / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"  # other URLs may have files of this name
+    path = (
+        cache_folder() / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"
+    )  # other URLs may have files of this name
     if path.is_file():
         return path
     digest = hashlib.sha256()

@@ -6,15 +6,26 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from glob import escape, glob, has_magic, iglob
 from pathlib import Path
 
+from drethtr.base.archive import is_archive, unpacked
+from drethtr.base.cache import is_address
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, part_of, without_number
+from drethtr.documents.beside import (
+    DESCRIPTION,
+    IMAGES,
+    image_beside,
+    is_hidden,
+    part_of,
+    visible_below,
+    without_number,
+)
 from drethtr.documents.read import first_bytes, read_page
+from drethtr.documents.read import made_here as read_here
 from drethtr.images.page import made_here
 
 PDF = ".pdf"
 
-UNREADABLE = (".heic", ".heif")
-"""Photographs of many phones: they cannot be read, but a folder does not hide them silently."""
+READABLE = frozenset({*IMAGES, PDF})
+"""Endings of files with images of pages."""
 
 TRANSCRIPTIONS = frozenset({DESCRIPTION, ".txt", ".tsv", ".jsonl"})
 """Endings of the files in a folder that hold its transcriptions."""
@@ -29,7 +40,7 @@ def find_inputs(
     """The files that names of files and folders and patterns stand for, each once, and an error for every bad name.
 
     Args:
-        inputs: Names of files and folders, and patterns.
+        inputs: Names of files and folders, patterns, and addresses, which are fetched; ZIP files are unpacked.
         output: A folder for results. If it is also an input, results of an earlier run are not taken for inputs.
         endings: How those results end.
         recursive: Also read the folders below those that are named.
@@ -68,18 +79,22 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
     """
     if not name.strip():
         raise DataError("an empty name is given; give a file, or . for this folder")
+    if is_address(name):
+        from drethtr.pages.addresses import file_at
+
+        return [file_at(name)]
     path = Path(name)
     if path.is_dir():
         return in_folder(path, endings if output is not None and output.resolve() == path.resolve() else ())
     if path.exists():
-        return [path]
+        return in_archive(path) if is_archive(path) else [path]
     if not has_magic(name):
         raise DataError(f"{name}: no such file")
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
     files = [file for file in matches if file.is_file()]
     if not files:
         raise DataError(f"{name}: matches no file")
-    return files
+    return [inside for file in files for inside in (in_archive(file) if is_archive(file) else [file])]
 
 
 def in_tree(
@@ -104,7 +119,7 @@ def in_tree(
         below[:] = sorted(part for part in below if not part.startswith(".") and not is_same(folder / part, output))
         found += pages_in(folder, endings if is_same(folder, results) else ())
     if not found:
-        raise DataError(f"{top}: no images in this folder or below it ({', '.join(sorted((*IMAGES, PDF)))})")
+        raise DataError(f"{top}: no images in this folder or below it ({', '.join(sorted(READABLE))})")
     return found
 
 
@@ -121,9 +136,7 @@ def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
     """
     if found := pages_in(folder, endings):
         return found
-    readable = {*IMAGES, PDF}
-    names = ", ".join(sorted(readable))
-    raise DataError(f"{folder}: no images in this folder ({names}){deeper(folder, readable)}")
+    raise DataError(f"{folder}: no images in this folder ({', '.join(sorted(READABLE))}){deeper(folder, READABLE)}")
 
 
 def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
@@ -131,10 +144,34 @@ def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
     files = sorted(file for file in folder.iterdir() if file.is_file() and not is_hidden(file))
     results = results_among(files, endings) | searchable_copies(files)
     files = [file for file in files if file not in results]
-    described = described_images(files)
-    wanted = {*IMAGES, PDF, *UNREADABLE}
-    found = [file for file in files if file in described or file.suffix.lower() in wanted]
-    return [file for file in found if file not in described.values()]
+    return to_read(files, described_images(files))
+
+
+def in_archive(path: Path) -> list[Path]:
+    """What there is to read in a ZIP file, in its subfolders too, as unpacked into a folder of this process.
+
+    Exports may describe a page in PAGE and in ALTO: of two files for an image, the first counts that a person wrote.
+
+    Raises:
+        DataError: if there is nothing, or it cannot be unpacked.
+    """
+    files = [file for file in visible_below(unpacked(path)) if file.is_file()]
+    described: dict[Path, Path | None] = {}
+    done: set[Path | None] = set()
+    for file, image in described_images(sorted(files, key=read_here)).items():
+        if image is None or image not in done:
+            described[file] = image
+            done.add(image)
+    found = to_read(files, described)
+    if not found:
+        raise DataError(f"{path}: no images in this ZIP file ({', '.join(sorted(READABLE))})")
+    return found
+
+
+def to_read(files: Sequence[Path], described: Mapping[Path, Path | None]) -> list[Path]:
+    """Images, PDFs, and files that describe a page, which replace their images."""
+    images = set(described.values())
+    return [file for file in files if file in described or (file.suffix.lower() in READABLE and file not in images)]
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:

@@ -189,7 +189,7 @@ class PageJob:
         for name, paths in task.targets.items():
             format = self.formats[name]
             if format.together or len(sheets) == 1:
-                pdf = task.path if not missing and is_whole(task.originals) and is_pdf(task.path) else None
+                pdf = task.path if not missing and is_whole(task.path, task.originals) and is_pdf(task.path) else None
                 parts = [(paths[0], Document(read, provenance, pdf))]
             else:
                 known = (path for path, sheet in zip(paths, sheets, strict=True) if sheet is not None)

@@ -7,6 +7,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
+from drethtr.base.archive import as_given
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.outputs import make_folder, write_text
@@ -154,7 +155,7 @@ def line_images(
 
 def entry_of(path: Path, reading: Reading, made_by: Provenance) -> LineEntry:
     """What there is to write of a reading."""
-    return LineEntry(path, reading.transcription(), reading.to_json(), made_by)
+    return LineEntry(Path(as_given(str(path))), reading.transcription(), reading.to_json(), made_by)
 
 
 def seen_from(folder: Path, image: Path) -> Path:

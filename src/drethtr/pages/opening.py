@@ -7,6 +7,7 @@ summary = job.run(Recognizer.load)
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from drethtr.base.archive import archive_of
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.outputs import refuse_protected
@@ -34,7 +35,8 @@ def open_job(
     """Open files of pages, and plan their results: `letter.alto.xml`, or `book_0001.alto.xml` for each page of a file.
 
     Args:
-        inputs: Images, PDFs, PAGE and ALTO files, folders of them, and patterns.
+        inputs: Images, PDFs, PAGE, ALTO and METS files, IIIF manifests, folders and ZIP files of them, patterns, and
+            addresses, which are fetched.
         output: A folder for results; None writes none, and documents are only reported.
         formats: Names in `FORMATS`.
         segmentation: Where lines come from, by value or name, as `drethtr transcribe --lines` takes them.
@@ -89,6 +91,7 @@ def open_selected(
         try:
             originals = selection.chooser.of(file, originals_in(file, segmentation, update=update))
             if update and output is None:
+                refuse_unpacked(file)
                 refuse_protected(file)
         except DataError as error:
             errors.append(error)
@@ -113,6 +116,16 @@ def refuse_same_endings(formats: Mapping[str, Format]) -> None:
             raise ConfigError(f"{owner} and {name} are both written to files named {format.ending}; choose one of them")
 
 
+def refuse_unpacked(file: Path) -> None:
+    """Refuse to update a file in a ZIP file, which is never changed.
+
+    Raises:
+        DataError: naming the ZIP file.
+    """
+    if (archive := archive_of(file)) is not None:
+        raise DataError(f"{archive}: is not changed; give --output, a folder for the updated copies")
+
+
 def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tuple[Original, ...]:
     """The pages of a file.
 
@@ -120,7 +133,7 @@ def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tup
         DataError: if it cannot be opened, lacks lines that must be given, or cannot be updated.
     """
     originals = open_originals(file)
-    if update and (originals[0].description is None or file.suffix.lower() == ".json"):
+    if update and (originals[0].description != file or file.suffix.lower() == ".json"):
         raise DataError(f"{file}: is neither PAGE nor ALTO; only those can be updated")
     if update and not originals[0].has_lines:
         raise DataError(f"{file}: has no lines to write text into; write a new file instead of updating it")

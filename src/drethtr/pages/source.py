@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, image_of
 from drethtr.documents.document import Scan
@@ -11,7 +12,8 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource, open_pages
-from drethtr.images.page_file import is_pdf
+from drethtr.pages.iiif import is_manifest, pages_of_manifest
+from drethtr.pages.mets import is_mets, pages_of_mets
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Endings of files that describe a page; its image is another file."""
@@ -31,12 +33,12 @@ class Original:
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return str(self.description) if self.description is not None else self.source.name
+        return as_given(str(self.description)) if self.description is not None else self.source.name
 
     @cached_property
     def is_alone(self) -> bool:
         """Whether its file is an image that holds nothing else."""
-        return self.source.pages == 1 and not is_pdf(self.source.path)
+        return self.source.is_alone
 
     @cached_property
     def is_line(self) -> bool:
@@ -60,7 +62,7 @@ class Original:
 
     def scan(self) -> Scan:
         """The image, for writers of documents."""
-        return Scan(self.source.image, self.source.path if self.is_alone else None)
+        return Scan(self.source.image, self.source.file)
 
     def given(self) -> Page | None:
         """The page as described. It is read each time, so that thousands of pages can wait in little memory.
@@ -90,7 +92,7 @@ class Original:
 
 
 def open_originals(path: str | Path) -> tuple[Original, ...]:
-    """The pages of an image, a PDF or a TIFF, or the page that a PAGE, ALTO or JSON file describes.
+    """The pages of an image, PDF, TIFF, METS or IIIF manifest, or the page that a PAGE, ALTO or JSON file describes.
 
     Raises:
         DataError: if the file, or the image that it describes, is missing or cannot be read.
@@ -98,5 +100,18 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
     path = Path(path)
     if path.suffix.lower() not in DESCRIPTIONS:
         return tuple(Original(source) for source in open_pages(path))
+    if is_mets(path):
+        return tuple(described(page, page.description) for page in pages_of_mets(path))
+    if is_manifest(path):
+        return tuple(Original(page) for page in pages_of_manifest(path))
     page = read_page(path)
     return (Original(image_of(path, page.image), path, has_lines=bool(page.lines)),)
+
+
+def described(source: PageSource, description: Path | None) -> Original:
+    """A page and the file that describes it, if there is one.
+
+    Raises:
+        DataError: if that file cannot be read.
+    """
+    return Original(source, description, has_lines=description is not None and bool(read_page(description).lines))

@@ -87,7 +87,7 @@ def task_for(
         return FileTask(path, originals, {}, path if update else None)
     targets, stem = {}, page_stem(path)
     numbers = [original.source.number for original in originals]
-    whole = is_whole(originals)
+    whole = is_whole(path, originals)
     for name, format in formats.items():
         if format.together or (whole and len(originals) == 1):
             stems = [stem if whole else with_pages(stem, numbers)]
@@ -97,9 +97,9 @@ def task_for(
     return FileTask(path, originals, targets, folder / path.name if update else None)
 
 
-def is_whole(originals: Sequence[Original]) -> bool:
+def is_whole(path: Path, originals: Sequence[Original]) -> bool:
     """Whether some pages are all that their file has; what describes one page always has that page alone."""
-    return originals[0].description is not None or len(originals) == originals[0].source.pages
+    return originals[0].description == path or len(originals) == originals[0].source.pages
 
 
 def refuse_overwriting(tasks: Sequence[FileTask]) -> None:

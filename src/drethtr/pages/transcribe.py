@@ -97,7 +97,7 @@ def read_original(original: Original, recognizer: Recognizer, finder: Finder, ke
     given = original.given_for(grey)
     if given is not None and given.lines:
         return read_given(grey, given, recognizer, keep=keep, witness=witness)
-    name = original.source.path.name if given is None else given.image
+    name = original.source.image_name if given is None else given.image
     return read_found(grey, name, recognizer, finder, witness)
 
 

@@ -37,7 +37,7 @@ def read_whole(original: Original, recognizer: Recognizer, witness: Witness = no
     witness(LINE_ID, strip, reading)
     text = transcription_of(reading, strip, width, height)
     polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
-    name = source.path.name if given is None else given.image
+    name = source.image_name if given is None else given.image
     return Page(name, width, height, (Region("r1", (TextLine(LINE_ID, polygon, baseline, text),)),))
 
 

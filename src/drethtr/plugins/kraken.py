@@ -17,8 +17,8 @@ from kraken.models.base import RecognitionBaseModel
 from PIL import Image
 
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.images.straighten import Floats, Strip, straighten
-from drethtr.layout.given import GivenLine, complete
+from drethtr.images.straighten import Floats, Strip
+from drethtr.plugins.given_line import read_given_line
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
@@ -56,9 +56,7 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         try:
             if not line.baseline:
                 raise DataError("the line has no baseline", line.id)
-            [found] = complete(page, [GivenLine(points(line.baseline), points(line.boundary))])
-            strip = straighten(page, found.baseline, found.polygon)
-            [reading] = self.recognizer.read_lines([self.recognizer.open_line(strip.line)])
+            strip, reading = read_given_line(page, line.baseline, line.boundary, self.recognizer)
         except DataError:
             return BaselineOCRRecord("", [], [], line, display_order=False)
         letters = [(letter, character) for character in reading.characters for letter in character.text]
@@ -74,11 +72,6 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         raise NotImplementedError("train this model with: drethtr finetune")
 
     load_state_dict = state_dict
-
-
-def points(found: Sequence[tuple[int, int]] | None) -> Floats | None:
-    """Points as an array; None if there are none."""
-    return np.asarray(found, dtype=np.float64) if found else None
 
 
 def distances(strip: Strip, baseline: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:

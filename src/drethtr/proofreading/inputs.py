@@ -11,7 +11,9 @@ from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.lines.sources import READERS as LINE_READERS
 from drethtr.lines.sources.folder import TRANSCRIPTIONS
 from drethtr.lines.sources.pages import is_page
+from drethtr.pages.iiif import is_manifest
 from drethtr.pages.inputs import PDF, find_inputs, is_description
+from drethtr.pages.mets import is_mets
 from drethtr.pages.source import Original, open_originals
 
 BOTH = frozenset({DESCRIPTION, ".json"})
@@ -98,8 +100,8 @@ def is_text(path: Path) -> bool:
     if ending not in READERS:
         raise DataError(f"{path}: neither a scan nor a text; texts are {', '.join(READERS)}")
     if ending == DESCRIPTION:
-        return not is_description(path)
-    return ending != ".json" or not is_page(path)
+        return not (is_description(path) or is_mets(path))
+    return ending != ".json" or not (is_page(path) or is_manifest(path))
 
 
 def given_in_lines(path: Path) -> Given:

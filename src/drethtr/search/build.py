@@ -11,10 +11,14 @@ from typing import Self
 
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
+from drethtr.base.outputs import is_there
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
 from drethtr.pages.contents import digest_of, files_of, state_of
+from drethtr.pages.iiif import is_manifest
+from drethtr.pages.mets import is_mets
 from drethtr.pages.provenance import made_with
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
@@ -131,6 +135,19 @@ def open_builder(
     alphabet = "".join(sorted(set("".join(token_texts(recognizer.model.tokenizer)))))
     made = made_with(recognizer, segmentation) | {"alphabet": alphabet}
     return Builder(Store.write(path, made, rebuild=rebuild), recognizer, segmentation)
+
+
+def refuse_passing(files: Iterable[Path]) -> None:
+    """Refuse ZIP files and volumes: an index shows the scans later, and finds them by their own files.
+
+    Raises:
+        DataError: naming the first.
+    """
+    for file in files:
+        if (archive := archive_of(file)) is not None:
+            raise DataError("an index shows the scans later; unpack it and give the folder", archive)
+        if is_there(file) and (is_mets(file) or is_manifest(file)):
+            raise DataError("an index shows the scans later; give the folder of the images", file)
 
 
 def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:

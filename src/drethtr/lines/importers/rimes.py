@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 from PIL import Image
 
 from drethtr.images.file import DECODING_ERRORS
-from drethtr.images.line import FORMATS
+from drethtr.images.formats import FORMATS
 from drethtr.lines.importers.annotations import annotations
 from drethtr.lines.importers.importer import Entry, Found, Importer, needed, within
 from drethtr.lines.sample import LeftOut, Sample

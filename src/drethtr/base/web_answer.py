@@ -1,0 +1,96 @@
+"""Answers of hosts on the web: the content of a file, or why there is none and whether there may be one later."""
+
+import time
+from http.client import HTTPResponse
+from typing import NamedTuple, NoReturn
+
+from drethtr.base.errors import DataError
+
+LONGEST, LONGEST_PAUSE = 600.0, 120.0
+"""Seconds for a file, and seconds after which a host that is busy is asked again."""
+
+MOVED = frozenset({301, 302, 303, 307, 308})
+BUSY = frozenset({429, 500, 502, 503, 504})
+"""Statuses of redirections, and of hosts that may answer later."""
+
+REASONS = {
+    401: "asks for a login; download the files and give their folder",
+    403: "refuses access; download the files and give their folder",
+    404: "not found",
+    410: "no longer there",
+}
+
+
+class Answer(NamedTuple):
+    """What a host said.
+
+    status    of HTTP; 0 if it cannot be reached, 200 with the content of a file
+    content   of the file
+    location  the address that it redirects to
+    after     seconds after which it wants to be asked again; None if it does not say
+    trouble   why it cannot be reached
+    """
+
+    status: int
+    content: bytes = b""
+    location: str = ""
+    after: float | None = None
+    trouble: str = ""
+
+    @property
+    def may_change(self) -> bool:
+        """Whether it is worth to ask again."""
+        return self.status in BUSY or not self.status
+
+    @property
+    def reason(self) -> str:
+        """Why there is no file, in words."""
+        if self.after is not None and self.after > LONGEST_PAUSE:
+            return f"the host wants to be left alone for {self.after:.0f} seconds; run the same command then"
+        return self.trouble or REASONS.get(self.status, f"the host answers with status {self.status}")
+
+
+def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
+    """What a host says.
+
+    Raises:
+        DataError: if its file is larger than `most`, packed, or takes too long.
+    """
+    if response.status in MOVED:
+        return Answer(response.status, location=response.headers.get("Location", ""))
+    if response.status != 200:
+        return Answer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
+    if (packing := response.headers.get("Content-Encoding", "identity")) != "identity":
+        raise DataError(f"is sent as {packing}, which was not asked for", name)
+    promised = response.length
+    if promised is not None and promised > most:
+        refuse_large(most, name)
+    content, end = bytearray(), time.monotonic() + LONGEST
+    while piece := response.read1(1 << 16):
+        content += piece
+        if len(content) > most:
+            refuse_large(most, name)
+        if time.monotonic() > end:
+            raise DataError(f"takes more than {LONGEST:.0f} seconds", name)
+    if promised not in (None, len(content)):
+        return Answer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
+    return Answer(200, bytes(content))
+
+
+def refuse_large(most: int, name: str) -> NoReturn:
+    """Refuse a file of too many bytes."""
+    raise DataError(f"is larger than {most >> 20} MB", name)
+
+
+def seconds_of(text: str) -> float | None:
+    """The seconds of a Retry-After, which may be a date; None if there are none."""
+    from datetime import UTC, datetime
+    from email.utils import parsedate_to_datetime
+
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max((date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0)

@@ -1,0 +1,101 @@
+"""An engine of eScriptorium, through its entry point `escriptorium.engines`: lines found and read by a drethtr model.
+
+The interface, `engines.base`, is part of the application and not published on its own, so this module can only be
+imported there. What it has for single characters (`graphemes`) is not described in public: none are returned.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from engines.base import (
+    SOURCE_FILE,
+    BaseEngine,
+    EngineError,
+    EngineSpec,
+    Line,
+    LineInput,
+    ModelInfo,
+    ModelValidationError,
+    RecognitionResult,
+    SegmentationResult,
+)
+from PIL import Image
+
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.images.straighten import Floats
+from drethtr.layout.rapid import RapidDetector
+from drethtr.plugins.given_line import read_given_line
+from drethtr.recognition.model_file import load_model
+from drethtr.recognition.recognizer import Recognizer
+
+MODELS = 2
+"""Models that stay loaded, as users compare one with another."""
+
+
+class DrethtrEngine(BaseEngine):  # type: ignore[misc]
+    """Reads lines with baselines; without a model of the user, with the one in the package."""
+
+    spec = EngineSpec(
+        name="drethtr",
+        label="drethtr",
+        can_segment=True,
+        can_recognize=True,
+        can_train=False,
+        model_sources=(SOURCE_FILE,),
+        file_extensions=("safetensors",),
+        has_default_segmenter=True,
+    )
+
+    def validate_model(self, path: str) -> ModelInfo:
+        """What an uploaded file is.
+
+        Raises:
+            ModelValidationError: if it is no model of drethtr.
+        """
+        try:
+            model = load_model(Path(path))
+        except DrethtrError as error:
+            raise ModelValidationError(str(error)) from error
+        return ModelInfo(job="recognition", architecture=f"drethtr {model.identity}", seg_type="baselines")
+
+    def segment(self, image: Image.Image, *, model: Any = None, options: Any) -> SegmentationResult:
+        """The lines of a page; no regions are told apart."""
+        if options.steps == "regions":
+            return SegmentationResult(lines=(), regions=())
+        found = RapidDetector().find(np.asarray(image.convert("L")))
+        lines = (Line(baseline=points(one.baseline), boundary=points(one.polygon), typology=None) for one in found)
+        return SegmentationResult(lines=tuple(lines), regions=())
+
+    def recognize(
+        self, image: Image.Image, lines: Iterable[LineInput], *, model: Any, options: Any
+    ) -> Iterator[RecognitionResult]:
+        """Yield the text of each line that can be read, in order.
+
+        Raises:
+            EngineError: if the model cannot be loaded.
+        """
+        try:
+            recognizer = recognizer_of(model.file.path if getattr(model, "file", None) else None)
+        except DrethtrError as error:
+            raise EngineError(str(error)) from error
+        page = np.asarray(image.convert("L"))
+        for line in lines:
+            try:
+                _, reading = read_given_line(page, line.baseline, line.boundary, recognizer)
+            except DataError:
+                continue  # a line without extent has no text
+            yield RecognitionResult(line_id=line.id, text=reading.text, graphemes=None)
+
+
+@lru_cache(MODELS)
+def recognizer_of(path: str | None) -> Recognizer:
+    """The model in a file, or the one in the package."""
+    return Recognizer.load(path)
+
+
+def points(found: Floats) -> list[list[int]]:
+    """An array as points in whole pixels."""
+    return [[round(x), round(y)] for x, y in found.tolist()]

@@ -1,0 +1,79 @@
+"""A processor of OCR-D 3: `ocrd-drethtr-recognize -I OCR-D-SEG -O OCR-D-OCR` reads the lines of a workspace.
+
+Lines that earlier steps have found are read where they are, straightened as `drethtr transcribe` does it; the rest of
+their PAGE files stays as it is. The lines of pages without any are found. Images that earlier steps have cropped,
+turned or binarized are left aside, as all coordinates are those of the scan.
+"""
+
+from typing import Any
+
+import click
+import numpy as np
+from ocrd import OcrdPageResult, Processor
+from ocrd.decorators import ocrd_cli_options, ocrd_cli_wrap_processor
+from ocrd_models.ocrd_page import OcrdPage, parseString, to_xml
+
+from drethtr.documents.document import Document, Provenance, Scan, Sheet
+from drethtr.documents.page import Page
+from drethtr.documents.read import parse_page
+from drethtr.documents.update import update
+from drethtr.documents.writers.page_xml import write_page_xml
+from drethtr.layout.finders import finder_named
+from drethtr.pages.provenance import provenance_of
+from drethtr.pages.transcribe import read_found, read_given
+from drethtr.recognition.recognizer import Recognizer
+
+EXECUTABLE = "ocrd-drethtr-recognize"
+
+CHANGED = "cropped,deskewed,rotated-90,rotated-180,rotated-270,binarized,grayscale_normalized,despeckled,dewarped"
+"""What derived images were made by; without them, the scan is left."""
+
+
+class Recognize(Processor):  # type: ignore[misc]
+    """Reads the lines of pages; the first input group has the PAGE files, or the images."""
+
+    metadata_filename = "plugins/ocrd-tool.json"
+    max_workers = 1  # one process: the model has threads of its own
+    recognizer: Recognizer
+
+    @property
+    def executable(self) -> str:
+        """The name of the command, and of its entry in `ocrd-tool.json`."""
+        return EXECUTABLE
+
+    def setup(self) -> None:
+        """Load the model, once for all pages."""
+        model = self.parameter["model"]
+        path = self.resolve_resource(model) if model else None
+        self.recognizer = Recognizer.load(path, decoder=self.parameter["decoder"] or None)
+
+    def process_page_pcgts(self, *input_pcgts: OcrdPage | None, page_id: str | None = None) -> OcrdPageResult:
+        """One page with text."""
+        [pcgts, *_] = input_pcgts
+        if pcgts is None:
+            raise ValueError(f"page {page_id} has no PAGE file and no image")
+        name = str(page_id)
+        image, *_ = self.workspace.image_from_page(pcgts.get_Page(), page_id, feature_filter=CHANGED)
+        grey = np.asarray(image.convert("L"))
+        data = to_xml(pcgts).encode()
+        given = parse_page(data, name, lambda _: image.size)[2].page
+        made_by = provenance_of(self.recognizer)
+        if given.lines:
+            page = read_given(grey, given.on_image(pcgts.get_Page().imageFilename, *image.size), self.recognizer)
+            read = update(data, page, made_by, replace=True, name=name)
+        else:
+            page = read_found(grey, given.image, self.recognizer, finder_named(self.parameter["lines"]))
+            read = written(page, image, made_by)
+        return OcrdPageResult(parseString(read, silence=True))
+
+
+def written(page: Page, image: Any, made_by: Provenance) -> bytes:
+    """A page whose lines were found, as PAGE."""
+    return write_page_xml(Document((Sheet(page, Scan(lambda: image)),), made_by))
+
+
+@click.command()
+@ocrd_cli_options  # type: ignore[untyped-decorator]
+def command(*args: Any, **options: Any) -> Any:
+    """Read the lines of a workspace; `--help` has the options of OCR-D, which are the same for all processors."""
+    return ocrd_cli_wrap_processor(Recognize, *args, **options)

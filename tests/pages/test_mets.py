@@ -1,0 +1,114 @@
+"""Volumes that METS lists: which pages they have, in which order, with which images and lines."""
+
+import pytest
+from mets_examples import ALTO_TYPE, PAGE_TYPE, mets_of
+from page_examples import document_of
+from printed_pages import put_page
+
+from drethtr.base.errors import DataError
+from drethtr.documents.formats import FORMATS
+from drethtr.documents.read import read_page
+from drethtr.pages.inputs import find_inputs
+from drethtr.pages.opening import open_job
+from drethtr.pages.source import open_originals
+
+IMAGES = [("I1", "image/png", "OCR-D-IMG/a.png"), ("I2", "image/png", "OCR-D-IMG/b.png")]
+LINES = [("G1", PAGE_TYPE, "OCR-D-SEG/a.xml"), ("G2", PAGE_TYPE, "OCR-D-SEG/b.xml")]
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """Two pages with lines, in a workspace of OCR-D; the second file is the first page."""
+    for name, texts in (("a", ["eins", "zwei"]), ("b", ["drei"])):
+        put_page(tmp_path / "OCR-D-IMG" / f"{name}.png", tmp_path / "OCR-D-SEG" / f"{name}.xml", texts)
+    return tmp_path
+
+
+def volume(folder, groups, *pages):
+    path = folder / "mets.xml"
+    path.write_text(mets_of(groups, pages), encoding="utf-8")
+    return path
+
+
+def test_pages_come_in_the_order_of_the_physical_structure(workspace):
+    path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("10", ["I1", "G1"]), ("9", ["I2", "G2"]))
+    first, second = open_originals(path)
+    assert [page.source.path.name for page in (first, second)] == ["b.png", "a.png"]
+    assert [(page.source.number, page.source.pages) for page in (first, second)] == [(1, 2), (2, 2)]
+    assert [line.text for line in second.given().lines] == ["eins", "zwei"] and second.has_lines
+    assert second.name == str(workspace / "OCR-D-SEG" / "a.xml") and not second.is_line
+    assert second.scan().file == workspace / "OCR-D-IMG" / "a.png"
+
+
+def test_the_last_step_of_a_workflow_counts_and_page_before_alto(workspace):
+    put_page(workspace / "unused.png", workspace / "OCR-D-OCR" / "a.xml", ["fünf"])
+    page = read_page(workspace / "OCR-D-SEG" / "a.xml")
+    (workspace / "a.alto.xml").write_bytes(FORMATS["alto"].write(document_of(page)))
+    later, alto = [("O1", PAGE_TYPE, "OCR-D-OCR/a.xml")], [("A1", ALTO_TYPE, "a.alto.xml")]
+    groups = {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES, "OCR-D-OCR": later, "FULLTEXT": alto}
+    [found] = open_originals(volume(workspace, groups, ("1", ["I1", "G1", "O1", "A1"])))
+    assert [line.text for line in found.given().lines] == ["fünf"]
+    [found] = open_originals(volume(workspace, groups, ("1", ["I1", "A1"])))
+    assert [line.text for line in found.given().lines] == ["eins", "zwei"]
+
+
+def test_the_largest_image_that_is_here_is_read(workspace):
+    """Thumbnails never are; names may be written as addresses are."""
+    (workspace / "OCR-D-IMG" / "b.png").rename(workspace / "OCR-D-IMG" / "b c.png")
+    groups = {
+        "THUMBS": [("T", "image/png", "OCR-D-IMG/a.png")],
+        "DEFAULT": [("D", "image/png", "OCR-D-IMG/b%20c.png")],
+        "MAX": [("M", "image/png", "https://example.org/max.png")],
+        "DOWNLOAD": [("P", "application/pdf", "volume.pdf")],
+    }
+    [found] = open_originals(volume(workspace, groups, ("1", ["T", "D", "M", "P"])))
+    assert found.source.path.name == "b c.png"
+    with pytest.raises(DataError, match="METS without pages"):
+        open_originals(volume(workspace, groups, ("1", ["T", "P"])))
+
+
+def test_addresses_of_files_on_this_machine(workspace):
+    place = (workspace / "OCR-D-IMG" / "a.png").as_uri()
+    [found] = open_originals(volume(workspace, {"IMG": [("I1", "image/png", place)]}, ("1", ["I1"])))
+    assert found.source.path == workspace / "OCR-D-IMG" / "a.png"
+
+
+def test_transkribus_points_to_files_through_areas(workspace):
+    path = volume(workspace, {"IMG": IMAGES, "PAGEXML": LINES}, ("1", ["I1", "G1"]))
+    text = path.read_text(encoding="utf-8")
+    text = text.replace('TYPE="PHYSICAL"', 'TYPE="MANUSCRIPT"').replace('<mets:div TYPE="physSequence">', "<mets:div>")
+    for id in ("I1", "G1"):
+        text = text.replace(f'<mets:fptr FILEID="{id}"/>', f'<mets:fptr><mets:area FILEID="{id}"/></mets:fptr>')
+    path.write_text(text, encoding="utf-8")
+    [found] = open_originals(path)
+    assert found.source.path.name == "a.png" and found.has_lines
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("https://example.org/a.png", r"its image is at https://example\.org/a\.png, and only the METS file is here"),
+        ("nowhere.png", r"its image nowhere\.png is missing"),
+    ],
+)
+def test_a_page_without_its_image_is_missed_alone(workspace, place, reason):
+    groups = {"OCR-D-IMG": [IMAGES[0], ("I2", "image/png", place)]}
+    first, second = open_originals(volume(workspace, groups, ("1", ["I1"]), ("2", ["I2"])))
+    assert first.source.grey().shape == (180, 400)
+    with pytest.raises(DataError, match=rf"mets\.xml page 2: {reason}"):
+        second.source.grey()
+
+
+def test_a_folder_is_read_without_its_volume_and_the_volume_is_not_updated(workspace):
+    path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]))
+    put_page(workspace / "c.png", workspace / "c.xml", ["vier"])
+    assert find_inputs([str(workspace)]) == ([workspace / "c.xml"], [])
+    [error] = open_job([path], None, (), update=True).unreadable
+    assert "is neither PAGE nor ALTO" in str(error)
+
+
+@pytest.mark.parametrize("content", ["<mets:mets", '<!DOCTYPE a><mets xmlns="a"/>', "<mets/>"])
+def test_what_is_no_volume_is_refused(tmp_path, content):
+    (tmp_path / "mets.xml").write_text(content)
+    with pytest.raises(DataError, match=r"mets\.xml: "):
+        open_originals(tmp_path / "mets.xml")

@@ -1,0 +1,83 @@
+"""The engine of eScriptorium against a stub of its interface, which is only part of the application.
+
+The stub has the names and fields that published engines use (adibender/escriptorium-engine-tesseract and -trocr).
+"""
+
+import sys
+from dataclasses import make_dataclass
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from PIL import Image
+
+from drethtr.recognition.recognizer import SHIPPED, Recognizer
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "000003.png"
+OPTIONS = SimpleNamespace(steps="both")
+
+FIELDS = {
+    "EngineSpec": "name label can_segment can_recognize can_train model_sources file_extensions has_default_segmenter",
+    "Line": "baseline boundary typology",
+    "LineInput": "id baseline boundary",
+    "ModelInfo": "job architecture seg_type",
+    "RecognitionResult": "line_id text graphemes",
+    "SegmentationResult": "lines regions",
+}
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """Found as eScriptorium finds engines, by the entry point."""
+    base = ModuleType("engines.base")
+    for name, fields in FIELDS.items():
+        setattr(base, name, make_dataclass(name, fields.split(), frozen=True))
+    base.BaseEngine = type("BaseEngine", (), {})
+    base.EngineError = type("EngineError", (Exception,), {})
+    base.ModelValidationError = type("ModelValidationError", (Exception,), {})
+    base.SOURCE_FILE = "file"
+    monkeypatch.setitem(sys.modules, "engines", ModuleType("engines"))
+    monkeypatch.setitem(sys.modules, "engines.base", base)
+    monkeypatch.delitem(sys.modules, "drethtr.plugins.escriptorium", raising=False)
+    entry = EntryPoint("drethtr", "drethtr.plugins.escriptorium:DrethtrEngine", "escriptorium.engines")
+    yield entry.load()()
+    del sys.modules["drethtr.plugins.escriptorium"]
+
+
+def line_input(id, baseline, boundary):
+    return sys.modules["engines.base"].LineInput(id, baseline, boundary)
+
+
+def test_lines_are_found_and_read(engine):
+    line = Image.open(SAMPLE).convert("RGB")
+    page = Image.new("RGB", (line.width + 200, 6 * line.height), "white")
+    page.paste(line, (100, 2 * line.height))
+    found = engine.segment(page, options=OPTIONS)
+    assert found.lines and found.regions == ()
+    top, bottom, right = 2 * line.height, 3 * line.height, 100 + line.width
+    foot = top + round(0.75 * line.height)
+    given = line_input("7", [[100, foot], [right, foot]], [[100, top], [right, top], [right, bottom], [100, bottom]])
+    bare = line_input("8", None, None)
+    [result] = engine.recognize(page, [given, bare], model=None, options=None)
+    assert (result.line_id, result.graphemes) == ("7", None)
+    assert result.text == Recognizer.load().read([SAMPLE])[0].text
+
+
+def test_models_are_told_from_other_files(engine, tmp_path):
+    base = sys.modules["engines.base"]
+    info = engine.validate_model(str(SHIPPED))
+    assert info.job == "recognition" and info.architecture.startswith("drethtr ")
+    other = tmp_path / "other.safetensors"
+    other.write_bytes(b"something else")
+    with pytest.raises(base.ModelValidationError, match="not a whole safetensors file"):
+        engine.validate_model(str(other))
+    model = SimpleNamespace(file=SimpleNamespace(path=str(other)))
+    with pytest.raises(base.EngineError, match="not a whole safetensors file"):
+        list(engine.recognize(Image.new("L", (90, 90)), [], model=model, options=None))
+
+
+def test_it_declares_what_it_does(engine):
+    assert engine.spec.can_segment and engine.spec.can_recognize and not engine.spec.can_train
+    assert engine.spec.file_extensions == ("safetensors",)
+    assert engine.segment(Image.new("L", (90, 90)), options=SimpleNamespace(steps="regions")).lines == ()
