@@ -18,7 +18,8 @@ def canvas_3(image, service=None, size=SIZE):
     if service is not None:
         body["service"] = [service]
     note = {"type": "Annotation", "motivation": "painting", "body": body}
-    return {"type": "Canvas", "items": [{"type": "AnnotationPage", "items": [note]}]}
+    where = {"id": f"{image}/canvas", "type": "Canvas", "width": 2 * width, "height": 2 * height}
+    return {**where, "items": [{"type": "AnnotationPage", "items": [note]}]}
 
 
 def canvas_2(image, service=None, size=SIZE):

@@ -47,6 +47,14 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
+def test_annotations_refer_to_the_canvases(transcribe, manifest, tmp_path):
+    assert transcribe(manifest, "--format", "iiif", "--pages", "2").code == 0
+    [path] = (tmp_path / "out").glob("*.json")
+    items = json.loads(path.read_text(encoding="utf-8"))["items"]
+    targets = {item["target"].split("#")[0] for item in items if item["motivation"] == "supplementing"}
+    assert [target.rsplit("/", 2)[1:] for target in targets] == [["b.jpg", "canvas"]]
+
+
 def test_mets_becomes_one_document(transcribe, tmp_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["eins"])
     put_page(tmp_path / "b.png", tmp_path / "unused.xml", ["zwei"])

@@ -92,7 +92,7 @@ def write_pages(
         DataError: if a file cannot be written.
     """
     from drethtr.base.outputs import make_folder, write_bytes
-    from drethtr.documents.document import Document, Sheet
+    from drethtr.documents.document import Document
     from drethtr.documents.formats import FORMATS
     from drethtr.pages.provenance import provenance_of
 
@@ -100,6 +100,6 @@ def write_pages(
     for proof in pages:
         target = targets[proof.original.name]
         make_folder(target.parent)
-        document = Document((Sheet(proof.page, proof.original.scan(), proof.original.source.number),), made_by)
+        document = Document((proof.original.sheet(proof.page),), made_by)
         for name in formats:
             write_bytes(target.parent / f"{target.name}{FORMATS[name].ending}", FORMATS[name].write(document))

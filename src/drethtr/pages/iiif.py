@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from drethtr.base.cache import name_of
 from drethtr.base.errors import DataError
+from drethtr.documents.document import Canvas
 from drethtr.documents.markup import MAX_BYTES, refuse_large
 from drethtr.documents.read import first_bytes
 from drethtr.images.page_file import MOST_PAGES
@@ -78,8 +79,15 @@ def page_of(path: Path, canvas: Thing) -> VolumePage:
     """The page of a canvas: the first image on it."""
     for image in images_on(canvas):
         if addresses := tuple(addresses_of(image, canvas)):
-            return RemotePage(path, addresses=addresses, image_name=name_for(image, addresses[-1]))
+            named = name_for(image, addresses[-1])
+            return RemotePage(path, canvas=canvas_of(canvas), addresses=addresses, image_name=named)
     return AbsentPage(path, reason="the manifest has no image for it")
+
+
+def canvas_of(canvas: Thing) -> Canvas | None:
+    """What annotations of the page refer to; nothing if the canvas has no id."""
+    place = id_of(canvas)
+    return Canvas(place, size_of(canvas, "width"), size_of(canvas, "height")) if place else None
 
 
 def images_on(canvas: Thing) -> Iterator[Thing]:

@@ -135,7 +135,7 @@ class PageJob:
                 report(Skipped(error))
                 sheets.append(None)
             else:
-                sheets.append(Sheet(page, original.scan(), original.source.number))
+                sheets.append(original.sheet(page))
         return sheets
 
     def read_page(

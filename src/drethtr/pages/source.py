@@ -7,13 +7,14 @@ from pathlib import Path
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, image_of
-from drethtr.documents.document import Scan
+from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource, open_pages
 from drethtr.pages.iiif import is_manifest, pages_of_manifest
 from drethtr.pages.mets import is_mets, pages_of_mets
+from drethtr.pages.volume import VolumePage
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Endings of files that describe a page; its image is another file."""
@@ -63,6 +64,11 @@ class Original:
     def scan(self) -> Scan:
         """The image, for writers of documents."""
         return Scan(self.source.image, self.source.file)
+
+    def sheet(self, page: Page) -> Sheet:
+        """What was read on the page, with its scan, for writers of documents."""
+        canvas = self.source.canvas if isinstance(self.source, VolumePage) else None
+        return Sheet(page, self.scan(), self.source.number, canvas)
 
     def given(self) -> Page | None:
         """The page as described. It is read each time, so that thousands of pages can wait in little memory.

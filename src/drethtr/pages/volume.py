@@ -9,6 +9,7 @@ from drethtr.base.archive import as_given
 from drethtr.base.cache import address_of, place_of
 from drethtr.base.errors import DataError
 from drethtr.base.limited import Answer, limited
+from drethtr.documents.document import Canvas
 from drethtr.images.page import PageSource
 
 
@@ -17,9 +18,11 @@ class VolumePage(PageSource):
     """A page whose image is a file of its own, the page `number` of the volume; it is never a line of writing.
 
     description  the PAGE or ALTO file of the page, if there is one
+    canvas       that shows the page in a IIIF manifest
     """
 
     description: Path | None = None
+    canvas: Canvas | None = None
 
     @property
     def name(self) -> str:

@@ -174,7 +174,7 @@ class Service:
     def sheet_of(self, original: Original) -> Sheet:
         """A page, read now, with its scan."""
         page = transcribe(original, self.recognizer, self.finder(original))
-        return Sheet(page, original.scan(), original.source.number)
+        return original.sheet(page)
 
 
 def written(document: Document, format: Format, sources: Sequence[PageSource]) -> Written:
