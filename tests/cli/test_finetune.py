@@ -127,11 +127,12 @@ def test_what_was_forgotten_is_measured_on_old_lines_apart(drethtr, data, tiny_p
     assert len(open_all([str(output.with_suffix(".run") / "old.parquet")])) == 20
 
 
-def test_few_lines_keep_the_confidences_of_the_start(drethtr, data, tiny_path, tmp_path):
+@pytest.mark.parametrize("precisions", [("float32", "int8"), ("float32",)], ids=["both", "float32"])
+def test_few_lines_keep_the_confidences_of_the_start(precisions, drethtr, data, tiny_path, tmp_path):
     start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
     known = tuple(
         Calibration((CTC(),), Logistic(1.0, (0.5,) * 6), Logistic(-1.0, (0.25,) * 6), precision)
-        for precision in ("float32", "int8")
+        for precision in precisions
     )
     save_trust(tiny_path, Trust(known, strategy=CTC()), start)
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *SHORT)

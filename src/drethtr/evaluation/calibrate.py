@@ -125,7 +125,7 @@ def calibrate(
         for some in groups or usual_strategies(plain, alone):
             alike = tuple(one.completed_by(strategy) for one in some)
             readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
-            expected = None if prior is None else prior.calibration(alike[0], precision)
+            expected = None if prior is None else expected_of(prior, alike[0], precision)
             fit = fit_calibration(alike, precision, list(zip(chosen, readings, strict=True)), expected)
             calibrations.append(fit.calibration)
             if fit.held_out and precision is Precision.FLOAT32:
@@ -147,6 +147,11 @@ def calibrate(
     return replace(
         model, trust=Trust((*kept, *calibrations), known_writing, tuple(rates), strategy, model.trust.support)
     )
+
+
+def expected_of(prior: Trust, strategy: Strategy, precision: Precision) -> Calibration | None:
+    """The calibration to begin from; that of float32 if none was fitted in this precision."""
+    return prior.calibration(strategy, precision) or prior.calibration(strategy)
 
 
 def precisions(model: Model, device: str) -> tuple[Precision, ...]:

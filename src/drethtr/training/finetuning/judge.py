@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.calibrate import TO_CALIBRATE, Group, calibrate, precisions, usual_strategies
+from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
-from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 
 
@@ -32,15 +31,10 @@ def with_trust(model: Model, start: Trust, samples: Sequence[Sample], device: st
     """
     untold = replace(model, trust=Trust(strategy=model.trust.strategy))
     enough = len(samples) >= TO_CALIBRATE
-    groups = [group for group in usual_strategies(untold) if enough or known(start, group, precisions(untold, device))]
+    groups = [group for group in usual_strategies(untold) if enough or start.calibration(group[0]) is not None]
     if not groups:
         return untold
     try:
         return calibrate(untold, samples, groups, prior=start, device=device)
     except DataError:  # nothing was read, or all of it is right, or nothing, so there is nothing to calibrate
         return untold
-
-
-def known(start: Trust, group: Group, wanted: Sequence[Precision]) -> bool:
-    """Whether the confidences of some strategies are calibrated in all of these precisions."""
-    return all(start.calibration(strategy, precision) for strategy in group for precision in wanted)
