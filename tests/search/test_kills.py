@@ -16,7 +16,7 @@ KILLS = int(os.environ.get("DRETHTR_KILLS", "3"))
 """How often; 50 take some minutes."""
 
 SOURCE = Path(__file__).parents[2] / "src"
-PAGES = 24
+PAGES = 12
 
 CHILD = """
 import sys
