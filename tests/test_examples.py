@@ -55,6 +55,8 @@ def to_run(command):
         return None
     if words[:1] != ["drethtr"] or words[1] in WAITS or not any(Path(word).exists() for word in words[2:]):
         return None
+    if any(word.endswith(".safetensors") and not Path(word).exists() for word in words):
+        return None  # a model that nobody has trained here
     return [sys.executable, "-m", "drethtr.cli", *words[1:]]
 
 

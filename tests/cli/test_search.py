@@ -5,6 +5,7 @@ import json
 
 import pytest
 from archives import make_archive
+from bulk_runs import write_shard
 from made_pages import TEXTS
 from PIL import Image
 
@@ -34,6 +35,23 @@ def test_an_index_is_made_and_kept_up(index, tmp_path):
     (tmp_path / "archive" / "one.png").write_bytes(b"no image")
     outcome = index()
     assert outcome.code == 1 and "one.png" in outcome.err and "1 could not be read" in outcome.out
+
+
+def test_an_index_is_kept_elsewhere_too(index, tmp_path):
+    outcome = index("--to", "parquet")
+    assert outcome.out.endswith(f"2 read now\n{tmp_path / 'a.parquet'}: 8 lines\n") and outcome.code == 0
+    outcome = index("--to", "mysql://here")
+    assert outcome.code == 2 and "give parquet, or the URL of a database" in outcome.err
+
+
+def test_an_index_of_the_results_of_a_batch(drethtr, tiny_path, tmp_path):
+    shard = write_shard(tmp_path / "lines.parquet", range(3))
+    options = ("--model", tiny_path, "--decoder", "ctc", "--workers", 1, "--posteriors")
+    assert drethtr("batch", shard, "--output", tmp_path / "readings", *options).code == 0
+    made = drethtr("index", tmp_path / "readings", "--output", tmp_path / "b.sqlite")
+    assert made == (0, f"{tmp_path / 'b.sqlite'}: 3 lines; 3 added now\n", "")
+    mixed = drethtr("index", tmp_path / "readings", shard, "--output", tmp_path / "b.sqlite")
+    assert mixed.code == 2 and "give the results of a batch by themselves" in mixed.err
 
 
 def test_hits_for_people_and_programs(search, tmp_path):

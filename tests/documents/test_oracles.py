@@ -10,7 +10,7 @@ import pytest
 from page_examples import PROVENANCE, document_of, letter_page, with_texts
 from real_data import PAGES, needs_pages
 
-from drethtr.documents import FORMATS, Document, Page, PageFlag, Region, Target, TextLine, Transcription
+from drethtr.documents import FORMATS, Canvas, Document, Page, PageFlag, Region, TextLine, Transcription
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
 
@@ -91,7 +91,7 @@ def test_python_docx_reads_what_is_written(tmp_path):
 
 def test_iiif_annotations_keep_to_the_models(tmp_path):
     [sheet] = document_of(letter_page()).sheets
-    sheet = replace(sheet, target=Target("https://example.org/canvas/1", 800, 600))
+    sheet = replace(sheet, canvas=Canvas("https://example.org/canvas/1", 800, 600))
     texts = ask("iiif", FORMATS["iiif"].write(Document((sheet,), PROVENANCE)), tmp_path)
     assert "Liebe Mutter, daſs ich" in texts and "Liebe" in texts
 

@@ -7,7 +7,7 @@
 """
 
 from drethtr.documents.beside import image_beside
-from drethtr.documents.document import Document, Provenance, Scan, Sheet, Target
+from drethtr.documents.document import Canvas, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Box, Page, PageFlag, PageWord, Point, Points, Region, TextLine, Transcription
 from drethtr.documents.read import read_page
@@ -15,6 +15,7 @@ from drethtr.documents.read import read_page
 __all__ = [
     "FORMATS",
     "Box",
+    "Canvas",
     "Document",
     "Format",
     "Page",
@@ -26,7 +27,6 @@ __all__ = [
     "Region",
     "Scan",
     "Sheet",
-    "Target",
     "TextLine",
     "Transcription",
     "image_beside",

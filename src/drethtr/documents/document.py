@@ -51,8 +51,8 @@ class Scan:
     file: Path | None = None
 
 
-class Target(NamedTuple):
-    """The canvas of a IIIF manifest that shows a page: its id, and its size, 0 if unknown."""
+class Canvas(NamedTuple):
+    """What shows a page in a IIIF manifest: its id, and its size, 0 if unknown."""
 
     id: str
     width: int = 0
@@ -64,13 +64,13 @@ class Sheet:
     """A page with its scan.
 
     number  of the page in its source file, from 1, if known
-    target  the canvas that the page comes from, if it comes from a manifest
+    canvas  that shows the page, if it comes from a manifest
     """
 
     page: Page
     scan: Scan
     number: int | None = None
-    target: Target | None = None
+    canvas: Canvas | None = None
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ SKIRT = 0.1
 """A token is left out where it is less likely than this share of what it is one step before or behind: it is read there
 anyway."""
 
-MOST_LINE_BYTES = 550
+MOST_LINE_BYTES = 580
 """Bytes of a line, on the average of its page; of more, the least likely tokens are left out."""
 
 HEAD = struct.Struct("<IIII")
@@ -77,10 +77,11 @@ class PackedLines:
         """Pack lines, in reading order."""
         texts = common_texts(lines)
         places = {text: place for place, text in enumerate(texts)}
-        packed = [pack_steps(entries) for entries in essential([known_entries(line, places) for line in lines])]
+        bits = token_bits(len(texts))
+        known = [known_entries(line, places) for line in lines]
+        packed = [pack_steps(entries) for entries in essential(known, bits + LEVEL_BITS)]
         tokens = np.concatenate([entries.tokens for _, entries in packed]) if packed else np.empty(0, dtype=np.int64)
         chances = np.concatenate([entries.chances for _, entries in packed]) if packed else np.empty(0)
-        bits = token_bits(len(texts))
         numbers = tokens | levels_of(chances) << bits
         return cls(
             texts,
@@ -202,12 +203,12 @@ def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
     return entries.where(known >= 0)
 
 
-def essential(lines: Sequence[Entries]) -> list[Entries]:
-    """The entries of each line without skirts, and of the page no more than fit into its bytes."""
+def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
+    """The entries of each line without skirts, and of the page no more than fit into its bytes; each takes some bits."""
     kept = [entries.where(~in_skirt(entries)) for entries in lines]
     chances = np.concatenate([entries.chances for entries in kept]) if kept else np.empty(0)
     steps = sum(len(np.unique(entries.numbers)) for entries in kept)
-    most = max((MOST_LINE_BYTES * len(lines) - steps) * 8 // (LEVEL_BITS + 6), 0)
+    most = max((MOST_LINE_BYTES * len(lines) - steps) * 8 // bits, 0)
     if len(chances) > most:
         least = np.partition(chances, len(chances) - most - 1)[len(chances) - most - 1]
         kept = [entries.where(entries.chances > least) for entries in kept]

@@ -3,13 +3,13 @@ from dataclasses import replace
 
 from page_examples import PROVENANCE, document_of, letter_page, with_texts
 
-from drethtr.documents import FORMATS, Document, Page, PageFlag, Region, Target, TextLine, Transcription
+from drethtr.documents import FORMATS, Canvas, Document, Page, PageFlag, Region, TextLine, Transcription
 
 CANVAS = "https://example.org/book/canvas/7"
 
 
-def annotation_page(page, target=None, number=None):
-    sheet = replace(document_of(page).sheets[0], target=target, number=number)
+def annotation_page(page, canvas=None, number=None):
+    sheet = replace(document_of(page).sheets[0], canvas=canvas, number=number)
     return json.loads(FORMATS["iiif"].write(Document((sheet,), PROVENANCE)))
 
 
@@ -20,7 +20,7 @@ def of_granularity(page, granularity):
 
 
 def test_lines_and_words_are_annotations_of_the_canvas():
-    written = annotation_page(letter_page(), Target(CANVAS, 800, 600))
+    written = annotation_page(letter_page(), Canvas(CANVAS, 800, 600))
     assert written["type"] == "AnnotationPage" and written["label"] == {"none": ["letter.jpg"]}
     assert of_granularity(written, "line")[0] == ("Liebe Mutter, daſs ich", f"{CANVAS}#xywh=50,50,440,40")
     words = of_granularity(written, "word")
@@ -30,7 +30,7 @@ def test_lines_and_words_are_annotations_of_the_canvas():
 
 
 def test_a_canvas_of_another_size():
-    written = annotation_page(letter_page(), Target(CANVAS, 1600, 1200))
+    written = annotation_page(letter_page(), Canvas(CANVAS, 1600, 1200))
     assert of_granularity(written, "word")[0] == ("Liebe", f"{CANVAS}#xywh=100,100,200,80")
 
 
@@ -42,7 +42,7 @@ def test_without_a_canvas_the_target_is_the_image():
 
 def test_a_line_without_a_place_is_on_the_whole_canvas():
     line = TextLine("l", transcription=Transcription("somewhere"))
-    written = annotation_page(Page("a.jpg", 8, 6, (Region("r", (line, TextLine("unread"))),)), Target(CANVAS))
+    written = annotation_page(Page("a.jpg", 8, 6, (Region("r", (line, TextLine("unread"))),)), Canvas(CANVAS))
     assert of_granularity(written, "line") == [("somewhere", CANVAS)] and len(written["items"]) == 1
 
 
@@ -59,7 +59,7 @@ def test_doubts_are_comments_and_no_text():
 
 
 def test_every_id_is_unique_over_pages_and_the_same_each_time():
-    pages = [annotation_page(letter_page(), Target(f"{CANVAS}{number}")) for number in (1, 2, 1)]
+    pages = [annotation_page(letter_page(), Canvas(f"{CANVAS}{number}")) for number in (1, 2, 1)]
     first, second, again = ([page["id"], *(item["id"] for item in page["items"])] for page in pages)
     assert len({*first, *second}) == 2 * len(first) and first == again
     assert all(id.startswith("urn:uuid:") for id in first)

@@ -40,10 +40,10 @@ def write_iiif(document: Document) -> bytes:
     """Write the annotation page of a document of one page."""
     [sheet], [number], [title] = document.sheets, document.numbers, document.titles
     made_by = document.provenance
-    page, target = sheet.page, sheet.target
-    if target is not None and target.width and target.height:
-        page = page.resized(target.width, target.height)
-    place = Place(target.id if target is not None else address(page, number), f"{made_by} {made_by.timestamp}")
+    page, canvas = sheet.page, sheet.canvas
+    if canvas is not None and canvas.width and canvas.height:
+        page = page.resized(canvas.width, canvas.height)
+    place = Place(canvas.id if canvas is not None else address(page, number), f"{made_by} {made_by.timestamp}")
     content = {
         "@context": CONTEXTS,
         "id": place.id(),
