@@ -33,7 +33,7 @@ def command_of(words):
     """The command that some words name."""
     command, words = PROGRAM, list(words)
     while words and hasattr(command, "get_command"):
-        name = words.pop(0)
+        name = words.pop(0).rstrip(".")  # of a command that is named at the end of a sentence
         command = command.get_command(typer.Context(command), name)
         assert command is not None, f"there is no command {name}"
     return command

@@ -204,7 +204,7 @@ def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
 
 
 def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
-    """The entries of each line without skirts, and of the page no more than fit into its bytes; each takes some bits."""
+    """The entries of each line without skirts, and of the page no more than its bytes hold; each takes some bits."""
     kept = [entries.where(~in_skirt(entries)) for entries in lines]
     chances = np.concatenate([entries.chances for entries in kept]) if kept else np.empty(0)
     steps = sum(len(np.unique(entries.numbers)) for entries in kept)
