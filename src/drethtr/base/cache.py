@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from drethtr.base.outputs import is_there
 
-ADDRESS = "address"
-"""The name of the note beside a file that says where it comes from."""
+ADDRESS = ".address"
+"""The name of the note beside a file that says where it comes from; no fetched file begins with a point."""
 
 UNUSUAL, LONGEST_NAME = re.compile(r"[^\w.-]+"), 100
 """Characters that names of files should not have, and how long they may be."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
-from urllib.request import url2pathname
 
 from drethtr.base.cache import address_of, name_of
 from drethtr.base.errors import DataError
@@ -53,6 +52,8 @@ class Listed(NamedTuple):
         """The file on this machine, named relative to a folder; None if it is elsewhere or missing."""
         parts = urlsplit(self.place)
         if parts.scheme == "file":
+            from urllib.request import url2pathname  # with all of HTTP behind it
+
             places = [Path(url2pathname(parts.path))]
         elif "://" in self.place:
             return None
