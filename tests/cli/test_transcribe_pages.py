@@ -192,6 +192,16 @@ def test_a_pdf_is_no_line_whatever_is_said(drethtr, tiny_path, tmp_path):
     assert outcome.code == 0 and outcome.out.count("\n") == 1
 
 
+def test_pages_of_a_book_that_was_written_do_not_stay(transcribe, book, tmp_path):
+    """Its program was killed while it removed them."""
+    out = tmp_path / "out"
+    transcribe(book, "--format", "txt", "--output", out)
+    (out / ".book.pages").mkdir()
+    (out / ".book.pages" / "0003.0123456789abcdef.json").touch()
+    assert transcribe(book, "--format", "txt", "--output", out).code == 0
+    assert not (out / ".book.pages").exists()
+
+
 def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeypatch):
     """Ctrl-C leaves nothing half written; what was read is not read again."""
     import drethtr.pages.transcribe as room

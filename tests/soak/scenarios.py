@@ -103,7 +103,7 @@ def read_pages(folder: Path) -> None:
         put_page(folder / "scans", name, lines=2)
 
 
-BRIEF = ("--samples", "24", "--workers", "0")
+BRIEF = ("--samples", "240", "--workers", "0")
 MODEL = ("--model", "tiny.safetensors", *ON_CPU)
 SCENARIOS = {
     "transcribe": Scenario(

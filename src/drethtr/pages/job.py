@@ -66,9 +66,6 @@ class PageJob:
         done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
         if not self.tasks:
             return JobSummary(done, failed, doubts)
-        for task in self.tasks:
-            if task.shelf is not None:
-                task.shelf.remove_empty()
         if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
             make_folder(self.output)
         recognizer = load()
@@ -79,6 +76,9 @@ class PageJob:
         done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
         with Claims(force=self.force) as claims:
             claims.tidy(plan.done)
+            for task in plan.done:
+                if task.shelf is not None:
+                    task.shelf.remove()  # left by a program that was killed when it had written everything
             for task in plan.waiting:
                 try:
                     if not claims.win(task):

@@ -69,11 +69,6 @@ class Shelf:
             with suppress(OSError):
                 page.unlink()
 
-    def remove_empty(self) -> None:
-        """Remove the folder if nothing is in it: the program was killed when it had removed the rest."""
-        with suppress(OSError):
-            self.folder.rmdir()
-
     def remove(self) -> None:
         """Remove the folder, unless some file lacks pages."""
         if not any(self.folder.glob(f"*{LACKS}")):
