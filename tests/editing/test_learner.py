@@ -51,7 +51,7 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
 
     def noted(self, job, found, *arguments, **options):
         lines.append(found)
-        train(self, job, found, *arguments, **options)
+        return train(self, job, found, *arguments, **options)
 
     monkeypatch.setattr(Learner, "train", noted)
     job = ended(opened, opened.learner.learn())
