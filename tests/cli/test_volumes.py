@@ -65,6 +65,10 @@ def test_mets_becomes_one_document(transcribe, tmp_path):
     assert transcribe(tmp_path / "mets.xml", "--format", "page,txt,pdf").code == 0
     assert names(tmp_path / "out") == ["mets.pdf", "mets.txt", "mets_0001.page.xml", "mets_0002.page.xml"]
     assert read_page(tmp_path / "out" / "mets_0002.page.xml").image == "b.png"
+    assert transcribe(tmp_path / "mets.xml", "--pages", "2", "--format", "md").code == 0
+    assert "mets_0002.md" in names(tmp_path / "out")
+    outcome = transcribe(tmp_path / "mets.xml", "--pages", "3-")
+    assert outcome.code == 2 and "none of the files has a page in the given ranges" in outcome.err
 
 
 def test_pages_of_a_manifest_are_fetched_as_they_are_read_and_never_again(transcribe, library, manifest, tmp_path):

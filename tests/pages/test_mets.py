@@ -6,11 +6,13 @@ from page_examples import document_of
 from printed_pages import put_page
 
 from drethtr.base.errors import DataError
+from drethtr.documents.document import Provenance
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import open_job
-from drethtr.pages.source import open_originals
+from drethtr.pages.shelf import Shelf
+from drethtr.pages.source import Original, open_originals
 
 IMAGES = [("I1", "image/png", "OCR-D-IMG/a.png"), ("I2", "image/png", "OCR-D-IMG/b.png")]
 LINES = [("G1", PAGE_TYPE, "OCR-D-SEG/a.xml"), ("G2", PAGE_TYPE, "OCR-D-SEG/b.xml")]
@@ -97,6 +99,19 @@ def test_a_page_without_its_image_is_missed_alone(workspace, place, reason):
     assert first.source.grey().shape == (180, 400)
     with pytest.raises(DataError, match=rf"mets\.xml page 2: {reason}"):
         second.source.grey()
+
+
+def test_a_page_that_waits_is_read_again_if_its_lines_change(workspace):
+    path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2", "G2"]))
+    page, _ = open_originals(path)
+    shelf, provenance = Shelf(workspace / "waiting"), Provenance.now("model")
+
+    def lines():
+        return [line.text for line in shelf.page(page, Original.given, "reader", provenance).lines]
+
+    assert lines() == lines() == ["eins", "zwei"]
+    put_page(workspace / "unused.png", workspace / "OCR-D-SEG" / "a.xml", ["fünf"])
+    assert lines() == ["fünf"]
 
 
 def test_a_folder_is_read_without_its_volume_and_the_volume_is_not_updated(workspace):

@@ -1,6 +1,6 @@
 """Which pages of which files a person wants, and where their results go."""
 
-from shutil import rmtree
+from shutil import make_archive, rmtree
 
 import pytest
 from made_pages import TEXTS, blank, write
@@ -78,6 +78,15 @@ def test_equal_names_in_several_folders_are_kept_apart(tree, tmp_path):
         assert places(select(inputs, out), out) == ["1", "2"]
     assert places(select([tree / "1", tree / "2"], out, recursive=True), out) == ["1", "2"]
     assert places(select([tree / "1", tree / "c.png"], out), out) == [".", "."]
+
+
+def test_zip_files_count_as_folders_of_their_names(tree, tmp_path):
+    """The folders that they are unpacked to have another name in each run."""
+    out = tmp_path / "out"
+    one, two, both = (make_archive(str(tmp_path / f"zip{name}"), "zip", tree / name) for name in ("1", "2", ""))
+    assert places(select([one, two], out), out) == ["zip1", "zip2"]
+    assert places(select([both, tree / "1"], out), out) == ["scans/1", "zip", "zip/1", "zip/2"]
+    assert places(select([both], out, recursive=True), out) == [".", "1", "2"]
 
 
 def test_a_tree_without_images(tmp_path):

@@ -85,6 +85,14 @@ def archive_of(path: Path) -> Path | None:
     return next((unpacked_from[parent] for parent in path.parents if parent in unpacked_from), None)
 
 
+def as_unpacked_beside(path: Path) -> Path:
+    """Where a file would be if its ZIP file were unpacked beside itself; a file that comes from none stays."""
+    for folder, name in unpacked_from.items():
+        if path.is_relative_to(folder):
+            return name.with_suffix("") / path.relative_to(folder)
+    return path
+
+
 def as_given(text: str) -> str:
     """A message with the names of ZIP files in place of the folders that they are unpacked to."""
     for folder, name in unpacked_from.items():

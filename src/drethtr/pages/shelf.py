@@ -8,12 +8,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
-from drethtr.base.errors import DataError
 from drethtr.base.outputs import is_there, write_bytes
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.documents.writers.json import write_json
+from drethtr.pages.contents import files_of, state_of
 from drethtr.pages.source import Original
 
 ReadPage: TypeAlias = Callable[[Original], Page]
@@ -29,16 +29,12 @@ class Shelf:
     folder: Path
 
     def page(self, original: Original, read: ReadPage, reader: str, provenance: Provenance) -> Page:
-        """A page from this folder if the same reader has read it before in the same file, else read now and kept here.
+        """A page from this folder if the same reader has read it before in the same files, else read now and kept here.
 
         Raises:
             DataError: if it cannot be read.
         """
-        try:
-            file = original.source.path.stat()
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", original.name) from error
-        mark = blake2b(f"{reader} {file.st_size} {file.st_mtime_ns}".encode(), digest_size=8).hexdigest()
+        mark = blake2b(f"{reader} {state_of(files_of(original))}".encode(), digest_size=8).hexdigest()
         place = self.folder / f"{original.source.number:04}.{mark}.json"
         if is_there(place):
             return read_page(place)
