@@ -90,7 +90,7 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
     dialect = next((known for known in DIALECTS if known.root == root.name), None)
     if dialect is None:
         raise DataError(f"{name}: neither PAGE XML nor ALTO: the root element is {root.name!r}")
-    if root.namespace not in dialect.namespaces:
+    if root.namespace.replace("https://", "http://", 1) not in dialect.namespaces:  # some programs write it so
         known = ", ".join(dialect.namespaces)
         raise DataError(f"{name}: {dialect.name} with unknown namespace {root.namespace!r}; known: {known}")
     return markup, dialect, dialect.read(root, name, size_of)

@@ -37,6 +37,12 @@ def test_all_versions_since_2013_are_read(namespace, tmp_path):
     assert page.regions[0].polygon == page.lines[0].polygon == ((0, 0), (9, 0), (9, 9))
 
 
+def test_a_namespace_with_https_is_the_same(tmp_path):
+    page, path = read(tmp_path, region(line("l", text("Haus")))), tmp_path / "a.xml"
+    path.write_text(path.read_text(encoding="utf-8").replace("http://schema", "https://schema"), encoding="utf-8")
+    assert "https://schema" in path.read_text(encoding="utf-8") and read_page(path) == page
+
+
 @pytest.mark.parametrize("version", ["2010-03-19", "2027-07-15"])
 def test_unknown_versions_are_refused_by_name(version, tmp_path):
     with pytest.raises(DataError, match=rf"a\.xml: PAGE XML with unknown namespace '.*{version}'; known: http.*2013"):
