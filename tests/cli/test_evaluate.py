@@ -9,7 +9,9 @@ from drethtr.recognition.model_file import load_model
 from drethtr.recognition.reading import Character, Reading
 
 RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]
-CUSTOMS = [f"{custom}{end}" for custom in ("wer_punctuation", "wer_unicode") for end in ("", "_low", "_high")]
+BY_CONVENTION = [
+    f"{convention}{end}" for convention in ("wer_punctuation", "wer_unicode") for end in ("", "_low", "_high")
+]
 
 
 def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_path):
@@ -22,17 +24,17 @@ def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_p
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert list(found)[:4] == ["format", "convention", "sets", "overall"]
     [of_set] = found["sets"]
-    assert list(of_set) == ["name", "lines", "drawn", "characters", *RATES, *CUSTOMS]
-    assert list(found["overall"]) == ["lines", "drawn", "characters", *RATES, *CUSTOMS]
+    assert list(of_set) == ["name", "lines", "drawn", "characters", *RATES, *BY_CONVENTION]
+    assert list(found["overall"]) == ["lines", "drawn", "characters", *RATES, *BY_CONVENTION]
     assert (of_set["name"], of_set["lines"], of_set["drawn"], of_set["characters"]) == (
         "lines",
         6,
         6,
         16 + 5 + 7 + 3 + 9,
     )
-    assert all(isinstance(of_set[name], float) and of_set[name] >= 0 for name in RATES + CUSTOMS)
+    assert all(isinstance(of_set[name], float) and of_set[name] >= 0 for name in RATES + BY_CONVENTION)
     assert of_set["cer_low"] <= of_set["cer"] <= of_set["cer_high"]
-    assert found["convention"] in outcome.out and found["customs_convention"] in outcome.out
+    assert found["convention"] in outcome.out and found["word_conventions"] in outcome.out
     assert f"{100 * of_set['cer']:.2f} [" in outcome.out
 
 
@@ -40,7 +42,7 @@ def test_of_too_few_pages_no_interval_is_told(drethtr, lines, tiny_path, tmp_pat
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json")
     overall = json.loads((tmp_path / "a.json").read_text())["overall"]
     assert overall["drawn"] == 2 and isinstance(overall["cer"], float)
-    assert all(overall[name] is None for name in RATES + CUSTOMS if name.endswith(("low", "high")))
+    assert all(overall[name] is None for name in RATES + BY_CONVENTION if name.endswith(("low", "high")))
     assert f"{100 * overall['cer']:.2f} –" in outcome.out and "[" not in outcome.out.partition("CER:")[0]
 
 

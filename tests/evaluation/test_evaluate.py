@@ -9,7 +9,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.evaluation.evaluate import evaluate, read_each, read_lines
 from drethtr.evaluation.metrics import Counts, bootstrap, score
-from drethtr.evaluation.words import CUSTOMS
+from drethtr.evaluation.words import WORD_CONVENTIONS
 from drethtr.lines.sample import Sample
 
 TEXTS = ("abc", "deaf cab", "ge", "bad hack", "jail ", "n", "ode", "pine", "a a a", "log")
@@ -140,11 +140,11 @@ def test_a_line_too_long_is_named_by_its_sample(recognizer, samples):
         evaluate(recognizer, [replace(samples[0], image=too_long), *samples[1:]])
 
 
-def test_words_are_counted_in_three_customs(recognizer, samples):
+def test_words_are_counted_in_three_conventions(recognizer, samples):
     scores = evaluate(recognizer, [replace(sample, text=f"{sample.text}, ab.") for sample in samples])
     overall = scores.to_json()["overall"]
-    assert list(scores.customs) == ["wer_punctuation", "wer_unicode"]
-    for name, words_of in CUSTOMS.items():
+    assert list(scores.conventions) == ["wer_punctuation", "wer_unicode"]
+    for name, words_of in WORD_CONVENTIONS.items():
         own = [replace(sample, text=f"{sample.text}, ab.") for sample in samples]
         readings = [reading.text for reading in recognizer.read([sample.image for sample in own])]
         assert overall[name] == sum(score([s.text for s in own], readings, words_of), Counts()).wer

@@ -3,7 +3,7 @@ import pytest
 from drethtr.evaluation.words import between_spaces, by_unicode, with_punctuation_apart
 
 
-def test_three_customs():
+def test_three_conventions():
     text = 'Gaitskell\'s "3.5" (no.)'
     assert between_spaces(text) == ["Gaitskell's", '"3.5"', "(no.)"]
     assert with_punctuation_apart(text) == ["Gaitskell", "'", "s", '"', "3", ".", "5", '"', "(", "no", ".", ")"]

@@ -185,7 +185,7 @@ def read_by(recognizer: "Recognizer") -> str:
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:
     """What was measured, as text."""
     found = scores.to_json()
-    parts = [table_of(found), "", found["convention"], found["customs_convention"], read_by(recognizer)]
+    parts = [table_of(found), "", found["convention"], found["word_conventions"], read_by(recognizer)]
     if scores.left_out:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
         parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")

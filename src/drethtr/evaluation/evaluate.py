@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
-from drethtr.evaluation.metrics import CONVENTION, CUSTOMS_CONVENTION, Rates, bootstrap, score
-from drethtr.evaluation.words import CUSTOMS, Words
+from drethtr.evaluation.metrics import CONVENTION, WORD_CONVENTION, Rates, bootstrap, score
+from drethtr.evaluation.words import WORD_CONVENTIONS, Words
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
 from drethtr.lines.selection import choose, clean_lines
@@ -41,7 +41,7 @@ class BySet(NamedTuple):
 class Scores:
     """Error rates of each set, by name, and of all lines together.
 
-    customs     rates under the other conventions of what a word is (`CUSTOMS`), by name
+    conventions rates under the other conventions of what a word is (`WORD_CONVENTIONS`), by name
     left_out    lines not read because of editorial marks or uncertain letters, by set
     empty       lines without text, by set: text read there counts as edits and adds no characters
     unknown     characters of the transcriptions outside the alphabet, most frequent first; each is an error
@@ -54,7 +54,7 @@ class Scores:
     left_out: Mapping[str, int]
     empty: Mapping[str, int]
     unknown: Mapping[str, int]
-    customs: Mapping[str, BySet]
+    conventions: Mapping[str, BySet]
     trust: Trustworthiness
     trust_sets: Mapping[str, Trustworthiness]
 
@@ -63,14 +63,18 @@ class Scores:
         return {
             "convention": CONVENTION,
             "sets": [
-                {"name": name, **plain(rates), **wer_of({c: found.sets[name] for c, found in self.customs.items()})}
+                {
+                    "name": name,
+                    **plain(rates),
+                    **wer_of({c: found.sets[name] for c, found in self.conventions.items()}),
+                }
                 for name, rates in self.sets.items()
             ],
-            "overall": plain(self.overall) | wer_of({c: found.overall for c, found in self.customs.items()}),
+            "overall": plain(self.overall) | wer_of({c: found.overall for c, found in self.conventions.items()}),
             "left_out": dict(self.left_out),
             "empty": dict(self.empty),
             "unknown": dict(self.unknown),
-            "customs_convention": CUSTOMS_CONVENTION,
+            "word_conventions": WORD_CONVENTION,
             "trust": {**self.trust.to_json(), "sets": sets_to_json(self.trust_sets)},
         }
 
@@ -96,8 +100,8 @@ def evaluate(
     chosen = to_read(samples, limit, seed)
     unknown = count_unknown(recognizer, chosen)
     readings = read_lines(recognizer, chosen, advance)
-    customs = {name: by_set(chosen, readings, words_of) for name, words_of in CUSTOMS.items()}
-    usual = customs.pop("wer")
+    conventions = {name: by_set(chosen, readings, words_of) for name, words_of in WORD_CONVENTIONS.items()}
+    usual = conventions.pop("wer")
     texts = [sample.text for sample in chosen]
     return Scores(
         sets=usual.sets,
@@ -105,7 +109,7 @@ def evaluate(
         left_out=dict(sorted(Counter(sample.set for sample in samples if not sample.clean).items())),
         empty=dict(sorted(Counter(sample.set for sample in chosen if not for_scoring(sample.text)).items())),
         unknown=dict(unknown.most_common()),
-        customs=customs,
+        conventions=conventions,
         trust=measure_trust(texts, readings),
         trust_sets=measure_sets([sample.set for sample in chosen], texts, readings),
     )
@@ -125,10 +129,10 @@ def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Wor
     return BySet(sets, bootstrap(counts, pages))
 
 
-def wer_of(customs: Mapping[str, Rates]) -> dict[str, float | None]:
+def wer_of(conventions: Mapping[str, Rates]) -> dict[str, float | None]:
     """Word error rates under several conventions, with their intervals, for JSON."""
     ends = ("", "_low", "_high")
-    return {f"{name}{end}": plain(rates)[f"wer{end}"] for name, rates in customs.items() for end in ends}
+    return {f"{name}{end}": plain(rates)[f"wer{end}"] for name, rates in conventions.items() for end in ends}
 
 
 def plain(rates: Rates) -> dict[str, Any]:

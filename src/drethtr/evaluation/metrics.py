@@ -22,7 +22,7 @@ CONVENTION = (
     "punctuation kept. WER: the same over words separated by white space. In brackets the 95 % interval of a bootstrap "
     "over pages, or over lines if pages are unknown, widened for few pages; none for fewer than 6."
 )
-CUSTOMS_CONVENTION = (
+WORD_CONVENTION = (
     f"WER in other conventions: with each of {APART} as a word of its own (HTR-VT, VAN, DAN); over Unicode words "
     "(Annex 29), without those that are only punctuation (dinglehopper)."
 )

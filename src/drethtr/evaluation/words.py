@@ -59,7 +59,7 @@ def class_of(character: str) -> str:
     return CLASSES.get(category, "o")
 
 
-CUSTOMS: Mapping[str, Words] = {
+WORD_CONVENTIONS: Mapping[str, Words] = {
     "wer": between_spaces,
     "wer_punctuation": with_punctuation_apart,
     "wer_unicode": by_unicode,
