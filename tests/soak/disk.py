@@ -203,7 +203,7 @@ class Disk:
 
 
 def replay(disk: Disk, log: Path, look: Callable[[int, dict[PurePosixPath, bytes]], None]) -> int:
-    """Carry out the calls of a program, and show all that a loss of power may leave before each; returns their number."""
+    """Carry out the calls of a program, and show what a loss of power may leave before each; returns their number."""
     number = 0
     for number, call in enumerate(calls(log), 1):
         if call.name in ("fsync", "fdatasync") or call.name.startswith(("rename", "unlink")):
