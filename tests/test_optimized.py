@@ -15,6 +15,9 @@ CORPUS = ROOT / "tests" / "fuzzing" / "corpus"
 SAMPLES = ROOT / "samples"
 LETTER = SAMPLES / "page" / "letter.jpg"
 LINE = ROOT / "samples" / "000000.png"
+TIMES = re.compile(r"\b[\d.]+ s\b|\d\d:\d\d|[\d.]+ ?(page|line)s?/s")
+"""How long something took."""
+
 COMMANDS = {
     "a line": ("transcribe", LINE),
     "odd pages": ("transcribe", *sorted(CORPUS.glob("*.xml")), *sorted(CORPUS.glob("*.pdf"))),
@@ -33,15 +36,18 @@ COMMANDS = {
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
 def test_commands_answer_as_with_assertions(arguments, tmp_path, tiny_path):
-    (tmp_path / "half.safetensors").write_bytes(tiny_path.read_bytes()[:5000])
-
     def answer(*options):
+        place = tmp_path / f"place{len(options)}"
+        place.mkdir()
+        (place / "half.safetensors").write_bytes(tiny_path.read_bytes()[:5000])
+        (place / "tiny.safetensors").write_bytes(tiny_path.read_bytes())
         command = [sys.executable, *options, "-m", "drethtr.cli", *map(str, arguments)]
         done = subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, **source_first()}, capture_output=True, encoding="utf-8"
+            command, cwd=place, env={**os.environ, **source_first()}, capture_output=True, encoding="utf-8"
         )
         assert "Traceback" not in done.stderr
-        return done.returncode, done.stdout, re.sub(r" in [\d.]+ s;", "", done.stderr)  # the time it took
+        files = sorted(str(path.relative_to(place)) for path in place.rglob("*"))
+        return done.returncode, done.stdout, TIMES.sub("", done.stderr), files
 
     assert answer() == answer("-O")
 

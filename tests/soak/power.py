@@ -19,7 +19,6 @@ from soak.disk import STRACE, Disk, replay  # noqa: E402
 from soak.kills import broken, damaged, results, run  # noqa: E402
 from soak.scenarios import SCENARIOS  # noqa: E402
 
-
 USUAL = ("transcribe", "update", "edit", "index", "batch", "calibrate")
 """Training makes too many calls; it writes as `calibrate` does."""
 
