@@ -1,4 +1,4 @@
-.PHONY: bench check dist docs lint format fuzz image pictures sbom soak web
+.PHONY: audit bench check dist docs lint load format fuzz image pictures sbom soak web
 
 check: lint
 	pytest -n auto
@@ -44,3 +44,11 @@ fuzz:
 KILLS = 100
 soak:
 	python tests/soak/kills.py --kills $(KILLS)
+	python tests/soak/power.py
+
+load:
+	python tests/soak/load.py --minutes $(MINUTES) --decoder ctc --threads 1
+
+audit:
+	bandit --quiet --recursive src --severity-level high
+	pip-audit --strict --vulnerability-service pypi --requirement constraints.txt --no-deps --disable-pip

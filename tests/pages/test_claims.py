@@ -4,6 +4,7 @@ import pytest
 from made_pages import TEXTS, blank, write
 
 from drethtr import Recognizer
+from drethtr.base.atomic import tidied, unfinished_name
 from drethtr.base.lock import claimed
 from drethtr.pages import PageRead, Skipped, open_job
 from drethtr.pages.claims import Claims
@@ -41,11 +42,14 @@ def test_what_another_program_has_finished_meanwhile_is_not_read_again(lines, tm
         assert claims.win(one)
 
 
-def test_the_claim_of_a_killed_program_does_not_stay(lines, tiny_path, tmp_path):
+def test_what_a_killed_program_left_does_not_stay(lines, tiny_path, tmp_path):
+    """Not even if it was killed when all results were there."""
     job = open_job([lines], tmp_path / "out")
+    note, unfinished = (tmp_path / "out" / name for name in (".one.txt.lock", unfinished_name()))
     for _ in range(2):
         job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))
-        note = tmp_path / "out" / ".one.txt.lock"
         note.touch()
+        unfinished.mkdir()
+        tidied.cache_clear()  # as in a new program
     job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))
-    assert not note.exists()
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".drethtr.jsonl", "one.txt", "two.txt"]

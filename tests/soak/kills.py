@@ -30,11 +30,13 @@ TIMES = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 STRAY = re.compile(r"\.unfinished$|^\.tmp|\.lock$|\.pages$")
 
 
-def run(folder: Path, scenario: Scenario, *more: str, **variables: str) -> tuple[int, Promises]:
-    """The exit code of a command, below 0 if it was killed, and what it promised before."""
+def run(
+    folder: Path, scenario: Scenario, *more: str, under: tuple[str, ...] = (), **variables: str
+) -> tuple[int, Promises]:
+    """The exit code of a command, below 0 if it was killed, and what it promised before; `under` is run with it."""
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **variables}
-    command = [sys.executable, "-m", "drethtr.cli", *scenario.command, *more]
+    command = [*under, sys.executable, "-m", "drethtr.cli", *scenario.command, *more]
     with (folder / "log").open("wb") as log:
         with subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log) as program:
             promises = [] if scenario.client is None else scenario.client(folder / "log", program)

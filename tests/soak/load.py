@@ -1,117 +1,107 @@
-"""Memory of a server under mixed load: python tests/soak/load.py --minutes 20 [--model FILE].
+"""Hours of mixed load on `drethtr serve` and `drethtr edit`: python tests/soak/load.py --minutes 120 --decoder ctc.
 
-Clients send lines, pages and books, broken images, bodies that are too large or break off, and heads that never end.
+Options that are not its own are passed on. Prints each minute what the servers hold, and fails if that grows, if an
+answer is 500, or if a server does not end.
 """
 
 import argparse
 import random
-import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
-from threading import Thread
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
 
-from made_pages import TEXTS, blank, write  # noqa: E402
-from PIL import Image  # noqa: E402
+from edited_folders import put_page  # noqa: E402
 from programs import source_first  # noqa: E402
 
 from soak.client import address_of  # noqa: E402
+from soak.measures import Held, grown, held, seconds  # noqa: E402
+from soak.visitors import Visitor  # noqa: E402
 
-SAMPLES = TESTS.parent / "samples"
-CLIENTS = 6
-RESIDENT = re.compile(r"VmRSS:\s+(\d+)")
-
-
-def contents() -> list[tuple[str, bytes]]:
-    """Addresses, and what is sent there."""
-    page, book = BytesIO(), BytesIO()
-    image: Image.Image = write(blank(700, 400), TEXTS[:3]).image
-    image.save(page, "PNG")
-    image.save(book, "PDF", save_all=True, append_images=[image])
-    lines = [path.read_bytes() for path in sorted(SAMPLES.glob("*.png"))]
-    return [
-        *(("/line", line) for line in lines),
-        ("/page?format=alto", page.getvalue()),
-        ("/page?format=pdf&name=a.pdf", book.getvalue()),
-        ("/line", lines[0][: len(lines[0]) // 2]),
-        ("/line", bytes(60 << 20)),
-        ("/nowhere", bytes(1 << 20)),
-    ]
+KINDS = {"serve": ["serve"], "edit": ["edit", "scans", "--no-browser"]}
+QUIET = 3.0
+"""Seconds without requests before it is measured."""
 
 
-def ask(address: str, path: str, content: bytes) -> str:
-    """Send a request; the status of the answer."""
-    try:
-        with urlopen(address + path, content, timeout=600) as answer:
-            answer.read()
-            return str(answer.status)
-    except HTTPError as error:
-        with error:
-            return str(error.code)
-    except OSError:
-        return "closed"
+class Soaked:
+    """A server that is asked, and what it held each minute."""
 
+    def __init__(self, kind: str, place: Path, more: list[str], chances: random.Random) -> None:
+        self.kind, self.place, self.minutes = kind, place / kind, list[Held]()
+        self.counts = Counter[str]()
+        self.temporary = self.place / "temporary"
+        self.temporary.mkdir(parents=True)
+        for name in "abc":
+            put_page(self.place / "scans", name)
+        command = [sys.executable, "-m", "drethtr.cli", *KINDS[kind], "--port", "0", "--device", "cpu", *more]
+        environment = {**source_first(), "TMPDIR": str(self.temporary), "OMP_NUM_THREADS": "1"}
+        self.said = self.place / "said"
+        with self.said.open("wb") as said:
+            self.server = subprocess.Popen(command, cwd=self.place, env=environment, stdout=said, stderr=said)
+        self.visitor = Visitor(address_of(self.said, self.server), chances, editing=kind == "edit")
 
-def break_off(address: str) -> str:
-    """Begin a head or a body, and never go on."""
-    host, _, port = address.removeprefix("http://").rpartition(":")
-    with socket.create_connection((host, int(port))) as client:
-        client.sendall(
-            b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nhalf"[: random.randint(0, 90)]
-        )
-        time.sleep(random.random())
-    return "broken off"
+    def visit(self) -> None:
+        """Ask it for something."""
+        self.counts[self.visitor.visit()] += 1
 
+    def measure(self) -> None:
+        """Note what it holds, and print it."""
+        self.minutes.append(held(self.server.pid, self.temporary))
+        values = ", ".join(f"{value:,} {name}" for name, value in self.minutes[-1]._asdict().items())
+        print(f"{self.kind}, {len(self.minutes)} min: {self.counts.total():,} requests; {values}", flush=True)  # noqa: T201
 
-def keep_asking(address: str, kinds: list[tuple[str, bytes]], end: float, counts: "Counter[str]") -> None:
-    """Send one request after another until the end."""
-    while time.monotonic() < end:
-        act: Callable[[], str] = lambda: break_off(address)  # noqa: E731
-        if random.random() < 0.9:
-            path, content = random.choice(kinds)
-            act = lambda: ask(address, path, content)  # noqa: B023, E731
-        counts[act()] += 1
-
-
-def resident(process: int) -> int:
-    """Memory of a process in MB."""
-    found = RESIDENT.search(Path(f"/proc/{process}/status").read_text())
-    return int(found[1]) // 1024 if found else 0
+    def end(self) -> list[str]:
+        """End the server; what was wrong."""
+        self.visitor.leave()
+        self.server.send_signal(signal.SIGTERM)
+        try:
+            code = self.server.wait(60)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+            code = self.server.wait()
+        bad = [f"{what}: {count}" for what, count in sorted(self.counts.items()) if "500" in what.split()]
+        bad += grown(self.minutes)
+        if code not in (0, -signal.SIGTERM):
+            bad.append(f"it ended with {code}: {self.said.read_text()[-2000:]}")
+        if left := sorted(path.name for path in self.temporary.iterdir()):
+            bad.append(f"left behind: {left}")
+        print(self.kind, dict(sorted(self.counts.items())), "failed:", bad, flush=True)  # noqa: T201
+        return bad
 
 
 def main() -> None:
-    """Start a server and clients, and print the server's memory as time passes."""
+    """Start the servers, ask them in turn, and end with 1 if something was wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--only", choices=list(KINDS))
+    parser.add_argument("--minutes", type=float, default=120)
+    parser.add_argument("--share", type=float, default=0.15, help="of a processor that the servers use; 1: no pauses")
+    parser.add_argument("--seed", type=int, default=0)
     options, more = parser.parse_known_args()
-    with tempfile.TemporaryDirectory() as place, (Path(place) / "said").open("wb") as said:
-        command = [sys.executable, "-m", "drethtr.cli", "serve", "--port", "0", "--device", "cpu", *more]
-        server = subprocess.Popen(command, env=source_first(), stdout=said, stderr=said)
-        address, kinds, counts = address_of(Path(place) / "said", server), contents(), Counter[str]()
+    chances = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        soaked = [Soaked(kind, Path(folder), more, chances) for kind in ([options.only] if options.only else KINDS)]
+        warm = {one.kind: seconds(one.server.pid) for one in soaked}
         began = time.monotonic()
-        end = began + 60 * options.minutes
-        clients = [Thread(target=keep_asking, args=(address, kinds, end, counts)) for _ in range(CLIENTS)]
-        for client in clients:
-            client.start()
-        while any(client.is_alive() for client in clients):
-            time.sleep(60)
-            minute = (time.monotonic() - began) / 60
-            print(f"{minute:.0f} min: {resident(server.pid)} MB, {dict(counts)}", flush=True)  # noqa: T201
-        server.send_signal(signal.SIGINT)
-        server.wait()
-        print((Path(place) / "said").read_text()[-2000:])  # noqa: T201
+        minute = 1
+        while minute <= options.minutes:
+            for one in soaked:
+                one.visit()
+            used = sum(seconds(one.server.pid) - warm[one.kind] for one in soaked)
+            pause = used / options.share - (time.monotonic() - began)
+            time.sleep(min(max(pause, 0), 60))
+            if time.monotonic() - began >= 60 * minute:
+                time.sleep(QUIET)
+                for one in soaked:
+                    one.measure()
+                minute = int((time.monotonic() - began) / 60) + 1
+        bad = [fault for one in soaked for fault in one.end()]
+    sys.exit(bool(bad))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import BinaryIO
 from uuid import uuid4
 
+from drethtr.base.durable import flush, make_folders
 from drethtr.base.lock import locked
 
 UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
@@ -46,7 +47,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """
     path = path.resolve()
     check_replaceable(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     tidied(path.parent)
     with own_folder(path.parent) as folder:
         unfinished = folder / FILE
@@ -135,17 +136,3 @@ def keep_owner(path: Path, owner: os.stat_result) -> None:
     if sys.platform != "win32" and (own.st_uid, own.st_gid) != (owner.st_uid, owner.st_gid):
         with suppress(PermissionError):
             os.chown(path, owner.st_uid, owner.st_gid)
-
-
-def flush(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
-    try:
-        if sys.platform == "darwin":
-            import fcntl
-
-            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync leaves it in the cache of the disk
-        else:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from drethtr.base.durable import make_folders
 from drethtr.base.errors import DataError
 
 FAR = 1 << 30
@@ -29,7 +30,7 @@ def claimed(path: Path) -> Iterator[None]:
     """
     path = path.resolve()
     made = not path.parent.exists()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     note = note_on(path)
     try:
         lock = locked(note)

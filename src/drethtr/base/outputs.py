@@ -4,6 +4,7 @@ from os import W_OK, X_OK, access
 from pathlib import Path
 
 from drethtr.base.atomic import atomic_write, check_replaceable
+from drethtr.base.durable import make_folders
 from drethtr.base.errors import DataError
 
 
@@ -29,7 +30,7 @@ def make_folder(folder: Path) -> None:
     """
     refuse_file(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError as error:
         raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
     if not access(folder, W_OK | X_OK):

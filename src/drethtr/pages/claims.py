@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from drethtr.base.atomic import tidied
 from drethtr.base.errors import DataError
 from drethtr.base.lock import claimed, remove_note
 from drethtr.pages.task import FileTask
@@ -33,10 +34,14 @@ class Claims:
             stack.close()
 
     def tidy(self, tasks: Sequence[FileTask]) -> None:
-        """Remove the claims of killed programs on files that are done; those on others end when they are read."""
+        """Remove what killed programs have left of files that are done: claims, and files that were not finished.
+
+        Those of others are removed when they are read.
+        """
         for task in tasks:
             for path in task.wanted[:1]:
                 remove_note(path)
+                tidied(path.parent)
 
     def win(self, task: FileTask) -> bool:
         """Whether this program is to read a file; then no other one does until it is released."""

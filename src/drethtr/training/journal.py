@@ -10,6 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from drethtr.base.atomic import atomic_write
+from drethtr.base.durable import make_folders
 from drethtr.base.durations import in_words
 
 EVERY = 30.0
@@ -49,7 +50,7 @@ class Diary(Journal):
         self.first = self.seen = seen
         self.begun = self.told = time.monotonic()
         self.cer: float | None = None
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         metrics = folder / "metrics.jsonl"
         kept = records_until(seen, metrics.read_bytes()) if metrics.exists() else b""
         with atomic_write(metrics) as unfinished:

@@ -40,8 +40,8 @@ JPEG_QUALITY = 85
 LONGEST_JPEG = 65_500
 """Pixels that libjpeg can write in a row or column."""
 
-OF_ANOTHER_TYPE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
-"""What the objects of a damaged PDF end in, where a box is no list, or an angle no number."""
+OF_ANOTHER_TYPE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError)
+"""What the objects of a damaged PDF end in, where a box is no list, an angle no number, or pages are miscounted."""
 
 SECONDS_PER_PAGE = 1.0
 """How long a page of a source PDF may take, beside the file itself."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from drethtr.base import config
 from drethtr.base.atomic import atomic_write, remove_unfinished
+from drethtr.base.durable import make_folders
 from drethtr.base.errors import ConfigError
 from drethtr.base.lock import claimed
 from drethtr.evaluation.compare import Difference, paired
@@ -161,7 +162,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     plan = folder / PLAN
     wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
     if not plan.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         store_parquet(material.parts.validation, folder / VALIDATION)
         if material.old:
             store_parquet(material.old, folder / OLD)

@@ -1,0 +1,32 @@
+"""What a loss of power cannot take back: files, and names in folders, that were flushed."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def make_folders(folder: Path) -> None:
+    """Make a folder, and those above it that are missing; a loss of power does not take them with what is in them.
+
+    Raises:
+        OSError: if one cannot be made.
+    """
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform != "win32":  # where folders cannot be opened
+        for made in reversed(missing):
+            flush(made.parent)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        if sys.platform == "darwin":
+            import fcntl
+
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync leaves it in the cache of the disk
+        else:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
