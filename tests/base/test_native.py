@@ -287,27 +287,33 @@ def test_a_page_that_is_none_is_refused():
     """Whatever the sizes, places and classes are, nothing outside the arrays is read."""
     lines = PackedLines.of([Posteriors.certain("a cab", [0.0, 9.0, 18.0, 27.0, 36.0], 4.0)] * 2)
     automaton = automaton_of(pattern_of("cab", Spelling()), Spelling())
-    arrays = [lines.sizes, lines.steps, lines.entries, 2]
-    tables = [automaton.classes_of(lines.texts), automaton.classes, automaton.breaks, VALUES]
-    rest = [automaton.pieces, automaton.kinds_of(lines.texts), automaton.found, automaton.dead, 1e-10, 1e-8]
-    good = [*arrays, *tables, *rest, np.empty((2, 2))]
-    native.word_on_lines(*good)
-    assert good[-1].tolist() == [[1, 0], [1, 0]]
-    wrong = {
-        0: lines.sizes + np.uint16(1),
-        1: lines.steps + np.uint8(1),
-        2: lines.entries[1:],
-        3: 9,
-        4: b"\xff" * len(lines.texts),
-        5: automaton.classes + np.uint16(500),
-        6: automaton.breaks + np.uint16(500),
-        7: VALUES[1:],
-        8: bytes([3, 0, 0, 4, 5]),
-        9: b"",
-        10: 500,
-        11: -1,
-        14: np.empty((1, 2)),
-    }
-    for place, value in wrong.items():
-        with pytest.raises(ValueError, match="one page and one automaton"):
-            native.word_on_lines(*good[:place], value, *good[place + 1 :])
+    classes, content = automaton.classes_of(lines.texts), lines.content
+    tables = [*automaton.known(), automaton.breaks, VALUES, automaton.pieces]
+    good = [[content] * 2, [classes] * 2, *tables, automaton.found, automaton.dead, 1e-10, 1e-8, np.empty((4, 2))]
+    native.word_on_pages(*good)
+    assert good[-1].tolist() == [[1, 0]] * 4
+    steps = 16 + 6 * len(lines)
+    wrong = [
+        (0, [content, content[:-1]]),
+        (0, [content, b""]),
+        (0, [content, b"\xff" * len(content)]),
+        (0, [content, content[:24] + b"\xff\xff" + content[26:]]),
+        (0, [content, content[:steps] + b"\x1f" + content[steps + 1 :]]),
+        (0, [content]),
+        (1, [classes, b"\xff" * len(classes)]),
+        (1, [classes, classes[1:]]),
+        (2, automaton.classes + np.uint16(500)),
+        (3, b""),
+        (4, automaton.breaks + np.uint16(500)),
+        (5, VALUES[1:]),
+        (6, bytes([3, 0, 0, 4, 5])),
+        (7, 500),
+        (8, -1),
+        (11, np.empty((3, 2))),
+        (11, np.empty((5, 2))),
+    ]
+    for place, value in wrong:
+        with pytest.raises(ValueError, match=r"such pages|content and its classes"):
+            native.word_on_pages(*good[:place], value, *good[place + 1 :])
+    with pytest.raises(TypeError):
+        native.word_on_pages([1, 2], *good[1:])

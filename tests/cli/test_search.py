@@ -59,7 +59,8 @@ def test_hits_for_people_and_programs(search, tmp_path):
     assert outcome.out == f"1.00  {tmp_path}/archive/one.png l3  and [thank] you for the news\n"
     assert outcome.err.endswith("1 line of an index of 8 lines; about 1 of them should be right\n")
     [hit] = json.loads(search("received", "--json").out)
-    assert (hit["line"], hit["text"], hit["probability"], hit["number"]) == ("l1", TEXTS[0], 1.0, 1)
+    assert list(hit)[:6] == ["page", "line", "text", "probability", "box", "snippet"]
+    assert (hit["line"], hit["text"], hit["probability"]) == ("l1", TEXTS[0], 1.0)
     left, top, right, bottom = hit["box"]
     assert left < right and top < bottom
     [row] = csv.DictReader(search("received", "--csv").out.splitlines())

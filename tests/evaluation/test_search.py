@@ -1,21 +1,27 @@
 """Judging searches: measures on rankings that can be worked out by hand, and the way from lines to figures."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from bulk_runs import Here, write_shard
 
 from drethtr.base.errors import DataError
+from drethtr.bulk.job import open_job
+from drethtr.bulk.plan import Columns
 from drethtr.cli.evaluate_search import table
+from drethtr.evaluation.crowd import Crowd
 from drethtr.evaluation.fit_search import fit_search, load_weights, save_weights
 from drethtr.evaluation.retrieval import average_precision, judge
-from drethtr.evaluation.search import Lines, exact_scores, fuzzy_features, queries_of
+from drethtr.evaluation.search import Among, Lines, exact_scores, fuzzy_features, queries_of
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.reading import Character, Reading
-from drethtr.search.probability import shipped
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.probability import Candidates, shipped
 from drethtr.text.tokenizer import Characters
 
 ALPHABET = Characters(" abcdefghijklmnopqrstuvwxyz")
@@ -30,6 +36,8 @@ LANGUAGES = Languages(
         )
     }
 )
+
+NOBODY = Crowd.joined([])
 
 
 def line(truth, read, page):
@@ -90,12 +98,12 @@ def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     lines = lines.with_others(Lines(*map(list, zip(*wrong, strict=True))))
     others = [replace(sample, set="other") for sample in lines.samples]
     with pytest.raises(DataError, match="several sets"):
-        fit_search(lines, (ALPHABET, LANGUAGES))
+        fit_search(lines, NOBODY, (ALPHABET, LANGUAGES))
     both = lines.with_others(Lines(others, lines.readings))
-    weights, judged = fit_search(both, (ALPHABET, LANGUAGES))
+    weights, judged = fit_search(both, NOBODY, (ALPHABET, LANGUAGES))
     save_weights(weights, tmp_path / "weights.json")
     assert load_weights(tmp_path / "weights.json") == weights
-    assert list(judged) == ["other", "set"] and judged["set"].crowd is not None
+    assert list(judged) == ["other", "set"] and judged["set"].without is not None
     assert judged["set"].to_json() == judged["other"].to_json(), "the same lines, judged by the same"
     assert "drethtr search" in table(judged, held_out=True)
     (tmp_path / "weights.json").write_text('{"bias": 0, "weights": {}}')
@@ -105,3 +113,42 @@ def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
 
 def test_the_weights_in_the_package_are_whole():
     assert load_weights().search == shipped()
+
+
+def test_many_false_hits_make_a_word_without_sure_ones_less_likely():
+    """As many lines that may have it, some of them surely; or none of them."""
+    lines = Candidates.of_all(np.full(200, 200, np.uint8), np.full(200, 80, np.uint16))
+    chances = np.where(np.arange(200) < 100, 0.3, 0.0)
+    with_sure = np.where(np.arange(200) < 30, 1.0, chances)
+    assert shipped()(with_sure, 6, lines)[50] > shipped()(chances, 6, lines)[50]
+
+
+@pytest.fixture
+def results(tiny_path, tmp_path):
+    """Results of a batch of lines with texts, and who read them."""
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", threads=1, posteriors=True)
+    shard = write_shard(
+        tmp_path / "lines.parquet", range(6), {3: {"bytes": b"no image", "path": None}}, text=["a mill"] * 6
+    )
+    job = open_job([shard], str(tmp_path / "out"), recognizer, Columns(), rows_per_part=4)
+    list(job.run(Here(), lambda: recognizer))
+    return str(tmp_path / "out"), recognizer
+
+
+def test_lines_of_a_batch_are_a_crowd(lines, results):
+    crowd = Crowd.of_batch(*results)
+    assert len(crowd) == 5 == len(crowd.confidences) == len(crowd.steps) and all(crowd.words)
+    own = lines.situation(["mill", "zzz"])
+    among = Among.of(own, lines, Crowd.joined([crowd, lines.crowd]))
+    assert among.relevant.shape == (2, 3 + 5 + 3) and among.relevant[0].sum() == 1 + 5 + 1
+    assert len(among.searched(0, without=False)) == 11 and len(among.searched(0, without=True)) == 5
+    assert among.searched(1, without=True).tolist() == list(range(11))
+    assert among.judge(shipped(), without=True).hits < among.judge(shipped(), without=False).hits
+
+
+def test_a_batch_of_another_model_is_no_crowd(results, tmp_path):
+    folder, recognizer = results
+    job = Path(folder) / "_job.json"
+    job.write_text(job.read_text().replace(recognizer.model.hash, "another"))
+    with pytest.raises(DataError, match="read by another model"):
+        Crowd.of_batch(folder, recognizer)

@@ -109,7 +109,7 @@ def test_it_is_the_sum_over_all_readings(text, lines):
     automaton = automaton_of(pattern_of(text, spelling), spelling)
     expected = by_listing(lines, CASES[text])
     for found in (
-        probabilities(lines, automaton),
+        probabilities([lines], automaton),
         probabilities_in_python(lines, automaton, automaton.classes_of(lines.texts)),
     ):
         assert found == pytest.approx(expected, abs=2e-8)

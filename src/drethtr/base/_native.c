@@ -821,7 +821,7 @@ typedef struct {
     const uint16_t *breaks;                              /* [states] */
     const double *values;                                /* [LEVELS] */
     float floats[LEVELS];                                /* the same */
-    const uint8_t *kinds;                                /* [texts] what each text is to the pattern */
+    uint8_t kinds[256];                                  /* [texts] what each text is to the pattern */
     int pieces;
     struct Piece *piece;                                 /* [pieces] of which a line must have one; any if there are none */
     Py_ssize_t found, dead;
@@ -1109,15 +1109,10 @@ static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, i
     return fits;
 }
 
-/* Whether all places that the arrays name exist. */
-static int is_page(const Lines *l)
+/* Whether all states that the arrays name exist. */
+static int is_automaton(const Lines *l)
 {
-    Py_ssize_t steps = 0;
-    for (Py_ssize_t line = 0; line < l->lines; line++)
-        steps += l->sizes[line];
-    int fits = steps == l->steps && 0 <= l->found && l->found < l->states && 0 <= l->dead && l->dead < l->states;
-    for (Py_ssize_t text = 0; fits && text < l->texts; text++)
-        fits = l->class_of[text] < l->classes;
+    int fits = 0 <= l->found && l->found < l->states && 0 <= l->dead && l->dead < l->states;
     for (Py_ssize_t state = 0; fits && state < l->states; state++)
         fits = l->breaks[state] < l->states;
     for (Py_ssize_t kind = 0; fits && kind < l->classes; kind++)
@@ -1126,20 +1121,66 @@ static int is_page(const Lines *l)
     return fits;
 }
 
-/* Whether the arrays are of one page and one automaton, and then the probabilities; -1 if there is no memory. */
-static int search_page(Lines *l, const Py_buffer *steps, const Py_buffer *entries, int bits, double *found)
+/* The parts of a page that `PackedLines` has packed: their lengths in 32 bits, widths of the steps of each line, steps of
+   each line, steps, entries, texts. */
+typedef struct {
+    const uint8_t *content, *class_of;
+    Py_ssize_t length, texts;
+} Packed;
+
+#define LENGTHS 4
+
+/* The steps and entries of a page; 0 if its lengths or classes do not fit. */
+static int take_page(Lines *l, const Packed *page, const uint8_t *kinds, const uint8_t **steps, const uint8_t **entries,
+                     Py_ssize_t *entry_bytes)
+{
+    uint32_t lengths[LENGTHS];
+    if (page->length < (Py_ssize_t)sizeof lengths || page->texts > 256 || (uintptr_t)page->content % 2)
+        return 0;
+    memcpy(lengths, page->content, sizeof lengths);
+    Py_ssize_t head = sizeof lengths + 4 * (Py_ssize_t)lengths[0], total = 0;
+    if (page->length != head + 2 * (Py_ssize_t)lengths[0] + lengths[1] + lengths[2] + lengths[3])
+        return 0;
+    l->lines = lengths[0];
+    l->steps = lengths[1];
+    l->texts = page->texts;
+    l->class_of = page->class_of;
+    l->sizes = (const uint16_t *)(page->content + head);
+    *steps = page->content + head + 2 * l->lines;
+    *entries = *steps + l->steps;
+    *entry_bytes = lengths[2];
+    for (Py_ssize_t line = 0; line < l->lines; line++)
+        total += l->sizes[line];
+    for (Py_ssize_t text = 0; text < l->texts; text++) {
+        if (l->class_of[text] >= l->classes)
+            return 0;
+        l->kinds[text] = kinds[l->class_of[text]];
+    }
+    return total == l->steps;
+}
+
+/* How many bits number some texts. */
+static int token_bits(Py_ssize_t texts)
+{
+    int bits = 0;
+    while (texts > (Py_ssize_t)1 << bits)
+        bits++;
+    return bits;
+}
+
+/* The probabilities of the lines of a page; 0 if it is damaged, -1 if there is no memory. */
+static int search_page(Lines *l, const uint8_t *steps, const uint8_t *entries, Py_ssize_t entry_bytes, double *found)
 {
     uint8_t *of_steps = malloc(2 * (size_t)l->steps + 1);
     if (!of_steps)
         return -1;
+    int bits = token_bits(l->texts);
     l->gaps = of_steps;
     l->counts = of_steps + l->steps;
     l->entries = 0;
     l->most = 1;
-    for (int level = 0; level < LEVELS; level++)
-        l->floats[level] = (float)l->values[level];
-    unpack_steps(l, steps->buf);
-    int fits = entries->len == (l->entries * (bits + LEVEL_BITS) + 7) / 8;
+    unpack_steps(l, steps);
+    int fits = entry_bytes == (l->entries * (bits + LEVEL_BITS) + 7) / 8;
     size_t states = (size_t)l->states;
     uint8_t *of_entries = fits ? malloc(3 * (size_t)l->entries + 1) : NULL;
     double *room = fits ? malloc(states * (5 + 2 * l->most) * sizeof(double) + 1) : NULL;
@@ -1150,7 +1191,7 @@ static int search_page(Lines *l, const Py_buffer *steps, const Py_buffer *entrie
         l->tokens = of_entries;
         l->levels = l->tokens + l->entries;
         l->kinds_read = l->levels + l->entries;
-        fits = is_page(l) && unpack_entries(l, entries->buf, (const uint8_t *)entries->buf + entries->len, bits);
+        fits = unpack_entries(l, entries, entries + entry_bytes, bits);
     }
     if (done && fits) {
         l->blank = room;
@@ -1173,40 +1214,83 @@ static int search_page(Lines *l, const Py_buffer *steps, const Py_buffer *entrie
     return !fits ? 0 : done ? 1 : -1;
 }
 
-/* word_on_lines(sizes, steps, entries, bits of a token, class_of, after, breaks, values, pieces, kinds, found, dead,
-   faintest, least, probabilities): fills the last, (lines, 2). */
-static PyObject *word_on_lines(PyObject *self, PyObject *args)
+/* The probabilities of the lines of some pages, `most` lines in all; 0 if these are damaged or others, -1 if there is no
+   memory. */
+static int search_pages(Lines *l, const Packed *pages, Py_ssize_t count, const uint8_t *kinds, double *found,
+                        Py_ssize_t most)
 {
-    Py_buffer b[10];
+    int done = 1;
+    for (int level = 0; level < LEVELS; level++)
+        l->floats[level] = (float)l->values[level];
+    for (Py_ssize_t page = 0; page < count && done > 0; page++) {
+        const uint8_t *steps, *entries;
+        Py_ssize_t entry_bytes;
+        if (!take_page(l, &pages[page], kinds, &steps, &entries, &entry_bytes) || l->lines > most)
+            return 0;
+        done = search_page(l, steps, entries, entry_bytes, found);
+        found += 2 * l->lines;
+        most -= l->lines;
+    }
+    return done > 0 && most ? 0 : done;
+}
+
+/* Two sequences of bytes, of which the pages are; NULL and an exception if they are none. Free it later. */
+static Packed *take_pages(PyObject *contents, PyObject *classes)
+{
+    Py_ssize_t count = PyTuple_Size(contents);
+    char *content, *class_of;
+    if (count != PyTuple_Size(classes))
+        return (Packed *)refused("each page has its content and its classes");
+    Packed *pages = malloc((size_t)count * sizeof(Packed) + 1);
+    for (Py_ssize_t page = 0; pages && page < count; page++) {
+        if (PyBytes_AsStringAndSize(PyTuple_GetItem(contents, page), &content, &pages[page].length) < 0 ||
+            PyBytes_AsStringAndSize(PyTuple_GetItem(classes, page), &class_of, &pages[page].texts) < 0) {
+            free(pages);
+            return NULL;
+        }
+        pages[page].content = (const uint8_t *)content;
+        pages[page].class_of = (const uint8_t *)class_of;
+    }
+    return pages ? pages : (Packed *)PyErr_NoMemory();
+}
+
+/* word_on_pages(contents, classes of their texts, after, kinds of classes, breaks, values, pieces, found, dead, faintest,
+   least, probabilities): fills the last, (lines of all pages, 2). */
+static PyObject *word_on_pages(PyObject *self, PyObject *args)
+{
+    PyObject *contents, *classes;
+    Py_buffer b[6];
     Lines l;
     struct Piece pieces[MOST_PIECES];
-    int bits, done = 0;
-    if (!PyArg_ParseTuple(args, "y*y*y*iy*y*y*y*y*y*nnddw*", &b[0], &b[1], &b[2], &bits, &b[3], &b[4], &b[5], &b[6],
-                          &b[7], &b[8], &l.found, &l.dead, &l.faintest, &l.least, &b[9]))
+    int done = 0;
+    if (!PyArg_ParseTuple(args, "OOy*y*y*y*y*nnddw*", &contents, &classes, &b[0], &b[1], &b[2], &b[3], &b[4], &l.found,
+                          &l.dead, &l.faintest, &l.least, &b[5]))
         return NULL;
-    l.lines = b[0].len / 2;
-    l.steps = b[1].len;
-    l.texts = b[3].len;
-    l.states = b[5].len / 2;
-    l.classes = l.states ? b[4].len / (2 * l.states) : 0;
-    l.sizes = b[0].buf;
-    l.class_of = b[3].buf;
-    l.after = b[4].buf;
-    l.breaks = b[5].buf;
-    l.values = b[6].buf;
-    l.kinds = b[8].buf;
-    int fits = is_array(&b[0], l.lines, 2) && 0 <= bits && bits <= 8 && l.texts <= 256 && b[8].len == l.texts &&
-               is_array(&b[5], l.states, 2) && l.states <= UINT16_MAX && is_array(&b[4], l.classes * l.states, 2) &&
-               is_array(&b[6], LEVELS, 8) && is_array(&b[9], 2 * l.lines, 8) &&
-               take_pieces(&l, pieces, b[7].buf, b[7].len);
-    if (fits) {
+    l.states = b[2].len / 2;
+    l.classes = l.states ? b[0].len / (2 * l.states) : 0;
+    l.after = b[0].buf;
+    l.breaks = b[2].buf;
+    l.values = b[3].buf;
+    int fits = is_array(&b[2], l.states, 2) && l.states <= UINT16_MAX && is_array(&b[0], l.classes * l.states, 2) &&
+               b[1].len == l.classes && is_array(&b[3], LEVELS, 8) && is_array(&b[5], b[5].len / 16 * 2, 8) &&
+               take_pieces(&l, pieces, b[4].buf, b[4].len) && is_automaton(&l);
+    contents = fits ? PySequence_Tuple(contents) : NULL;
+    classes = contents ? PySequence_Tuple(classes) : NULL;
+    Packed *packed = classes ? take_pages(contents, classes) : NULL;
+    if (packed) {
+        Py_ssize_t count = PyTuple_Size(contents);
         Py_BEGIN_ALLOW_THREADS;
-        done = search_page(&l, &b[1], &b[2], bits, b[9].buf);
+        done = search_pages(&l, packed, count, b[1].buf, b[5].buf, b[5].len / 16);
         Py_END_ALLOW_THREADS;
     }
-    release(b, 10);
+    free(packed);
+    Py_XDECREF(contents);
+    Py_XDECREF(classes);
+    release(b, 6);
+    if (PyErr_Occurred())
+        return NULL;
     if (!done)
-        return refused("the arrays are not of one page and one automaton");
+        return refused("the arrays are not of such pages and one automaton");
     return done > 0 ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }
 
@@ -1218,7 +1302,7 @@ static PyMethodDef functions[] = {
     {"earlier", earlier, METH_VARARGS, NULL},
     {"whole", whole, METH_VARARGS, NULL},
     {"viterbi", viterbi, METH_VARARGS, NULL},
-    {"word_on_lines", word_on_lines, METH_VARARGS, NULL},
+    {"word_on_pages", word_on_pages, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

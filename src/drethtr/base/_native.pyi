@@ -1,6 +1,7 @@
 """Types of the compiled inner loops; `_native.c` says what they do. All arrays are contiguous."""
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,17 +39,14 @@ def whole(same: bool, in_token: Doubles, in_blank: Doubles, entered: Doubles) ->
 def viterbi(
     rows: NDArray[np.float32], tokens: int, text: NDArray[np.int32], blank: int, path: NDArray[np.int32]
 ) -> bool: ...
-def word_on_lines(
-    sizes: NDArray[np.uint16],
-    steps: NDArray[np.uint8],
-    entries: NDArray[np.uint8],
-    bits: int,
-    class_of: bytes,
+def word_on_pages(
+    contents: Sequence[bytes],
+    classes: Sequence[bytes],
     after: NDArray[np.uint16],
+    kinds: bytes,
     breaks: NDArray[np.uint16],
     values: Doubles,
     pieces: bytes,
-    kinds: bytes,
     found: int,
     dead: int,
     faintest: float,

@@ -67,7 +67,11 @@ def evaluate(
     ] = False,
     among: Annotated[
         list[str] | None,
-        typer.Option(metavar="DATA", help="For --search: lines to search besides, of other sets; repeatable."),
+        typer.Option(
+            metavar="DATA",
+            help="For --search: lines to search besides, of other sets; or results of drethtr batch --posteriors, "
+            "whose inputs have texts; repeatable.",
+        ),
     ] = None,
     save_fit: Annotated[
         Path | None,

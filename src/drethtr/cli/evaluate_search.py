@@ -8,6 +8,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.cli.tables import figure
 
 if TYPE_CHECKING:
+    from drethtr.evaluation.crowd import Crowd
     from drethtr.evaluation.search import Lines, SetFigures
     from drethtr.recognition.recognizer import Recognizer
 
@@ -15,7 +16,8 @@ METHODS = {
     "exact": "exact words of the text",
     "fuzzy": "fuzzy, up to 2 edits",
     "search": "drethtr search",
-    "crowd": "the same among all lines",
+    "among": "among all lines",
+    "without": "among those without it",
 }
 RATES = {"map": "mAP", "first": "P@1", "recall_10": "R@10", "recall_half": "R@.5", "recall_nine": "R@.9", "ece": "ECE"}
 
@@ -36,19 +38,30 @@ def evaluate_search(
         ConfigError: if the model has no n-grams, which make words up.
         DataError: if there are no lines or words, or too few sets to learn from.
     """
+    from drethtr.evaluation.crowd import Crowd
     from drethtr.evaluation.fit_search import fit_search, judge_sets, load_weights, save_weights
 
     if not recognizer.model.languages:
         raise ConfigError("--search makes up words by n-grams, which this model lacks; drethtr language gives it some")
     language = recognizer.model.tokenizer, recognizer.model.languages
     lines = read_behind_bar(recognizer, data, limit, seed)
-    more = read_behind_bar(recognizer, among, limit, seed) if among else None
+    crowd = Crowd.joined([crowd_of(recognizer, data, limit, seed) for data in among])
     if fit is None:
-        judged = judge_sets(lines, language, load_weights(), more)
+        judged = judge_sets(lines, crowd, language, load_weights())
     else:
-        weights, judged = fit_search(lines, language)
+        weights, judged = fit_search(lines, crowd, language)
         save_weights(weights, fit)
     return Judged(table(judged, held_out=fit is not None), {"sets": {name: f.to_json() for name, f in judged.items()}})
+
+
+def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
+    """The lines of a data set, read; or those in results of `drethtr batch --posteriors`."""
+    from drethtr.evaluation.crowd import Crowd
+    from drethtr.search.from_batch import is_batch
+
+    if is_batch(data):
+        return Crowd.of_batch(data, recognizer)
+    return read_behind_bar(recognizer, [data], limit, seed).crowd
 
 
 def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "Lines":
@@ -73,7 +86,7 @@ def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
     for name, found in judged.items():
         rows.append(
             f"{name}: {found.lines} lines, {found.queries} queries, {found.occurring} of them occur; "
-            f"{found.bytes_per_line:.0f} bytes a line"
+            f"{found.bytes_per_line:.0f} bytes a line" + (f"; {found.others:,} other lines" if found.others else "")
         )
         rows += [
             row(title, getattr(found, key).to_json(), width) for key, title in METHODS.items() if getattr(found, key)

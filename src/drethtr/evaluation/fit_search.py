@@ -1,7 +1,7 @@
 """Learn what makes probabilities of a search, and judge it on the lines of sets that it was not learned on."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -11,25 +11,30 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.base.outputs import write_text
+from drethtr.evaluation.crowd import Crowd
 from drethtr.evaluation.search import (
+    Among,
     Floats,
     LanguageModel,
     Lines,
     SearchWeights,
     SetFigures,
-    Situation,
+    candidates_of,
     figures_of,
     fuzzy_features,
     queries_of,
 )
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
-from drethtr.search.probability import SHIPPED, Calibration, features
+from drethtr.search.probability import SHIPPED, Calibration, Candidates, features
 
 FUZZY = "fuzzy"
 """Where the weights of fuzzy search stand in the file: searches do not need them, comparisons do."""
 
 PLAUSIBLE = 0.03
 """Less probable pairs are so many that the weights would be made for them, although nobody sees them."""
+
+MOST_CASES = 300
+"""Plausible pairs of a set in one situation; of more, so many are drawn, so that all count alike."""
 
 ROUNDS = 2
 """How often weights say what is plausible."""
@@ -42,9 +47,9 @@ Cases: TypeAlias = tuple[Floats, NDArray[np.bool_]]
 
 
 class Material(NamedTuple):
-    """What is learned from the lines of a set."""
+    """What is learned from the lines of a set; the search from several situations."""
 
-    search: Cases
+    search: Sequence[Cases]
     fuzzy: Cases
 
 
@@ -72,8 +77,11 @@ def save_weights(weights: SearchWeights, path: Path) -> None:
     write_text(path, json.dumps({**weights.search.to_json(), FUZZY: fuzzy}, indent=1) + "\n")
 
 
-def fit_search(lines: Lines, model: LanguageModel) -> tuple[SearchWeights, dict[str, SetFigures]]:
+def fit_search(lines: Lines, crowd: Crowd, model: LanguageModel) -> tuple[SearchWeights, dict[str, SetFigures]]:
     """Weights learned from lines of several sets, and how good weights of the other sets are on each.
+
+    Args:
+        crowd: More lines among which they are searched, so that their number is learned from.
 
     Raises:
         DataError: if there are fewer than two sets.
@@ -81,44 +89,59 @@ def fit_search(lines: Lines, model: LanguageModel) -> tuple[SearchWeights, dict[
     sets = lines.by_set()
     if len(sets) < FEWEST_SETS:
         raise DataError("the weights of a search are learned from several sets, each judged by those of the others")
-    material = {name: material_of(of_set, lines, model) for name, of_set in sets.items()}
+    others = {name: others_of(name, sets, crowd) for name in sets}
+    material = {name: material_of(of_set, others[name], model) for name, of_set in sets.items()}
     judged = {}
     for name, of_set in sets.items():
         weights = learned([known for other, known in material.items() if other != name])
-        others = [place for place, sample in enumerate(lines.samples) if sample.set != name]
-        judged[name] = figures_of(of_set, lines.of(others), model, weights)
+        judged[name] = figures_of(of_set, others[name], model, weights)
     return learned(list(material.values())), judged
 
 
-def material_of(lines: Lines, every: Lines, model: LanguageModel) -> Material:
-    """What is learned from the lines of a set, by themselves and among all, so that their number is learned from."""
+def material_of(lines: Lines, others: Crowd, model: LanguageModel) -> Material:
+    """What is learned from the lines of a set: by themselves, among others, and among those without the word."""
     queries = queries_of(lines, model)
-    own, among = lines.situation(queries), every.situation(queries)
+    own = lines.situation(queries)
+    among = Among.of(own, lines, others)
+    alone = candidates_of(lines.crowd)
+    rows = zip(own.chances, queries, own.relevant, strict=True)
+    situations = [joined([cases_of(chances, query, alone, right) for chances, query, right in rows])]
+    for without in (False, True):
+        some = []
+        for number, query in enumerate(queries):
+            places = among.searched(number, without=without)
+            candidates = candidates_of(among.stored, places)
+            some.append(cases_of(among.chances[number, places], query, candidates, among.relevant[number, places]))
+        situations.append(joined(some))
     similar = fuzzy_features(queries, lines)
     near = similar[:, :, 0] > 0
-    return Material(joined([cases_of(own, lines), cases_of(among, every)]), (similar[near], own.relevant[near]))
+    return Material(situations, (similar[near], own.relevant[near]))
 
 
-def cases_of(situation: Situation, lines: Lines) -> Cases:
-    """Pairs that are not out of the question."""
-    kept = [chances > 0 for chances in situation.chances]
-    known = [
-        features(chances, len(query), lines.candidates)[which]
-        for query, chances, which in zip(situation.queries, situation.chances, kept, strict=True)
-    ]
-    right = [row[which] for row, which in zip(situation.relevant, kept, strict=True)]
-    return np.concatenate(known), np.concatenate(right)
+def cases_of(chances: Floats, query: str, lines: Candidates, right: NDArray[np.bool_]) -> Cases:
+    """The lines that are not out of the question for a query."""
+    kept = np.flatnonzero(chances > 0)
+    return features(chances[kept], len(query), lines.where(kept)), right[kept]
 
 
 def learned(material: Sequence[Material]) -> SearchWeights:
     """The likeliest weights; those of the search for lines that are plausible by weights for all."""
     fit = partial(fit_logistic, digits=DIGITS)
-    search, fuzzy = (joined([known[which] for known in material]) for which in range(2))
-    weights = fit(*search)
+    situations = [cases for known in material for cases in known.search]
+    weights = fit(*joined(situations))
+    rng = np.random.default_rng(0)
     for _ in range(ROUNDS):
-        plausible = weights(search[0]) > PLAUSIBLE
-        weights = fit(search[0][plausible], search[1][plausible])
-    return SearchWeights(Calibration(weights), fit(*fuzzy))
+        weights = fit(*joined([plausible(cases, weights, rng) for cases in situations]))
+    return SearchWeights(Calibration(weights), fit(*joined([known.fuzzy for known in material])))
+
+
+def plausible(cases: Cases, weights: Logistic, rng: np.random.Generator) -> Cases:
+    """The cases that are plausible by some weights, or as many of them as count."""
+    known, right = cases
+    places = np.flatnonzero(weights(known) > PLAUSIBLE)
+    if len(places) > MOST_CASES:
+        places = rng.permutation(places)[:MOST_CASES]
+    return known[places], right[places]
 
 
 def joined(cases: Sequence[Cases]) -> Cases:
@@ -126,12 +149,12 @@ def joined(cases: Sequence[Cases]) -> Cases:
     return np.concatenate([known for known, _ in cases]), np.concatenate([right for _, right in cases])
 
 
-def judge_sets(
-    lines: Lines, model: LanguageModel, weights: SearchWeights, more: Lines | None = None
-) -> dict[str, SetFigures]:
-    """How good the search is on each set, and among the lines of all and `more`."""
-    judged = {}
-    for name, of_set in lines.by_set().items():
-        others = lines.of([place for place, sample in enumerate(lines.samples) if sample.set != name])
-        judged[name] = figures_of(of_set, others if more is None else others.with_others(more), model, weights)
-    return judged
+def judge_sets(lines: Lines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> dict[str, SetFigures]:
+    """How good the search is on each set, and among the lines of all others and of a crowd."""
+    sets = lines.by_set()
+    return {name: figures_of(of_set, others_of(name, sets, crowd), model, weights) for name, of_set in sets.items()}
+
+
+def others_of(name: str, sets: Mapping[str, Lines], crowd: Crowd) -> Crowd:
+    """The lines of all other sets, and of a crowd."""
+    return Crowd.joined([*(of_set.crowd for other, of_set in sets.items() if other != name), crowd])

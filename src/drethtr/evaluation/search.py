@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import DataError
+from drethtr.evaluation.crowd import FOLDED, PAGE, Crowd, folded_words, stored_confidences
 from drethtr.evaluation.evaluate import Advance, read_lines
 from drethtr.evaluation.retrieval import Retrieval, judge
 from drethtr.language.languages import Languages
@@ -25,18 +26,12 @@ from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.automaton import automaton_of
-from drethtr.search.forward import probabilities
-from drethtr.search.pattern import pattern_of
 from drethtr.search.probability import Calibration, Candidates
-from drethtr.search.records import CERTAIN
-from drethtr.search.spelling import Spelling, words_of
 from drethtr.text.tokenizer import Tokenizer
 
 Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 
-FOLDED = Spelling()
 SHORTEST = 3
 """Letters of the shortest word that is searched for."""
 
@@ -50,10 +45,6 @@ LONGEST = 24
 """Letters of the longest made-up word."""
 
 TRIES = 20
-
-
-PAGE = 25
-"""Lines that are packed together: those of a page."""
 
 LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
 
@@ -98,20 +89,11 @@ class Lines:
         ]
 
     @cached_property
-    def confidences(self) -> NDArray[np.uint8]:
-        """(L,) as an index keeps them."""
-        return np.array([round(reading.confidence * (CERTAIN - 1)) for reading in self.readings], dtype=np.uint8)
-
-    @cached_property
-    def packed(self) -> list[PackedLines]:
-        """Their posteriors, as an index keeps those of some pages."""
+    def crowd(self) -> Crowd:
+        """The same, as an index keeps them."""
         kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
-        return [PackedLines.of(kept[start : start + PAGE]) for start in range(0, len(kept), PAGE)]
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """What the calibration needs of them."""
-        return Candidates.of_all(self.confidences, np.concatenate([lines.sizes for lines in self.packed]))
+        packed = [PackedLines.of(kept[start : start + PAGE]) for start in range(0, len(kept), PAGE)]
+        return Crowd(self.truths, stored_confidences([reading.confidence for reading in self.readings]), packed)
 
     @cached_property
     def pages(self) -> NDArray[np.int64]:
@@ -131,11 +113,6 @@ class Lines:
         """These lines, then others."""
         return Lines([*self.samples, *others.samples], [*self.readings, *others.readings])
 
-    @property
-    def stored_bytes(self) -> int:
-        """The bytes of their posteriors in an index."""
-        return sum(len(lines.to_bytes()) for lines in self.packed)
-
     def by_set(self) -> dict[str, "Lines"]:
         """The lines of each set, by name."""
         places: dict[str, list[int]] = defaultdict(list)
@@ -146,13 +123,8 @@ class Lines:
     def situation(self, queries: Sequence[str]) -> Situation:
         """Put queries to these lines."""
         relevant = np.array([[query in words for words in self.truths] for query in queries], dtype=np.bool_)
-        chances = np.stack([self.chances(query) for query in queries])
+        chances = np.stack([self.crowd.chances(query) for query in queries])
         return Situation(queries, relevant.reshape(len(queries), len(self)), chances)
-
-    def chances(self, query: str) -> Floats:
-        """(L,) the sum over all readings of each line that have a word."""
-        automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
-        return np.concatenate([probabilities(lines, automaton)[:, 0] for lines in self.packed])
 
 
 def read_for_search(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> Lines:
@@ -162,11 +134,6 @@ def read_for_search(recognizer: Recognizer, samples: Sequence[Sample], advance: 
         DataError: naming the sample, if an image cannot be used.
     """
     return Lines(samples, read_lines(recognizer, samples, advance))
-
-
-def folded_words(text: str) -> list[str]:
-    """The words of a text, folded."""
-    return words_of(FOLDED.fold(text))
 
 
 def queries_of(lines: Lines, model: LanguageModel, seed: int = 0) -> list[str]:
@@ -252,8 +219,63 @@ def fuzzy_scores(queries: Sequence[str], lines: Lines, weights: Logistic) -> Flo
 
 def search_scores(situation: Situation, lines: Lines, calibration: Calibration) -> Floats:
     """(Q, L) the probability that `drethtr search` gives."""
+    candidates = candidates_of(lines.crowd)
     rows = zip(situation.queries, situation.chances, strict=True)
-    return np.stack([calibration(chances, len(query), lines.candidates) for query, chances in rows])
+    return np.stack([calibration(chances, len(query), candidates) for query, chances in rows])
+
+
+@dataclass(frozen=True)
+class Among:
+    """Queries put to the L lines of a set and the C lines of a crowd.
+
+    relevant  (Q, L + C) whether the query is on the line
+    chances   (Q, L + C) the sum over all readings of the line
+    """
+
+    lines: Lines
+    crowd: Crowd
+    queries: Sequence[str]
+    relevant: Truths
+    chances: Floats
+
+    @classmethod
+    def of(cls, own: Situation, lines: Lines, crowd: Crowd) -> "Among":
+        """The queries of a situation, put to its lines and to others."""
+        relevant = np.stack([crowd.having(query) for query in own.queries])
+        chances = np.stack([crowd.chances(query) for query in own.queries])
+        return cls(lines, crowd, own.queries, np.hstack([own.relevant, relevant]), np.hstack([own.chances, chances]))
+
+    @cached_property
+    def stored(self) -> Crowd:
+        """All lines."""
+        return Crowd.joined([self.lines.crowd, self.crowd])
+
+    def searched(self, row: int, *, without: bool) -> NDArray[np.int64]:
+        """The places of the lines to which a query is put: all, or `without` those of the crowd that have it."""
+        strange = np.arange(len(self.stored)) >= len(self.lines)
+        return np.flatnonzero(~(strange & self.relevant[row]) if without else np.ones(len(strange)))
+
+    def scores(self, calibration: Calibration, *, without: bool) -> Floats:
+        """(Q, L + C) the probability that `drethtr search` gives; 0 for lines that are left out."""
+        found = np.zeros(self.chances.shape)
+        for row, query in enumerate(self.queries):
+            places = self.searched(row, without=without)
+            found[row, places] = calibration(self.chances[row, places], len(query), candidates_of(self.stored, places))
+        return found
+
+    def judge(self, calibration: Calibration, *, without: bool) -> Retrieval:
+        """Judge `drethtr search`; the lines of a crowd are of no pages, so there are no intervals."""
+        relevant = self.relevant.copy()
+        if without:
+            relevant[:, len(self.lines) :] = False
+        pages = np.zeros(relevant.shape[1], dtype=np.int64)
+        return judge(self.scores(calibration, without=without), relevant, pages, probable=True)
+
+
+def candidates_of(crowd: Crowd, places: NDArray[np.int64] | None = None) -> Candidates:
+    """What the calibration needs of lines, or of some of them."""
+    which = slice(None) if places is None else places
+    return Candidates.of_all(crowd.confidences[which], crowd.steps[which])
 
 
 @dataclass(frozen=True)
@@ -267,8 +289,9 @@ class SearchWeights:
 class SetFigures(NamedTuple):
     """How good each method is on the lines of a set.
 
-    queries    of which `occurring` are on one of the lines
-    crowd      `drethtr search` on these lines among all others, None if there are no others
+    queries  of which `occurring` are on one of the lines
+    among    `drethtr search` on these lines among `others`, None if there are none
+    without  the same among those of the others that do not have the word
     """
 
     lines: int
@@ -278,7 +301,9 @@ class SetFigures(NamedTuple):
     exact: Retrieval
     fuzzy: Retrieval
     search: Retrieval
-    crowd: Retrieval | None
+    others: int
+    among: Retrieval | None
+    without: Retrieval | None
 
     def to_json(self) -> dict[str, Any]:
         """The figures in plain values."""
@@ -287,8 +312,8 @@ class SetFigures(NamedTuple):
         }
 
 
-def figures_of(lines: Lines, others: Lines, model: LanguageModel, weights: SearchWeights) -> SetFigures:
-    """Judge all methods on the lines of a set, and the search also with `others` among them."""
+def figures_of(lines: Lines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> SetFigures:
+    """Judge all methods on the lines of a set, and the search also among the lines of a crowd."""
     queries = queries_of(lines, model)
     situation = lines.situation(queries)
     methods = {
@@ -297,16 +322,14 @@ def figures_of(lines: Lines, others: Lines, model: LanguageModel, weights: Searc
         "search": search_scores(situation, lines, weights.search),
     }
     judged = {name: judge(scores, situation.relevant, lines.pages, probable=True) for name, scores in methods.items()}
-    crowd = None
-    if len(others):
-        every = lines.with_others(others)
-        among = every.situation(queries)
-        crowd = judge(search_scores(among, every, weights.search), among.relevant, every.pages, probable=True)
+    among = Among.of(situation, lines, crowd) if len(crowd) else None
     return SetFigures(
         lines=len(lines),
         queries=len(queries),
         occurring=int(situation.relevant.any(1).sum()),
-        bytes_per_line=lines.stored_bytes / len(lines),
-        crowd=crowd,
+        bytes_per_line=lines.crowd.stored_bytes / len(lines),
+        others=len(crowd),
+        among=None if among is None else among.judge(weights.search, without=False),
+        without=None if among is None else among.judge(weights.search, without=True),
         **judged,
     )

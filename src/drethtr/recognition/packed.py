@@ -56,21 +56,13 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PackedLines:
-    """The posteriors of L lines, S steps and N entries in all.
+    """The posteriors of L lines, S steps and N entries in all, as bytes from which their parts are taken.
 
-    texts    what each token says
-    widths   (L,) float32, width of a step of each line in pixels
-    sizes    (L,) uint16, steps of each line
-    steps    (S,) in the high half how many steps further a step is than the one before, more than 1 if there are blanks
-             between them; in the low half how many entries it has
-    entries  the tokens and levels of all steps, as bits
+    texts  what each token says
     """
 
+    content: bytes
     texts: tuple[str, ...]
-    widths: NDArray[np.float32]
-    sizes: NDArray[np.uint16]
-    steps: Bytes
-    entries: Bytes
 
     @classmethod
     def of(cls, lines: Sequence[Posteriors]) -> Self:
@@ -83,46 +75,68 @@ class PackedLines:
         tokens = np.concatenate([entries.tokens for _, entries in packed]) if packed else np.empty(0, dtype=np.int64)
         chances = np.concatenate([entries.chances for _, entries in packed]) if packed else np.empty(0)
         numbers = tokens | levels_of(chances) << bits
-        return cls(
-            texts,
+        arrays = (
             np.array([line.step for line in lines], dtype=np.float32),
             np.array([len(steps) for steps, _ in packed], dtype=np.uint16),
             np.concatenate([steps for steps, _ in packed]) if packed else np.empty(0, dtype=np.uint8),
             np.packbits((numbers[:, None] >> np.arange(bits + LEVEL_BITS)) & 1, bitorder="little"),
         )
-
-    def to_bytes(self) -> bytes:
-        """The lines as bytes."""
-        texts = "\n".join(self.texts).encode()
-        head = HEAD.pack(len(self.sizes), len(self.steps), len(self.entries), len(texts))
-        arrays = (self.widths, self.sizes, self.steps, self.entries)
-        return b"".join((head, *(array.tobytes() for array in arrays), texts))
+        named = "\n".join(texts).encode()
+        head = HEAD.pack(len(lines), len(arrays[2]), len(arrays[3]), len(named))
+        return cls(b"".join((head, *(array.tobytes() for array in arrays), named)), texts)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """What `to_bytes` has packed.
+        """Lines that were packed.
 
         Raises:
-            DataError: if its parts have other lengths than it says.
+            DataError: if their parts have other lengths than they say.
         """
         try:
             lines, steps, entries, length = HEAD.unpack_from(content)
             if len(content) != HEAD.size + 6 * lines + steps + entries + length:
                 raise ValueError("other lengths")
             texts = content[len(content) - length :].decode()
-            first = HEAD.size + 4 * lines
-            return cls(
-                tuple(texts.split("\n")) if texts else (),
-                np.frombuffer(content, np.float32, lines, HEAD.size),
-                np.frombuffer(content, np.uint16, lines, first),
-                np.frombuffer(content, np.uint8, steps, first + 2 * lines),
-                np.frombuffer(content, np.uint8, entries, first + 2 * lines + steps),
-            )
         except (struct.error, ValueError) as error:
             raise DataError("posteriors are damaged") from error
+        return cls(content, tuple(texts.split("\n")) if texts else ())
+
+    def to_bytes(self) -> bytes:
+        """The lines as bytes."""
+        return self.content
+
+    @cached_property
+    def lengths(self) -> tuple[int, int, int, int]:
+        """L, S, and the bytes of the entries and of the texts."""
+        lines, steps, entries, length = HEAD.unpack_from(self.content)
+        return lines, steps, entries, length
+
+    @property
+    def widths(self) -> NDArray[np.float32]:
+        """(L,) width of a step of each line in pixels."""
+        return np.frombuffer(self.content, np.float32, len(self), HEAD.size)
+
+    @property
+    def sizes(self) -> NDArray[np.uint16]:
+        """(L,) steps of each line."""
+        return np.frombuffer(self.content, np.uint16, len(self), HEAD.size + 4 * len(self))
+
+    @property
+    def steps(self) -> Bytes:
+        """(S,) in the high half how many steps further each is than the one before, in the low half its entries.
+
+        It is more than one step further if there are blanks between them.
+        """
+        return np.frombuffer(self.content, np.uint8, self.lengths[1], HEAD.size + 6 * len(self))
+
+    @property
+    def entries(self) -> Bytes:
+        """The tokens and levels of all steps, as bits."""
+        lines, steps, entries, _ = self.lengths
+        return np.frombuffer(self.content, np.uint8, entries, HEAD.size + 6 * lines + steps)
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return self.lengths[0]
 
     @property
     def gaps(self) -> Bytes:

@@ -63,6 +63,7 @@ class Automaton:
     found    the state that is kept once the pattern stood there
     dead     the state from which it cannot be found
     classes  (C, Q) the state after each class of tokens, which grows as tokens are met
+    reads    what `_native.c` takes each class for
     """
 
     pattern: Pattern
@@ -73,8 +74,8 @@ class Automaton:
     found: int
     dead: int
     classes: NDArray[np.uint16] = field(init=False)
+    reads: bytes = bytes([MARK])
     class_of: dict[str, int] = field(default_factory=dict)
-    kind_of: dict[str, int] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -92,23 +93,20 @@ class Automaton:
         return HYPHEN if symbol in HYPHENS else BOUNDARY
 
     def classes_of(self, texts: Sequence[str]) -> bytes:
-        """The class of each token: tokens of a class lead from each state to the same one."""
-        return self.looked_up(self.class_of, texts)
-
-    def kinds_of(self, texts: Sequence[str]) -> bytes:
-        """The kind of each token, as `_native.c` takes it."""
-        return self.looked_up(self.kind_of, texts)
-
-    def looked_up(self, known: dict[str, int], texts: Sequence[str]) -> bytes:
-        """What is known of each token; new ones are learned."""
+        """The class of each token; new ones are learned. Tokens of a class lead from each state to the same one."""
         try:
-            return bytes(map(known.__getitem__, texts))
+            return bytes(map(self.class_of.__getitem__, texts))
         except KeyError:
             with self.lock:
                 for text in texts:
-                    if text not in self.kind_of:
+                    if text not in self.class_of:
                         self.learn(text)
-            return bytes(map(known.__getitem__, texts))
+            return bytes(map(self.class_of.__getitem__, texts))
+
+    def known(self) -> tuple[NDArray[np.uint16], bytes]:
+        """`classes` and `reads`, while other threads may add to them."""
+        with self.lock:
+            return self.classes, self.reads
 
     def learn(self, text: str) -> None:
         """Put a token into its class."""
@@ -116,11 +114,12 @@ class Automaton:
         after = np.arange(self.states, dtype=np.uint16)
         for symbol in fold:
             after = self.table[self.kind(symbol), after]
-        alike = np.flatnonzero((self.classes == after).all(1))
+        reads = self.kind_of_several([self.kind(symbol) for symbol in fold])
+        alike = np.flatnonzero((self.classes == after).all(1) & (np.frombuffer(self.reads, np.uint8) == reads))
         if not len(alike):
             self.classes = np.vstack([self.classes, after])
+            self.reads += bytes([reads])
         self.class_of[text] = int(alike[0]) if len(alike) else len(self.classes) - 1
-        self.kind_of[text] = self.kind_of_several([self.kind(symbol) for symbol in fold])
 
     def kind_of_several(self, kinds: list[int]) -> int:
         """The kind of a token, from those of its letters and signs."""

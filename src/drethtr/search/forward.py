@@ -3,7 +3,7 @@
 Shapes, everywhere in this file: L lines of a page; Q states of an automaton.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.base.native import native
-from drethtr.recognition.packed import VALUES, PackedLines, token_bits
+from drethtr.recognition.packed import VALUES, PackedLines
 from drethtr.search.automaton import Automaton
 
 Masses: TypeAlias = NDArray[np.float64]
@@ -26,28 +26,26 @@ LEAST = 1e-8
 """A line of less probability does not have the pattern."""
 
 
-def probabilities(lines: PackedLines, automaton: Automaton) -> Masses:
-    """(L, 2) probabilities that a pattern stands on each line, and that it begins there and ends on the next.
+def probabilities(pages: Sequence[PackedLines], automaton: Automaton) -> Masses:
+    """(L, 2) probabilities that a pattern stands on each line of some pages, and that it goes on to the next line.
 
     Raises:
         DataError: if the lines are damaged.
     """
-    classes = automaton.classes_of(lines.texts)
+    classes = [automaton.classes_of(lines.texts) for lines in pages]
     if native is None:
-        return probabilities_in_python(lines, automaton, classes)
-    found = np.empty((len(lines), 2))
+        none = np.empty((0, 2))
+        every = zip(pages, classes, strict=True)
+        return np.concatenate([none, *(probabilities_in_python(lines, automaton, known) for lines, known in every)])
+    found = np.empty((sum(map(len, pages)), 2))
     try:
-        native.word_on_lines(
-            lines.sizes,
-            lines.steps,
-            lines.entries,
-            token_bits(len(lines.texts)),
+        native.word_on_pages(
+            [lines.content for lines in pages],
             classes,
-            automaton.classes,
+            *automaton.known(),
             automaton.breaks,
             VALUES,
             automaton.pieces,
-            automaton.kinds_of(lines.texts),
             automaton.found,
             automaton.dead,
             FAINTEST,
@@ -60,7 +58,7 @@ def probabilities(lines: PackedLines, automaton: Automaton) -> Masses:
 
 
 def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: bytes) -> Masses:
-    """`probabilities` as they are defined."""
+    """(L, 2) `probabilities` of one page as they are defined."""
     after = automaton.classes.astype(np.int64)[list(classes)] if classes else np.empty((0, automaton.states), np.int64)
     steps = list(steps_of(lines))
     start = np.zeros(automaton.states)

@@ -42,12 +42,7 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
     Raises:
         DataError: if the results have no posteriors, or the index cannot be written.
     """
-    import pyarrow
-
-    results = Output(folder, pyarrow.schema([]))
-    job = results.job()
-    if job is None or not job.get("posteriors"):
-        raise DataError(f"{folder}: has no posteriors to search; read with drethtr batch --posteriors --force")
+    results, job = open_results(folder)
     about = {name: job[name] for name in ("model", "decoder", "precision")} | {"lines": "batch"}
     rows = known = 0
     with Store.write(path, about, rebuild=rebuild) as store:
@@ -72,8 +67,37 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
     return BatchIndex(rows, known)
 
 
+def open_results(folder: str) -> tuple[Output, dict[str, Any]]:
+    """The results of a batch and the settings of its job.
+
+    Raises:
+        DataError: if they have no posteriors.
+    """
+    import pyarrow
+
+    results = Output(folder, pyarrow.schema([]))
+    job = results.job()
+    if job is None or not job.get("posteriors"):
+        raise DataError(f"{folder}: has no posteriors to search; read with drethtr batch --posteriors --force")
+    return results, job
+
+
 def pages_of(content: bytes, part: str) -> Iterator[tuple[PageKey, Sequence[StoredLine], bytes]]:
-    """The rows of a part, some at a time; their number is that of the first, from 1.
+    """The rows of a part as pages, some at a time; their number is that of the first, from 1.
+
+    Raises:
+        DataError: if the part is damaged.
+    """
+    rows = rows_of(content, part)
+    for (input, _), some in groupby(rows, lambda row: (row["input"], row["row"] // LINES)):
+        group = [row for row in some if row["error"] is None]
+        if group:
+            lines = PackedLines.of([PackedLines.from_bytes(row["posteriors"]).line(0) for row in group])
+            yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.to_bytes()
+
+
+def rows_of(content: bytes, part: str) -> list[dict[str, Any]]:
+    """The rows of a part.
 
     Raises:
         DataError: if the part is damaged.
@@ -82,14 +106,9 @@ def pages_of(content: bytes, part: str) -> Iterator[tuple[PageKey, Sequence[Stor
     from pyarrow.parquet import read_table
 
     try:
-        rows = read_table(BytesIO(content), columns=COLUMNS).to_pylist()
+        return list(read_table(BytesIO(content), columns=COLUMNS).to_pylist())
     except (ArrowException, OSError) as error:
         raise DataError(f"{part}.parquet: damaged: {error}") from error
-    for (input, _), some in groupby(rows, lambda row: (row["input"], row["row"] // LINES)):
-        group = [row for row in some if row["error"] is None]
-        if group:
-            lines = PackedLines.of([PackedLines.from_bytes(row["posteriors"]).line(0) for row in group])
-            yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.to_bytes()
 
 
 def stored(row: dict[str, Any]) -> StoredLine:

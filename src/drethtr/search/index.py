@@ -63,16 +63,19 @@ class Hit:
     shift: float = field(default=0.0, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The hit in plain values, as `drethtr search --json` writes it."""
+        """The hit in plain values, as `drethtr search --json` writes it.
+
+        The `number` is there from the second page of a file on, `unknown` if there are such letters.
+        """
         return {
             "page": self.page.as_posix(),
-            "number": self.number,
             "line": self.line,
             "text": self.text,
             "probability": round(self.probability, 4),
             "box": list(self.box),
             "snippet": self.snippet,
-            "unknown": self.unknown,
+            **({"number": self.number} if self.number > 1 else {}),
+            **({"unknown": self.unknown} if self.unknown else {}),
         }
 
 

@@ -1,6 +1,7 @@
 """An index in PostgreSQL: the same tables, which many programs may fill and search at once."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 SCHEMES = ("postgresql://", "postgres://")
+
+PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 PREFILTER_FROM = 100_000
 """Lines of an index from which on only pages are looked at whose texts have something like the words."""
@@ -277,6 +280,6 @@ def connect(url: str) -> "Connection[Any]":
 
 
 def shown(url: str) -> str:
-    """A URL without what stands before its host."""
+    """A URL without what stands before its host, and without a password behind it."""
     scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+    return PASSWORD.sub("…", f"{scheme}://{rest.rpartition('@')[2]}")

@@ -2,7 +2,8 @@
 
 The CTC head is too sure of short words and of what it reads badly, and does not know how many lines are searched: of
 20,000 lines some look like a word that is on none of them. So the log-odds of a line are weighed with the length of the
-pattern and of the line, the confidence in its text and in all others, and what the other lines are for the pattern.
+pattern and of the line, the confidence in its text and in all others, and what the other lines are for the pattern: a
+word that stands somewhere is read without doubt on some of its lines, one that only resembles others on none.
 `drethtr evaluate --search DATA --save-fit FILE` learns the weights.
 """
 
@@ -131,12 +132,15 @@ class Calibration:
         return type(self)(self.weights, self.shift + shift)
 
 
-FEATURES = ("chance", "letters", "steps", "confidence", "legibility", "frequency", "rivals", "lines")
+LEVELS = {"surely": 0.9, "likely": 0.5, "perhaps": 0.1, "hardly": 0.01}
+"""Sums over all readings above which lines are counted."""
+
+FEATURES = ("chance", "letters", "steps", "confidence", "legibility", "frequency", "rivals", "lines", *LEVELS)
 """Names of the features, in order."""
 
 
 def features(chances: Floats, letters: int, lines: Candidates) -> Floats:
-    """(C, 8) what is known of each line, in the order of `FEATURES`.
+    """(C, 12) what is known of each line, in the order of `FEATURES`.
 
     chance      log-odds of the sum over all readings
     letters     logarithm of the number of letters of the pattern
@@ -146,6 +150,7 @@ def features(chances: Floats, letters: int, lines: Candidates) -> Floats:
     frequency   logarithm of the share of lines that seem to have the pattern
     rivals      logarithm of the share that the line has in the sum over all lines
     lines       logarithm of their number
+    surely …    logarithm of 1 and the number of lines above each of `LEVELS`
     """
     sums = np.minimum(chances, 1)
     total, number = float(sums.sum()), lines.lines
@@ -161,6 +166,7 @@ def features(chances: Floats, letters: int, lines: Candidates) -> Floats:
             every * np.log((total + 0.5) / (number + 1)),
             np.log(known / (known + np.maximum(total - sums, 0) + RIVALS)),
             every * np.log(number + 1),
+            *(every * np.log1p(np.count_nonzero(sums > level)) for level in LEVELS.values()),
         ]
     )
 

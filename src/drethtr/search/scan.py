@@ -53,9 +53,7 @@ def scan_pages(store: Records, ids: Sequence[int], automatons: Sequence[Automato
         return joined([], len(automatons))
     pages = [unpacked(store, block.posteriors, len(block.confidences)) for block in blocks]
     try:
-        chances = np.stack(
-            [np.concatenate([probabilities(lines, automaton) for lines in pages]) for automaton in automatons]
-        )
+        chances = np.stack([probabilities(pages, automaton) for automaton in automatons])
     except DataError as error:
         raise damaged(store) from error
     sizes = [len(lines) for lines in pages]

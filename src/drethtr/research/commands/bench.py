@@ -271,6 +271,27 @@ def editor(
 
 
 @app.command()
+def search(
+    index: Annotated[Path, typer.Argument(metavar="INDEX", help="A file that drethtr index has made.")],
+    queries: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to search for; each is a query.")],
+    lines: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Repeat the pages of the index until it has so many lines.")
+    ] = 100_000,
+    json_file: JSONFile = None,
+    force: ForceResults = False,
+    threads: Threads = None,
+) -> None:
+    """How long queries take in an index of many lines."""
+    from drethtr.research.benchmarks.searching import measure, table
+
+    refuse_results(json_file, force=force)
+    found, figures = measure(index, queries, lines, threads)
+    typer.echo(table(found, figures))
+    if json_file is not None:
+        write_json(json_file, {"lines": found, "figures": [figure._asdict() for figure in figures]})
+
+
+@app.command()
 def drift(
     data: Data,
     model: ModelFile = None,

@@ -1,0 +1,107 @@
+"""Lines of known text as an index keeps them: among many others, a word has more false hits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import DataError
+from drethtr.lines.sources import open_all
+from drethtr.recognition.packed import PackedLines
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.automaton import automaton_of
+from drethtr.search.forward import probabilities
+from drethtr.search.from_batch import open_results, rows_of
+from drethtr.search.pattern import pattern_of
+from drethtr.search.records import CERTAIN
+from drethtr.search.spelling import Spelling, words_of
+
+FOLDED = Spelling()
+
+PAGE = 25
+"""Lines that are packed together: those of a page."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """L lines as an index keeps them.
+
+    words        the folded words of each, of its known text
+    confidences  (L,) in the text that was read, in 255ths
+    packed       their posteriors, some lines at a time
+    """
+
+    words: Sequence[frozenset[str]]
+    confidences: NDArray[np.uint8]
+    packed: Sequence[PackedLines]
+
+    @classmethod
+    def of_batch(cls, folder: str, recognizer: Recognizer) -> Self:
+        """The clean lines in results of `drethtr batch --posteriors`, whose inputs have texts.
+
+        Raises:
+            DataError: if they have no posteriors or texts, or were read by another model.
+        """
+        results, job = open_results(folder)
+        if job["model"] != recognizer.model.hash:
+            raise DataError(f"{folder}: read by another model; its lines would not compare")
+        rows = [row for part in sorted(results.parts()) for row in rows_of(results.part(part), part)]
+        words = words_by_key({row["input"] for row in rows})
+        keys = [f"{row['input']} row {row['row']}" for row in rows]
+        known = [(words[key], row) for key, row in zip(keys, rows, strict=True) if key in words and not row["error"]]
+        lines = [PackedLines.from_bytes(row["posteriors"]).line(0) for _, row in known]
+        return cls(
+            [of_line for of_line, _ in known],
+            stored_confidences([row["confidence"] for _, row in known]),
+            [PackedLines.of(lines[start : start + PAGE]) for start in range(0, len(lines), PAGE)],
+        )
+
+    @classmethod
+    def joined(cls, crowds: Sequence["Crowd"]) -> Self:
+        """All lines of some crowds."""
+        return cls(
+            [words for crowd in crowds for words in crowd.words],
+            np.concatenate([stored_confidences([]), *(crowd.confidences for crowd in crowds)]),
+            [lines for crowd in crowds for lines in crowd.packed],
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def steps(self) -> NDArray[np.uint16]:
+        """(L,) steps of each line."""
+        return np.concatenate([np.empty(0, np.uint16), *(lines.sizes for lines in self.packed)])
+
+    @property
+    def stored_bytes(self) -> int:
+        """The bytes of their posteriors in an index."""
+        return sum(len(lines.to_bytes()) for lines in self.packed)
+
+    def chances(self, query: str) -> NDArray[np.float64]:
+        """(L,) the sum over all readings of each line that have a word."""
+        automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
+        return probabilities(self.packed, automaton)[:, 0]
+
+    def having(self, query: str) -> NDArray[np.bool_]:
+        """(L,) whether each line has a word."""
+        return np.array([query in words for words in self.words], dtype=np.bool_)
+
+
+def folded_words(text: str) -> list[str]:
+    """The words of a text, folded."""
+    return words_of(FOLDED.fold(text))
+
+
+def stored_confidences(confidences: Sequence[float]) -> NDArray[np.uint8]:
+    """Confidences in the texts of lines as an index keeps them."""
+    return np.array([round(confidence * (CERTAIN - 1)) for confidence in confidences], dtype=np.uint8)
+
+
+def words_by_key(inputs: set[str]) -> dict[str, frozenset[str]]:
+    """The folded words of each clean line of some files."""
+    samples = open_all(sorted(inputs))
+    return {sample.key: frozenset(folded_words(sample.text)) for sample in samples if sample.clean}
