@@ -1,10 +1,10 @@
 """Measure what "Learn from my corrections" gains on real lines.
 
-A person confirms some lines of a hand: what of the others is right then? The lines of each page of a table become a scan,
-one below the other, with their places in a PAGE file. `drethtr edit` reads the folder; the first lines in the order of
-pages are confirmed with their known texts, over the API; it learns from them, and what it learned is adopted. The error
-rate of all lines that were not confirmed is measured before and after that, with the minutes of the processor that all
-of it took.
+A person confirms some lines of a hand: what of the others is right then? The lines of each page of a table become a
+scan, one below the other, with their places in a PAGE file. `drethtr edit` reads the folder; the first lines in the
+order of pages are confirmed with their known texts, over the API; it learns from them, and what it learned is adopted.
+The error rate of all lines that were not confirmed is measured before and after that, with the minutes of the processor
+that all of it took.
 
     python docs/measure_learning.py LINES.parquet 25 50
 """

@@ -5,6 +5,7 @@ Nothing that a person has touched is read again, and a reading is written only i
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from drethtr.editing.scans import Kept, place_mark
 from drethtr.editing.status import Status
 from drethtr.editing.turns import PatientRecognizer, Turns
 from drethtr.editing.workspace import Truth, Workspace
+from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
 from drethtr.pages.place import transcription_of
 from drethtr.pages.provenance import provenance_of
@@ -172,18 +174,23 @@ class Reader:
         self, leaf: Leaf, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
     ) -> list[tuple[TextLine, Transcription]]:
         """Lines with what is read in them; lines that cannot be cut out of the scan are left out."""
-        cut = []
-        for line in lines:
-            try:
-                strip = self.workspace.scans.straightened(leaf, line, file.page.lines)
-                cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
-            except DataError:
-                continue
+        cut = self.cut(leaf, lines, file, recognizer)
         found = recognizer.read_lines([strip.line for _, strip in cut])
         size = file.page.width, file.page.height
         return [
             (line, transcription_of(reading, strip, *size)) for (line, strip), reading in zip(cut, found, strict=True)
         ]
+
+    def cut(
+        self, leaf: Leaf, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
+    ) -> list[tuple[TextLine, Strip]]:
+        """Lines with their pictures as the recognizer takes them; those that cannot be cut out are left out."""
+        cut = []
+        for line in lines:
+            with suppress(DataError):
+                strip = self.workspace.scans.straightened(leaf, line, file.page.lines)
+                cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
+        return cut
 
     def write(
         self, leaf: Leaf, read: Sequence[tuple[TextLine, Transcription]], allowed: frozenset[Status] = FROM_MACHINE

@@ -9,6 +9,7 @@ from starlette.staticfiles import StaticFiles
 
 from drethtr import editing
 from drethtr.editing.session import Session
+from drethtr.server.editor.comparing import Comparing
 from drethtr.server.editor.folder import Folder
 from drethtr.server.editor.lines import Lines
 from drethtr.server.editor.pages import Pages
@@ -28,6 +29,7 @@ def routes_of(session: Session) -> list[BaseRoute]:
         *Folder(session).routes(),
         *Work(session).routes(),
         *Pages(session).routes(),
+        *Comparing(session).routes(),
         *Shapes(session).routes(),
         *Lines(session).routes(),
     ]
