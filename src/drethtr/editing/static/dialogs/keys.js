@@ -9,6 +9,8 @@ const KEYS = [
   ["F2", "to the next doubtful word, selected to be typed over; Shift+F2 to the previous one"],
   ["Alt+1 … Alt+9", "take another reading of the line"],
   ["Alt+0", "type the line afresh"],
+  ["F4", "to the next difference from a text that you compare with; Shift+F4 to the previous one"],
+  ["Alt+T, Alt+O", "there: take theirs, keep ours; Alt+Shift+T takes their whole line"],
   ["Ctrl+Z", "undo; Ctrl+Shift+Z does it again"],
   ["↑ ↓", "line up, line down"],
   ["Alt+Page up, Alt+Page down", "previous page, next page"],
