@@ -7,6 +7,7 @@ const KEYS = [
   ["Enter", "save the line and go to the next one; Shift+Enter goes back"],
   ["Ctrl+Enter", "confirm the line and go on"],
   ["F2", "to the next doubtful word, selected to be typed over; Shift+F2 to the previous one"],
+  ["F3", "to the next word, selected likewise; Shift+F3 to the previous one"],
   ["Alt+1 … Alt+9", "take another reading of the line"],
   ["Alt+0", "type the line afresh"],
   ["F4", "to the next difference from a text that you compare with; Shift+F4 to the previous one"],

@@ -22,6 +22,7 @@ import { Scan } from "./scan.js";
 import { PageStore } from "./store.js";
 import { Compared } from "./theirs.js";
 import { useComparison } from "./use_comparison.js";
+import { wordsOf } from "./words.js";
 
 const REFETCH = 200; // ms; several events often tell of one change
 const MESSAGE = 6000; // ms that a message stays
@@ -212,6 +213,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
   };
   const screenKeys = (event) => {
     if (event.key === "F2") jump(event.shiftKey ? -1 : 1);
+    else if (event.key === "F3" && !event.altKey) selectNext(({ text }) => wordsOf(text), event.shiftKey ? -1 : 1);
     else if (event.key === "F4" && !event.altKey) comparing.jump(event.shiftKey ? -1 : 1);
     else if (event.altKey && event.key === "PageDown") turn(store.page?.next);
     else if (event.altKey && event.key === "PageUp") turn(store.page?.previous);
