@@ -147,11 +147,11 @@ class Typist:
         """Select what differs, or put the caret where words are missing, by the fewest keys."""
         start, end = difference["start"], difference["end"]
         if start == end == len(seen["text"]):
-            self.press("End")
+            self.press("Control+End")
             return
         here = seen["last"]
         if start < here:
-            self.press("Home")
+            self.press("Control+Home")  # Home alone stays on the row where a long line is wrapped
             here = 0
         doubts, words = (
             [word for word in seen[kind] if here < word["end"] and word["start"] <= start]

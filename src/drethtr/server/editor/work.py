@@ -7,8 +7,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
+from drethtr.editing.confirmed import LEARN
 from drethtr.editing.jobs import Job
-from drethtr.editing.learner import LEARN
 from drethtr.editing.session import Session
 from drethtr.editing.workspace import Missing
 from drethtr.server.editor.values import refuse_unknown
