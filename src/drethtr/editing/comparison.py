@@ -39,7 +39,7 @@ def compare(reader: Reader, page: str, text: str, source: str) -> dict[str, Any]
     """
     leaf = reader.workspace.leaf(page)
     source_of(leaf)
-    file = reader.workspace.existing(leaf).file
+    file = reader.workspace.truths.existing(leaf).file
     lines = file.page.lines
     if not lines:
         raise DataError("has no lines to lay a text onto; draw them, or have them found", leaf.name)

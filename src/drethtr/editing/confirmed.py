@@ -45,7 +45,7 @@ def gather(workspace: Workspace, check: Callable[[], None]) -> Confirmed:
         check()
         if isinstance(summary, DataError) or not summary.counts[Status.CONFIRMED]:
             continue
-        truth = workspace.existing(leaf)
+        truth = workspace.truths.existing(leaf)
         for line in truth.file.page.lines:
             if truth.status(line) is Status.CONFIRMED and line.text:
                 with suppress(DataError):

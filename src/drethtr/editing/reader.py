@@ -20,8 +20,9 @@ from drethtr.editing.journal import Change
 from drethtr.editing.leaves import Leaf
 from drethtr.editing.scans import Kept, place_mark
 from drethtr.editing.status import Status
+from drethtr.editing.truths import Truth
 from drethtr.editing.turns import PatientRecognizer, Turns
-from drethtr.editing.workspace import Truth, Workspace
+from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
 from drethtr.pages.place import transcription_of
@@ -137,7 +138,7 @@ class Reader:
         Raises:
             DataError: if scan or file cannot be used.
         """
-        truth = self.workspace.truth(leaf)
+        truth = self.workspace.truths.of(leaf)
         if truth is None or not truth.file.page.lines:
             self.find_and_read(leaf, truth, recognizer)
             return
@@ -220,7 +221,7 @@ class Reader:
 
         def work() -> None:
             leaf = self.workspace.leaf(page)
-            truth = self.workspace.existing(leaf)
+            truth = self.workspace.truths.existing(leaf)
             wanted = [
                 line for line in truth.file.page.lines if line.id in lines and truth.status(line) is Status.UNREAD
             ]
@@ -236,8 +237,8 @@ class Reader:
             DataError: if it cannot be read.
         """
         leaf = self.workspace.leaf(page)
-        truth = self.workspace.existing(leaf)
-        self.workspace.check(leaf, truth, line, revision)
+        truth = self.workspace.truths.existing(leaf)
+        self.workspace.truths.check(leaf, truth, line, revision)
         read = self.turns.submit(self.readings, leaf, [truth.file.line(line)], truth.file, self.recognizer).result()
         if not read:
             raise DataError(f"line {line!r} cannot be cut out of its scan; check its baseline and outline")
@@ -259,7 +260,7 @@ class Reader:
         """
         leaf = self.workspace.leaf(page)
         now = self.workspace.line(page, line)
-        file = self.workspace.existing(leaf).file
+        file = self.workspace.truths.existing(leaf).file
         placed = file.line(line)
 
         def read() -> Reading:

@@ -15,7 +15,7 @@ from drethtr.editing import changes
 from drethtr.editing.changes import Changed
 from drethtr.editing.leaves import Leaf
 from drethtr.editing.session import Session
-from drethtr.editing.workspace import Truth
+from drethtr.editing.truths import Truth
 from drethtr.server.editor.values import (
     LINE,
     LONGEST_NAME,

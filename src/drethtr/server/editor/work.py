@@ -10,7 +10,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.editing.confirmed import LEARN
 from drethtr.editing.jobs import Job
 from drethtr.editing.session import Session
-from drethtr.editing.workspace import Missing
+from drethtr.editing.truths import Missing
 from drethtr.server.editor.values import refuse_unknown
 from drethtr.server.uploads import json_of
 
