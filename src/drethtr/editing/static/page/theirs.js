@@ -54,7 +54,6 @@ export function Compared({ comparison, order, jump, close }) {
     <section class="compared" aria-label="Comparison">
       <div class="tools">
         <span>Compared with <b>${comparison.name}</b>: ${told.filter(Boolean).join(", ")}</span>
-        <span class="gap" />
         <button type="button" disabled=${!count} onClick=${jump} title="F4, back with Shift+F4">Next <kbd>F4</kbd></button>
         <button type="button" onClick=${close} title="End the comparison">End</button>
       </div>
