@@ -1,18 +1,31 @@
-"""Count the keys that correcting a reading takes in `drethtr edit`, in a text editor and by typing it from nothing.
+"""Count the keys that correcting a reading takes: `drethtr edit` in Chromium, a text editor, and typing from nothing.
 
-A computed typist makes each line the known text and wastes no key: he knows what is wrong, goes there by the shortest
-way, types whole words, and types a line afresh where that takes fewer keys. A chord is two keys. Seconds follow the
-keystroke-level model of Card, Moran and Newell (1980): 0.28 for a key, 1.35 for a decision, one for each line and for
-each place where he stops. Other readings of a line (Alt+1 …) are left out: they would save some more keys.
+A typist who knows what is written works through the real page, line by line: she presses keys, and nothing else. She
+goes to a wrong word by F2 or F3, whichever is shorter, types over it, takes another reading of the line by Alt and its
+number where that saves keys, types a line afresh where that is shorter still, and confirms it. What is saved in the
+PAGE file in the end must be what is written. The keys of the text editor and of typing from nothing are computed.
+
+Keys are counted as they are pressed: a modifier that is held counts once, a capital as one key. Seconds follow the
+keystroke-level model of Card, Moran and Newell (1980): K, 0.28 for a key; M, 1.35 for a decision, one for each line and
+for each place where she stops. Nothing is counted for reading and for finding out what is wrong.
 
     drethtr transcribe PAGES/*.alto.xml --lines given --format page --output READ
     python docs/measure_typing.py PAGES READ
 """
 
+import shutil
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from playwright.sync_api import Page as Tab
+from playwright.sync_api import TimeoutError as Late
+from playwright.sync_api import sync_playwright
+from served import served
 
 from drethtr.documents.page import TextLine
 from drethtr.documents.read import read_page
@@ -20,6 +33,35 @@ from drethtr.recognition.reading import DOUBTFUL
 
 KEY, DECISION = 0.28, 1.35
 """Seconds."""
+
+STOP = 4
+"""Keys that a place to correct takes beside those typed, to choose between ways."""
+
+SEEN = """async ([truth, threshold]) => {
+    const { differencesOf, doubtsOf, wordsOf } = await import("/static/page/words.js");
+    const text = document.activeElement.closest(".text");
+    const line = text.closest(".line");
+    const [, id] = location.pathname.match(/p[/](.+)/);
+    const { words } = await (await fetch(`/api/pages/${id}/lines/${encodeURIComponent(line.dataset.line)}`)).json();
+    const range = getSelection().getRangeAt(0);
+    const offset = (node, place) => {
+        const before = document.createRange();
+        before.selectNodeContents(text);
+        before.setEnd(node, place);
+        return before.toString().length;
+    };
+    return {
+        id: line.dataset.line,
+        text: text.textContent,
+        first: offset(range.startContainer, range.startOffset),
+        last: offset(range.endContainer, range.endOffset),
+        differences: differencesOf(text.textContent, truth),
+        doubts: doubtsOf(text.textContent, words, threshold),
+        others: [...line.querySelectorAll(".alternatives span")].map((other) => other.textContent),
+        words: wordsOf(text.textContent),
+    };
+}"""
+"""What a person sees of the line where the caret is, beside what she knows is written there."""
 
 
 @dataclass(frozen=True)
@@ -38,33 +80,147 @@ class Effort:
         return Effort(self.keys + other.keys, self.decisions + other.decisions)
 
 
+class Typist:
+    """Corrects the pages that are open in a tab, and counts what that takes."""
+
+    def __init__(self, tab: Tab) -> None:
+        self.tab = tab
+        self.effort = Effort()
+        self.held = ""
+
+    def press(self, key: str, times: int = 1) -> None:
+        """Press a key, maybe with modifiers, which stay held from one press to the next."""
+        held, _, _ = key.rpartition("+")
+        for _ in range(times):
+            new = [name for name in held.split("+") if name and name not in self.held.split("+")]
+            self.effort += Effort(1 + len(new))
+            self.held = held
+            self.tab.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        """Type a text."""
+        self.held = ""
+        self.effort += Effort(len(text))
+        self.tab.keyboard.type(text)
+
+    def see(self, truth: str) -> dict[str, Any]:
+        """The line where the caret is."""
+        seen: dict[str, Any] = self.tab.evaluate(SEEN, [truth, DOUBTFUL])
+        return seen
+
+    def correct(self, truth: str) -> None:
+        """Make the line at the caret what is written there, confirm it, and go on."""
+        self.effort += Effort(0, 1)
+        if self.see(truth)["differences"]:
+            with suppress(Late):  # there are none
+                self.tab.locator(".alternatives").wait_for(timeout=3000)
+            self.choose(truth)
+        while found := (seen := self.see(truth))["differences"]:
+            self.effort += Effort(0, 1)
+            self.change(seen, found[0])
+        self.press("Control+Enter")
+
+    def choose(self, truth: str) -> None:
+        """Take another reading of the line, or clear it, if that is shorter than to correct it."""
+        seen = self.see(truth)
+        ways = {"": cost_of(seen["text"], truth), "Alt+0": 2 + len(truth)}
+        ways |= {f"Alt+{number}": 2 + cost_of(text, truth) for number, text in enumerate(seen["others"], start=1)}
+        best = min(ways, key=lambda way: ways[way])
+        if best:
+            self.effort += Effort(0, 1)
+            self.press(best)
+            if best == "Alt+0":
+                self.type(truth)
+
+    def change(self, seen: dict[str, Any], difference: dict[str, Any]) -> None:
+        """Type over what differs."""
+        self.go(seen, difference)
+        theirs = difference["theirs"]
+        if not theirs:
+            self.press("Delete")
+        elif difference["start"] < difference["end"]:
+            self.type(theirs)
+        else:
+            self.type(f"{theirs} " if difference["start"] < len(seen["text"]) else f" {theirs}")
+
+    def go(self, seen: dict[str, Any], difference: dict[str, Any]) -> None:
+        """Select what differs, or put the caret where words are missing, by the fewest keys."""
+        start, end = difference["start"], difference["end"]
+        if start == end == len(seen["text"]):
+            self.press("Control+End")
+            return
+        here = seen["last"]
+        if start < here:
+            self.press("Control+Home")  # Home alone stays on the row where a long line is wrapped
+            here = 0
+        doubts, words = (
+            [word for word in seen[kind] if here < word["end"] and word["start"] <= start]
+            for kind in ("doubts", "words")
+        )
+        if doubts and doubts[-1]["start"] == start and len(doubts) < len(words):
+            self.press("F2", len(doubts))
+        else:
+            self.press("F3", len(words))
+        if start == end:
+            self.press("ArrowLeft")  # before the word that is selected
+        else:
+            self.extend(end + (not difference["theirs"] and end < len(seen["text"])))
+
+    def extend(self, end: int) -> None:
+        """Select as far as an offset."""
+        while (last := self.see("")["last"]) != end:
+            by_word = "Control+Shift+ArrowRight" if last < end - 1 else "Shift+ArrowRight"
+            self.press(by_word if last < end else "Shift+ArrowLeft")
+
+
+def cost_of(text: str, truth: str) -> int:
+    """About how many keys it takes to make a text the truth."""
+    words, right = text.split(), truth.split()
+    blocks = SequenceMatcher(None, words, right, autojunk=False).get_opcodes()
+    return sum(STOP + len(" ".join(right[a:b])) for kind, _, _, a, b in blocks if kind != "equal")
+
+
 def typed(truth: str) -> Effort:
     """Type a line and press Enter."""
     return Effort(len(truth) + 1, 1)
 
 
-def corrected(line: TextLine, truth: str, *, with_doubts: bool) -> Effort:
-    """Make a line that was read the truth and go to the next one; `with_doubts` may jump by F2 from doubt to doubt."""
-    text = line.transcription.text if line.transcription else ""
-    words, right = text.split(), truth.split()
-    read = line.transcription.words if line.transcription else ()
-    doubts = {place for place, word in enumerate(read) if word.confidence is not None and word.confidence < DOUBTFUL}
+def in_editor(line: TextLine, truth: str) -> Effort:
+    """Make a line that was read the truth in a text editor by the shortest keys, and go to the next one."""
+    words, right = line.text.split(), truth.split()
     effort, place = Effort(2, 1), 0
     for kind, start, end, first, last in SequenceMatcher(None, words, right, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
-        ways = [
-            1 + start - place + (2 + end - start if end > start else 0)
-        ]  # by words, then to the end of what is wrong
-        if with_doubts and start in doubts and end > start:  # the first word is selected, then the others
-            ways.append(
-                sum(place <= doubt <= start for doubt in doubts) + (2 + end - start - 1 if end > start + 1 else 0)
-            )
-        spaces = 1 if start == end else 0
-        effort += Effort(min(ways) + len(" ".join(right[first:last])) + spaces, 1)
+        walk = 1 + start - place + (2 + end - start if end > start else 0)  # by words, then to the end of what is wrong
+        effort += Effort(walk + len(" ".join(right[first:last])) + (start == end), 1)
         place = end
-    afresh = Effort(2 + len(truth) + 2, 2)
-    return min(effort, afresh, key=lambda way: way.seconds)
+    return min(effort, Effort(2 + len(truth) + 2, 2), key=lambda way: way.seconds)
+
+
+def truths_of(path: Path) -> dict[str, str]:
+    """What is written on the lines of a page."""
+    return {line.id: " ".join(line.text.split()) for line in read_page(path).lines if line.transcription is not None}
+
+
+def work(tab: Tab, name: str, truths: dict[str, str], file: Path) -> Effort:
+    """Correct a page, and see that the file has it."""
+    tab.get_by_role("link", name=f"{name}.jpg").click()
+    tab.locator(".text:focus").wait_for()
+    typist = Typist(tab)
+    lines = [line.id for line in read_page(file).lines]
+    for line in lines:
+        if line in truths:
+            typist.correct(truths[line])
+        else:
+            typist.press("Enter")
+    tab.locator(".saved[data-state=saved]").wait_for()
+    saved = truths_of(file)
+    wrong = [line for line in truths if saved.get(line) != truths[line]]
+    if wrong:
+        raise SystemExit(f"{name}: not saved as typed: {wrong}")
+    tab.locator("a.home").click()
+    return typist.effort
 
 
 def main() -> None:
@@ -72,27 +228,36 @@ def main() -> None:
     known, read = map(Path, sys.argv[1:3])
     print("page                        lines   typed  editor    edit   seconds: typed  editor    edit")  # noqa: T201
     totals, lines = [Effort()] * 3, 0
-    for path in sorted(read.glob("*.page.xml")):
-        name = path.name.removesuffix(".page.xml")
-        truths = {line.id: line.transcription for line in read_page(known / f"{name}.alto.xml").lines}
-        sums, count = [Effort()] * 3, 0
-        for line in read_page(path).lines:
-            truth = truths[line.id]
-            if truth is None:
-                continue
-            ways = typed(truth.text), *(corrected(line, truth.text, with_doubts=way) for way in (False, True))
-            sums = [total + way for total, way in zip(sums, ways, strict=True)]
-            count += 1
-        totals = [total + way for total, way in zip(totals, sums, strict=True)]
-        lines += count
-        show(name, count, sums)
+    with TemporaryDirectory() as place, sync_playwright() as driver:
+        folder = Path(place)
+        pages = {path.name.removesuffix(".page.xml"): path for path in sorted(read.glob("*.page.xml"))}
+        for name, path in pages.items():
+            shutil.copy(path, folder)
+            shutil.copy(known / f"{name}.jpg", folder)
+        with served(folder) as site:
+            browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            tab = browser.new_page(viewport={"width": 1300, "height": 850})
+            tab.set_default_timeout(60_000)
+            tab.goto(site.address)
+            for name, path in pages.items():
+                truths = truths_of(known / f"{name}.alto.xml")
+                rows = [line for line in read_page(path).lines if line.id in truths]
+                sums = [
+                    sum((typed(truths[line.id]) for line in rows), Effort()),
+                    sum((in_editor(line, truths[line.id]) for line in rows), Effort()),
+                    work(tab, name, truths, folder / path.name),
+                ]
+                totals = [total + way for total, way in zip(totals, sums, strict=True)]
+                lines += len(rows)
+                show(name, len(rows), sums)
+            browser.close()
     show("all", lines, totals)
 
 
 def show(name: str, lines: int, ways: list[Effort]) -> None:
     """Print a row."""
     keys, seconds = "".join(f"{way.keys:8d}" for way in ways), "".join(f"{way.seconds:8.0f}" for way in ways)
-    print(f"{name:<26}{lines:7d}{keys}         {seconds}")  # noqa: T201
+    print(f"{name:<26}{lines:7d}{keys}         {seconds}", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

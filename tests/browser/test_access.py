@@ -4,6 +4,7 @@ from importlib.resources import files
 
 import pytest
 from browser_steps import enter
+from made_pages import TEXTS
 
 AXE = pytest.importorskip("axe_playwright_python").__name__
 SCREENS = {
@@ -11,13 +12,24 @@ SCREENS = {
     "page": lambda tab: enter(tab, "b.png"),
     "lines": lambda tab: enter(tab, "b.png").keyboard.press("Alt+l"),
     "characters": lambda tab: enter(tab, "b.png").keyboard.press("Alt+c"),
+    "comparing": lambda tab: enter(tab, "b.png").keyboard.press("F4"),
+    "compared": lambda tab: compared(enter(tab, "b.png")),
     "keys": lambda tab: tab.get_by_role("button", name="Keys").click(),
     "export": lambda tab: tab.get_by_role("button", name="Export").click(),
     "learn": lambda tab: tab.get_by_role("button", name="Learn").click(),
 }
 
 
-@pytest.mark.parametrize(("scheme", "screens"), [("light", list(SCREENS)), ("dark", ["overview", "page"])])
+def compared(tab):
+    tab.keyboard.press("F4")
+    tab.locator("dialog textarea").fill(" ".join(TEXTS[:3]).replace("Sir", "Madam"))
+    tab.locator("dialog").get_by_role("button", name="Compare", exact=True).click()
+    tab.locator(".compared").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "screens"), [("light", list(SCREENS)), ("dark", ["overview", "page", "comparing", "compared"])]
+)
 def test_axe_finds_no_serious_violation(open_tab, site, scheme, screens):
     tab = open_tab(site)
     tab.emulate_media(color_scheme=scheme)

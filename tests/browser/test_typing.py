@@ -87,6 +87,19 @@ def test_f2_selects_one_doubt_after_the_other(tab):
     assert selected() == words[1] and texts(page)[0].startswith("Well ")
 
 
+def test_f3_selects_one_word_after_the_other_over_all_lines(page):
+    words = " ".join(TEXTS[:4]).split()
+    first = len(TEXTS[0].split())
+    for word in words[: first + 1]:
+        page.keyboard.press("F3")
+        assert page.evaluate("getSelection().toString()") == word
+    assert focused(page) == 2
+    page.keyboard.press("Shift+F3")
+    assert page.evaluate("getSelection().toString()") == words[first - 1] and focused(page) == 1
+    page.keyboard.type("now")
+    assert texts(page)[0] == " ".join([*words[: first - 1], "now"])
+
+
 def test_doubts_are_painted_where_they_are_after_every_change(tab):
     page = enter(tab, "b.png")
     painted = """() => [...CSS.highlights.values()].flatMap((all) => [...all])

@@ -11,6 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
+from drethtr.editing.confirmed import gather
 from drethtr.editing.jobs import State
 from drethtr.editing.learner import MODEL, Learner, adopted_in
 from drethtr.layout.projection import Projection
@@ -70,7 +71,7 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
         line["status"] for row in opened.workspace.pages() for line in opened.workspace.page(row["id"])["lines"]
     ]
     assert statuses == ["confirmed"] * 4 * PAGES + ["read"] * 4
-    again = opened.learner.gather(job)
+    again = gather(opened.workspace, job.check)
     assert {one[:2] for one in again.held_out}.isdisjoint(one[:2] for one in found.train)
 
 

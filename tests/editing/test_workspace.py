@@ -12,7 +12,8 @@ from drethtr.documents.page import Review
 from drethtr.documents.read import read_page
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.journal import FOLDER
-from drethtr.editing.workspace import Missing, Stale, Workspace
+from drethtr.editing.truths import Missing, Stale
+from drethtr.editing.workspace import Workspace
 
 FORMATS = ("page", "alto")
 

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { codePoints, difference, doubtsOf, spansOf, utf16 } from "../../src/drethtr/editing/static/page/words.js";
+import {
+  codePoints,
+  difference,
+  differencesOf,
+  doubtsOf,
+  spansOf,
+  taken,
+  utf16,
+} from "../../src/drethtr/editing/static/page/words.js";
 
 const reading = (text, confidence = 0.4) => text.split(" ").map((word) => ({ text: word, confidence, box: null }));
 
@@ -46,4 +54,29 @@ test("only what differs is replaced, and no character is cut in two", () => {
 test("offsets in code points and in UTF-16", () => {
   assert.equal(codePoints("𝔄b", 2), 1);
   assert.equal(utf16("𝔄b", 1), 2);
+});
+
+test("two texts differ in stretches of words, and any of them can be taken", () => {
+  const ours = "My dear Eleanor, we came on Thursday";
+  const theirs = "My Eleanor, we have come on Thursday night";
+  const found = differencesOf(ours, theirs);
+  assert.deepEqual(
+    found.map(({ text, theirs }) => [text, theirs]),
+    [
+      ["dear", ""],
+      ["came", "have come"],
+      ["", "night"],
+    ],
+  );
+  assert.deepEqual(
+    found.map((one) => taken(ours, one)),
+    [
+      "My Eleanor, we came on Thursday",
+      "My dear Eleanor, we have come on Thursday",
+      "My dear Eleanor, we came on Thursday night",
+    ],
+  );
+  assert.equal(found.findLast(Boolean).start, ours.length);
+  assert.equal(taken("", differencesOf("", theirs)[0]), theirs);
+  assert.deepEqual(differencesOf(ours, ours), []);
 });

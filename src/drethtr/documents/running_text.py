@@ -14,9 +14,12 @@ from zipfile import BadZipFile, ZipFile
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
-from drethtr.documents.read import DIALECTS, first_bytes, read_page
+from drethtr.documents.read import DIALECTS, first_bytes, parse_page
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+ANY_SIZE = (1000, 1000)
+"""Of an image that is not looked for, as only the text is wanted."""
 
 NO_TEXT = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 """Comments and processing instructions of XML."""
@@ -58,13 +61,32 @@ def read_running_text(path: str | Path) -> str:
         DataError: if the file is missing, damaged, too large, or of a kind that is not known.
     """
     path = Path(path)
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise DataError(f"unknown kind of text {path.suffix!r}; known: {', '.join(READERS)}", path)
-    data = first_bytes(path, MAX_BYTES + 1)
+    reader_of(path)
+    return running_text(first_bytes(path, MAX_BYTES + 1), path)
+
+
+def running_text(data: bytes, path: Path) -> str:
+    """The text in the bytes of a file; `path` tells by its ending what they are.
+
+    Raises:
+        DataError: if they are damaged, too many, or of a kind that is not known.
+    """
+    reader = reader_of(path)
     if len(data) > MAX_BYTES:
         raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
     return reader(data, path)
+
+
+def reader_of(path: Path) -> Callable[[bytes, Path], str]:
+    """What reads files of this ending.
+
+    Raises:
+        DataError: if none does.
+    """
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise DataError(f"unknown kind of text {path.suffix!r}; known: {', '.join(READERS)}", path)
+    return reader
 
 
 def plain_text(data: bytes, path: Path) -> str:
@@ -88,7 +110,7 @@ def xml_text(data: bytes, path: Path) -> str:
     """The text of TEI, or that of the lines of PAGE or ALTO, each in a row."""
     markup = parse(data, str(path))
     if markup.root.name in {dialect.root for dialect in DIALECTS}:
-        return read_page(path).text
+        return parse_page(data, str(path), lambda image: ANY_SIZE)[2].page.text
     if markup.root.name not in ("TEI", "TEI.2", "teiCorpus"):
         raise DataError(f"neither TEI, PAGE nor ALTO: the root element is {markup.root.name!r}", path)
     return "".join(tei_parts(markup, markup.root))

@@ -35,7 +35,7 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
         DataError: if a page has not been read, or its file or scan cannot be used.
     """
     format = named("format", format_name, FORMATS)
-    leaves = [leaf for page in pages if workspace.truth(leaf := workspace.leaf(page)) is not None]
+    leaves = [leaf for page in pages if workspace.truths.of(leaf := workspace.leaf(page)) is not None]
     if not leaves:
         raise DataError("nothing has been read yet, so that there is nothing to export")
     if len(leaves) == 1:
@@ -54,7 +54,7 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
 
 def written(workspace: Workspace, leaves: Sequence[Leaf], format_name: str, model: str) -> bytes:
     """Pages in a format."""
-    truths = [workspace.existing(leaf) for leaf in leaves]
+    truths = [workspace.truths.existing(leaf) for leaf in leaves]
     if len(leaves) == 1 and format_name == ("alto" if truths[0].file.is_alto else "page"):
         return truths[0].file.data
     format: Format = FORMATS[format_name]

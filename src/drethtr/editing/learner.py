@@ -1,6 +1,6 @@
 """Learns from confirmed lines: fine-tunes the model in another process, and measures it on lines kept out of that.
 
-A fifth of the confirmed lines is held out, always the same ones. The gain on them is shown before the new model is
+The gain on them is shown before the new model is
 adopted; then it is a file in the folder, which every command takes as `--model`.
 """
 
@@ -9,38 +9,25 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from importlib.util import find_spec
 from math import sqrt
 from pathlib import Path
 from shutil import copyfile, rmtree
 from threading import Thread
 from time import sleep
-from typing import Any, NamedTuple
+from typing import Any
 
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.editing.confirmed import FEWEST, LEARN, Confirmed, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import png_of, store_parquet
+from drethtr.lines.write_parquet import store_parquet
 from drethtr.recognition.model_file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
-
-LEARN = "learn"
-"""The kind of job, and of the notes on lines that were learned from."""
-
-FEWEST = 25
-"""Confirmed lines that it takes."""
-
-FEWEST_TO_TRAIN = 20
-"""Of these, lines to train on; fewer are refused by `drethtr finetune`."""
-
-HELD_OUT = 0.2
-"""Share of lines to measure on."""
 
 MODEL = "drethtr.safetensors"
 ADAPTER = "drethtr.adapter.safetensors"
@@ -56,13 +43,6 @@ SECONDS = 1.0
 
 STEPS = 100
 """Of a job; the last tenth is measuring."""
-
-
-class Confirmed(NamedTuple):
-    """Confirmed lines with their pages and ids, to learn from and to measure on."""
-
-    train: list[tuple[str, str, Sample]]
-    held_out: list[tuple[str, str, Sample]]
 
 
 class Learner:
@@ -126,7 +106,7 @@ class Learner:
             rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
             self.jobs.update(job, state=State.RUNNING, message="gathering confirmed lines")
-            lines = self.gather(job)
+            lines = gather(self.workspace, job.check)
             adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
             target = place / (ADAPTER if adapter else MODEL)
             if not self.train(job, lines, target, adapter=adapter):
@@ -149,49 +129,6 @@ class Learner:
             self.jobs.update(job, state=State.FAILED, error=str(error))
             if not isinstance(error, DrethtrError | OSError):
                 raise
-
-    def gather(self, job: Job) -> Confirmed:
-        """The confirmed lines, cut out of their scans."""
-        found: list[tuple[str, str, Sample]] = []
-        for leaf, summary in self.workspace.summarized():
-            job.check()
-            if isinstance(summary, DataError) or not summary.counts[Status.CONFIRMED]:
-                continue
-            truth = self.workspace.existing(leaf)
-            for line in truth.file.page.lines:
-                if truth.status(line) is Status.CONFIRMED and line.text:
-                    with suppress(DataError):
-                        strip = self.workspace.scans.straightened(leaf, line, truth.file.page.lines)
-                        key = f"{leaf.name} line {line.id}"
-                        name = self.workspace.folder.name
-                        sample = Sample(strip.line, line.text, name, page=leaf.name, key=key)
-                        found.append(
-                            (leaf.id, line.id, Sample(png_of(sample), line.text, name, page=leaf.name, key=key))
-                        )
-        return self.divided(found)
-
-    def divided(self, found: Sequence[tuple[str, str, Sample]]) -> Confirmed:
-        """Lines to train on and to measure on; the latter were never trained on.
-
-        Raises:
-            DataError: if there are too few of either.
-        """
-        learned = {
-            (page, line)
-            for page, line, _ in found
-            if any(change.action == LEARN for change in self.workspace.journal.of_line(page, line))
-        }
-        fresh = sorted((one for one in found if one[:2] not in learned), key=lambda one: chance(*one[:2]))
-        room = min(max(len(found) - FEWEST_TO_TRAIN, 0), round(HELD_OUT * len(found)))
-        held_out = fresh[:room]
-        kept = {one[:2] for one in held_out}
-        train = [one for one in found if one[:2] not in kept]
-        if len(train) < FEWEST_TO_TRAIN or not held_out:
-            raise DataError(
-                f"of the confirmed lines {len(train)} can be learned from and {len(held_out)} measured on; "
-                "confirm some more"
-            )
-        return Confirmed(train, held_out)
 
     def train(self, job: Job, lines: Confirmed, target: Path, *, adapter: bool) -> bool:
         """Fine-tune in another process; whether the model became better, and was written."""
@@ -298,11 +235,6 @@ def nothing_better(lines: Confirmed) -> str:
         f"The model did not become better from {len(lines.train)} confirmed lines, so it stays as it is. "
         "More confirmed lines may help."
     )
-
-
-def chance(page: str, line: str) -> bytes:
-    """What decides whether a line is held out: the same for a line each time, and by no rule."""
-    return blake2b(f"{page} {line}".encode(), digest_size=8).digest()
 
 
 def lines_seen(run: Path) -> int:

@@ -5,6 +5,7 @@ Nothing that a person has touched is read again, and a reading is written only i
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +20,10 @@ from drethtr.editing.journal import Change
 from drethtr.editing.leaves import Leaf
 from drethtr.editing.scans import Kept, place_mark
 from drethtr.editing.status import Status
+from drethtr.editing.truths import Truth
 from drethtr.editing.turns import PatientRecognizer, Turns
-from drethtr.editing.workspace import Truth, Workspace
+from drethtr.editing.workspace import Workspace
+from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
 from drethtr.pages.place import transcription_of
 from drethtr.pages.provenance import provenance_of
@@ -135,7 +138,7 @@ class Reader:
         Raises:
             DataError: if scan or file cannot be used.
         """
-        truth = self.workspace.truth(leaf)
+        truth = self.workspace.truths.of(leaf)
         if truth is None or not truth.file.page.lines:
             self.find_and_read(leaf, truth, recognizer)
             return
@@ -172,18 +175,23 @@ class Reader:
         self, leaf: Leaf, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
     ) -> list[tuple[TextLine, Transcription]]:
         """Lines with what is read in them; lines that cannot be cut out of the scan are left out."""
-        cut = []
-        for line in lines:
-            try:
-                strip = self.workspace.scans.straightened(leaf, line, file.page.lines)
-                cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
-            except DataError:
-                continue
+        cut = self.cut(leaf, lines, file, recognizer)
         found = recognizer.read_lines([strip.line for _, strip in cut])
         size = file.page.width, file.page.height
         return [
             (line, transcription_of(reading, strip, *size)) for (line, strip), reading in zip(cut, found, strict=True)
         ]
+
+    def cut(
+        self, leaf: Leaf, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
+    ) -> list[tuple[TextLine, Strip]]:
+        """Lines with their pictures as the recognizer takes them; those that cannot be cut out are left out."""
+        cut = []
+        for line in lines:
+            with suppress(DataError):
+                strip = self.workspace.scans.straightened(leaf, line, file.page.lines)
+                cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
+        return cut
 
     def write(
         self, leaf: Leaf, read: Sequence[tuple[TextLine, Transcription]], allowed: frozenset[Status] = FROM_MACHINE
@@ -213,7 +221,7 @@ class Reader:
 
         def work() -> None:
             leaf = self.workspace.leaf(page)
-            truth = self.workspace.existing(leaf)
+            truth = self.workspace.truths.existing(leaf)
             wanted = [
                 line for line in truth.file.page.lines if line.id in lines and truth.status(line) is Status.UNREAD
             ]
@@ -229,8 +237,8 @@ class Reader:
             DataError: if it cannot be read.
         """
         leaf = self.workspace.leaf(page)
-        truth = self.workspace.existing(leaf)
-        self.workspace.check(leaf, truth, line, revision)
+        truth = self.workspace.truths.existing(leaf)
+        self.workspace.truths.check(leaf, truth, line, revision)
         read = self.turns.submit(self.readings, leaf, [truth.file.line(line)], truth.file, self.recognizer).result()
         if not read:
             raise DataError(f"line {line!r} cannot be cut out of its scan; check its baseline and outline")
@@ -252,7 +260,7 @@ class Reader:
         """
         leaf = self.workspace.leaf(page)
         now = self.workspace.line(page, line)
-        file = self.workspace.existing(leaf).file
+        file = self.workspace.truths.existing(leaf).file
         placed = file.line(line)
 
         def read() -> Reading:

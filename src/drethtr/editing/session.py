@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
+from drethtr.editing.confirmed import FEWEST
 from drethtr.editing.jobs import Job, Jobs
-from drethtr.editing.learner import FEWEST, Learner
+from drethtr.editing.learner import Learner
 from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status
 from drethtr.editing.watcher import Watcher

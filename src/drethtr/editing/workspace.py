@@ -1,67 +1,32 @@
-"""The folder as a whole: its pages, their files, and the one place where files are changed.
+"""The folder as a whole: its pages, the one place where their files are changed, and who is told of that.
 
-A file is read again for every request and every change, so that what other programs write is seen and built upon. It is
-written only if it still is what the change was made from; then it is on the disk before the change is reported.
+Every change starts from the file as it is now, so that what other programs write is seen and built upon.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from getpass import getuser
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
-from drethtr.base.atomic import atomic_write
-from drethtr.base.errors import DataError, DrethtrError
-from drethtr.documents.markup import MAX_BYTES
+from drethtr.base.errors import DataError
 from drethtr.documents.page import Points, TextLine
 from drethtr.documents.page_file import PageFile
-from drethtr.documents.read import MADE_HERE, first_bytes
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit
-from drethtr.editing.content import line_content, page_content, unread_content
+from drethtr.editing.content import page_content, unread_content
 from drethtr.editing.journal import Change, Journal
 from drethtr.editing.leaves import Leaf, leaves_of
-from drethtr.editing.scans import Kept, Scans
-from drethtr.editing.status import Status, status_of
+from drethtr.editing.overview import Overview
+from drethtr.editing.scans import Scans
 from drethtr.editing.summary import Summary
+from drethtr.editing.truths import Missing, Truth, Truths, mark_of, no_line
 from drethtr.recognition.confidence.error_rate import ErrorRate
-
-FILES_KEPT = 16
-"""Parsed files that are kept, as long as their bytes stay the same."""
 
 Event = tuple[str, dict[str, Any]]
 Listener = Callable[[Event], object]
-
-
-class Missing(DrethtrError):
-    """There is no such page or line."""
-
-
-class Stale(DrethtrError):
-    """A line or page is no longer as it was when somebody began to change it.
-
-    kind  "line" or "page"
-    now   the line or page as it is now; None if it is gone
-    """
-
-    def __init__(self, reason: str, now: dict[str, Any] | None, kind: str = "line") -> None:
-        super().__init__(reason)
-        self.now = now
-        self.kind = kind
-
-
-@dataclass(frozen=True)
-class Truth:
-    """A file as it is now. `made_here` tells whether drethtr wrote it, and not only into it."""
-
-    file: PageFile
-    made_here: bool
-
-    def status(self, line: TextLine) -> Status:
-        """The state of a line."""
-        return status_of(line, made_here=self.made_here)
 
 
 class Workspace:
@@ -71,16 +36,13 @@ class Workspace:
         self.folder = folder
         self.journal = journal
         self.scans = Scans()
-        self.files = Kept(FILES_KEPT)
+        self.truths = Truths(folder, self.scans)
+        self.overview = Overview(self.truths, journal)
         self.lock = RLock()
-        self.counting = RLock()
         self.listeners: list[Listener] = []
         self.marks: dict[str, str] = {}
         self.error_rate: ErrorRate | None = None
         self.leaves: Mapping[str, Leaf] = {leaf.id: leaf for leaf in leaves_of(folder)}
-        self.summaries: dict[str, tuple[str, Summary | DataError]] = {
-            page: (mark, Summary.from_json(content)) for page, (mark, content) in journal.summaries().items()
-        }
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -147,58 +109,13 @@ class Workspace:
             raise Missing("there is no such page; its scan may have been moved or renamed")
         return self.leaves[page]
 
-    def truth(self, leaf: Leaf) -> Truth | None:
-        """The file of a page as it is now; None if it has none.
-
-        Raises:
-            DataError: if it is damaged, or does not fit the scan.
-        """
-        try:
-            data = first_bytes(leaf.truth, MAX_BYTES + 1) if leaf.truth.exists() else None
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", leaf.truth) from error
-        if data is None or (leaf.source is not None and leaf.truth == leaf.source.path):
-            return None
-        image = None if leaf.source is None else (leaf.source.path, *self.scans.size(leaf.source))
-        name = str(leaf.truth.relative_to(self.folder))
-        file = self.files.get((leaf.id, data, image), lambda: PageFile.parse(data, name, image))
-        return Truth(file, MADE_HERE.search(data[:4096]) is not None)
-
     def pages(self) -> list[dict[str, Any]]:
         """The overview: every page in the order of names."""
-        rows = []
-        for leaf, summary in self.summarized():
-            row: dict[str, Any] = {"id": leaf.id, "name": leaf.name, "error": leaf.error}
-            if isinstance(summary, DataError):
-                row |= {**Summary().row(None), "error": str(summary)}
-            else:
-                row |= summary.row(self.error_rate)
-            rows.append(row)
-        return rows
+        return self.overview.rows(tuple(self.leaves.values()), self.error_rate)
 
     def summarized(self) -> Iterator[tuple[Leaf, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""
-        new = []
-        for leaf in tuple(self.leaves.values()):
-            mark = mark_of(leaf.truth)
-            with self.counting:  # one thread counts a page, others wait for it
-                known = self.summaries.get(leaf.id)
-                if known is None or known[0] != mark:
-                    known = mark, self.summarize(leaf)
-                    self.summaries[leaf.id] = known
-                    if isinstance(known[1], Summary):
-                        new.append((leaf.id, mark, known[1].to_json()))
-            yield leaf, known[1]
-        if new:
-            self.journal.keep_summaries(new)
-
-    def summarize(self, leaf: Leaf) -> Summary | DataError:
-        """The summary of a page, or why there is none."""
-        try:
-            truth = self.truth(leaf)
-        except DataError as error:
-            return error
-        return Summary() if truth is None else Summary.of(truth.file.page, made_here=truth.made_here)
+        return self.overview.of(tuple(self.leaves.values()))
 
     def page(self, page: str) -> dict[str, Any]:
         """A page with its lines, and its neighbors.
@@ -217,7 +134,7 @@ class Workspace:
     def content(self, leaf: Leaf) -> dict[str, Any]:
         """A page with its lines, or with the reason why it has none."""
         try:
-            truth = self.truth(leaf)
+            truth = self.truths.of(leaf)
             if truth is not None:
                 return page_content(leaf, truth.file, made_here=truth.made_here)
             width, height = (0, 0) if leaf.source is None else self.scans.size(leaf.source)
@@ -233,30 +150,10 @@ class Workspace:
             DataError: if its file is damaged.
         """
         leaf = self.leaf(page)
-        found = self.line_now(leaf, self.existing(leaf), line)
+        found = self.truths.line_now(leaf, self.truths.existing(leaf), line)
         if found is None:
             raise no_line(leaf, line)
         return found
-
-    def line_now(self, leaf: Leaf, truth: Truth, line: str) -> dict[str, Any] | None:
-        """A line as it is now; None if it is gone."""
-        for region in truth.file.page.regions:
-            for one in region.lines:
-                if one.id == line:
-                    return line_content(leaf, truth.file, one, region.id, made_here=truth.made_here)
-        return None
-
-    def existing(self, leaf: Leaf) -> Truth:
-        """The file of a page that has one.
-
-        Raises:
-            Missing: if it has none.
-            DataError: if it is damaged.
-        """
-        truth = self.truth(leaf)
-        if truth is None:
-            raise Missing("this page has not been read, and has no lines yet")
-        return truth
 
     # Pictures.
 
@@ -268,7 +165,7 @@ class Workspace:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
         leaf = self.leaf(page)
-        lines = self.existing(leaf).file.page.lines
+        lines = self.truths.existing(leaf).file.page.lines
         found = next((one for one in lines if one.id == line), None)
         if found is None:
             raise no_line(leaf, line)
@@ -314,9 +211,9 @@ class Workspace:
         """
         with self.lock:
             leaf = self.leaf(page)
-            truth = self.existing(leaf)
+            truth = self.truths.existing(leaf)
             for line, revision in revisions.items():
-                self.check(leaf, truth, line, revision)
+                self.truths.check(leaf, truth, line, revision)
             changed = work(leaf, truth)
             if changed.file.data != truth.file.data:
                 self.write(leaf, truth.file.data, changed.file.data)
@@ -341,33 +238,10 @@ class Workspace:
                 self.journal.add([replace(note, model=model) for note in notes])
         self.tell("page", page=leaf.id, why="read")
 
-    def check(self, leaf: Leaf, truth: Truth, line: str, revision: str) -> None:
-        """Check that a line is still of a revision.
-
-        Raises:
-            Stale: with the line as it is now.
-        """
-        now = self.line_now(leaf, truth, line)
-        if now is None:
-            raise Stale("this line has been removed meanwhile; your text was not saved", None)
-        if now["revision"] != revision:
-            raise Stale("this line has been changed meanwhile, in another window or by another program", now)
-
     def write(self, leaf: Leaf, before: bytes | None, after: bytes) -> None:
-        """Write the file of a page, which must still have the bytes `before`, or not exist; it is on the disk then.
-
-        Raises:
-            DataError: if it cannot be written, or was changed this very moment.
-        """
-        try:
-            now = leaf.truth.read_bytes() if leaf.truth.exists() else None
-            if now != before:
-                raise DataError("was changed by another program this very moment; try again", leaf.name)
-            with atomic_write(leaf.truth) as unfinished, unfinished.open("wb") as file:
-                file.write(after)
-            self.marks[leaf.id] = mark_of(leaf.truth)
-        except OSError as error:
-            raise DataError(f"cannot write {leaf.truth}: {error.strerror}; nothing was changed") from error
+        """Write the file of a page, as `Truths.write`; that is no change by another program."""
+        self.truths.write(leaf, before, after)
+        self.marks[leaf.id] = mark_of(leaf.truth)
 
     def note(self, truth: Truth, notes: Sequence[Change], who: str, model: str | None) -> None:
         """Add notes to the history, and before them what other programs have done to these lines.
@@ -401,20 +275,6 @@ class Workspace:
             Missing: if there is no such page.
         """
         return [change.to_json() for change in self.journal.of_line(self.leaf(page).id, line)]
-
-
-def no_line(leaf: Leaf, line: str) -> Missing:
-    """The error for a line that is not there."""
-    return Missing(f"page {leaf.name} has no line {line!r}; it may have been removed")
-
-
-def mark_of(file: Path) -> str:
-    """Size and time of a file, which change when it is written; "" if there is none."""
-    try:
-        known = file.stat()
-    except OSError:
-        return ""
-    return f"{known.st_size} {known.st_mtime_ns}"
 
 
 def user() -> str:

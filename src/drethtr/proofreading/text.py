@@ -10,7 +10,7 @@ from drethtr.pages.source import Original
 from drethtr.proofreading.inputs import Given
 from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
 from drethtr.proofreading.rules import Rules
-from drethtr.recognition.alignment import lay
+from drethtr.recognition.alignment import Alignment, lay
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -50,8 +50,8 @@ def prove_text(
         DataError: if no page can be read, the text is empty, or it is that of other pages.
         CheckpointError, ConfigError: as `Recognizer.check`.
     """
-    if given.text is not None and not given.text.strip():
-        raise DataError(f"{given.source}: there is no text in it")
+    if given.text is not None:
+        refuse_empty(given.source, given.text)
     read: list[tuple[Original, Page]] = []
     errors = []
     for original in given.originals:
@@ -89,12 +89,36 @@ def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) ->
     Raises:
         DataError: if it is the text of other pages.
     """
-    alignment = lay(text, [line.text for _, page in read for line in page.lines])
+    names = ", ".join(original.name for original, _ in read)
+    alignment = fitting(source, text, names, [line.text for _, page in read for line in page.lines])
+    texts = iter(alignment.texts)
+    return [tuple(next(texts) for _ in page.lines) for _, page in read], alignment.left
+
+
+def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
+    """A text laid onto the lines of its pages, on which this is read.
+
+    Args:
+        source: Where the text comes from, for messages.
+        names: What the pages are called there.
+
+    Raises:
+        DataError: if it is the text of other pages.
+    """
+    alignment = lay(text, read)
     if not alignment.fits:
-        names = ", ".join(original.name for original, _ in read)
         raise DataError(
             f"{source}: is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} of "
             "the characters differ from what it reads; nothing was checked"
         )
-    texts = iter(alignment.texts)
-    return [tuple(next(texts) for _ in page.lines) for _, page in read], alignment.left
+    return alignment
+
+
+def refuse_empty(source: str, text: str) -> None:
+    """Refuse a text that has no words.
+
+    Raises:
+        DataError: saying so.
+    """
+    if not text.strip():
+        raise DataError(f"{source}: there is no text in it")

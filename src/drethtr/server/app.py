@@ -15,7 +15,7 @@ from drethtr.layout.finder import Finder
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import failed, misdirected, told
-from drethtr.server.editor import Editor
+from drethtr.server.editor.routes import routes_of
 from drethtr.server.guard import Guard, Rules
 from drethtr.server.metrics import Counting, Metrics
 from drethtr.server.openapi import describing
@@ -55,7 +55,7 @@ def make_app(
         routes.insert(0, Route("/", service.about))
     else:
         session.reader.told.append(service.use)
-        routes = [*Editor(session).routes(), Route("/about", service.about), *routes]
+        routes = [*routes_of(session), Route("/about", service.about), *routes]
     if index is not None:
         routes.append(Route("/search", SearchService(index).search_index))
     routes.append(Route("/openapi.json", describing(routes)))

@@ -14,7 +14,7 @@ export class Unreachable extends Error {
   }
 }
 
-async function ask(method, path, { body, revision, keepalive } = {}) {
+async function ask(method, path, { body, content, revision, keepalive } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
@@ -24,7 +24,7 @@ async function ask(method, path, { body, revision, keepalive } = {}) {
       method,
       headers,
       keepalive,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? content : JSON.stringify(body),
     });
   } catch {
     throw new Unreachable();
@@ -56,6 +56,10 @@ export const splitLine = (page, line, revision, body) =>
 export const mergeLine = (page, line, revision, body) =>
   ask("POST", `${linePath(page, line)}/merge`, { revision, body });
 export const moveLine = (page, line, revision, body) => ask("POST", `${linePath(page, line)}/move`, { revision, body });
+
+// `content` is a File or a text.
+export const compare = (page, name, content) =>
+  ask("POST", `${pagePath(page)}/compare?${new URLSearchParams({ name })}`, { content });
 
 export const readPage = (page) => ask("POST", `${pagePath(page)}/read`);
 export const learn = () => ask("POST", "/api/learn", { body: {} });

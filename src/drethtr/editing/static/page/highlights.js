@@ -1,6 +1,6 @@
 // Doubts painted on the text without touching it: ranges of the CSS Custom Highlight API. Style sheets colour them.
 
-const GRADES = ["doubt", "strong-doubt"];
+const GRADES = ["doubt", "strong-doubt", "differing"];
 const registry = globalThis.CSS?.highlights;
 const highlights = new Map();
 const painted = new WeakMap();
@@ -34,13 +34,14 @@ export function clear(element) {
 }
 
 // Browsers let ranges drift when text is edited or undone: paint again after every input.
-export function paint(element, doubts, threshold) {
+export function paint(element, doubts, threshold, differences) {
   clear(element);
   if (!registry) return;
   const ranges = doubts.map(({ start, end, confidence }) => [
     gradeOf(confidence, threshold),
     rangeOf(element, start, end),
   ]);
+  for (const { start, end } of differences) ranges.push(["differing", rangeOf(element, start, end)]);
   for (const [grade, range] of ranges) highlights.get(grade).add(range);
   painted.set(element, ranges);
 }

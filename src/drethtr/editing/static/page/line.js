@@ -8,6 +8,7 @@ import { caretIn, replace } from "./caret.js";
 import { Conflict } from "./conflict.js";
 import { clear, paint } from "./highlights.js";
 import { boxAt, onStrip } from "./places.js";
+import { Theirs } from "./theirs.js";
 import { changedWords, doubtsOf } from "./words.js";
 
 const MARKS = { unread: "", read: "", corrected: "●", confirmed: "✓" };
@@ -22,16 +23,18 @@ export function doubtsIn(entry, threshold) {
   return entry.line.status === "confirmed" ? [] : doubtsOf(entry.text, entry.line.words, threshold);
 }
 
-export function Line({ entry, number, store, threshold, afresh, isActive, caret, on }) {
+export function Line({ entry, number, store, threshold, comparison, afresh, isActive, caret, on }) {
   const { line, state } = entry;
   const element = useRef();
   const row = useRef();
 
+  const repaint = () =>
+    paint(element.current, doubtsIn(entry, threshold), threshold, comparison?.differences(entry) ?? []);
   useLayoutEffect(() => {
     if (element.current.textContent !== entry.text) element.current.textContent = entry.text;
-    paint(element.current, doubtsIn(entry, threshold), threshold);
+    repaint();
     return () => clear(element.current);
-  }, [entry.text, line, threshold]);
+  }, [entry.text, line, threshold, comparison, comparison?.kept.size]);
 
   useEffect(() => {
     if (isActive) row.current.scrollIntoView({ block: "nearest" });
@@ -39,7 +42,7 @@ export function Line({ entry, number, store, threshold, afresh, isActive, caret,
 
   const input = () => {
     store.type(line.id, element.current.textContent);
-    paint(element.current, doubtsIn(entry, threshold), threshold);
+    repaint();
     on.caret(line.id, caretIn(element.current));
   };
   const isAfresh = line.status === "read" && line.expected_wer !== null && line.expected_wer >= afresh;
@@ -54,6 +57,7 @@ export function Line({ entry, number, store, threshold, afresh, isActive, caret,
           aria-label=${`Line ${number}, ${SAID[line.status]}`}
           onInput=${input} onFocus=${() => on.focus(line.id)} onBlur=${() => store.save(line.id)}
           onKeyDown=${(event) => on.key(event, line.id)} onPaste=${paste} onDrop=${(event) => event.preventDefault()} />
+        ${comparison && html`<${Theirs} entry=${entry} comparison=${comparison} isActive=${isActive} on=${on} />`}
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
         ${isActive && html`<${Actions} entry=${entry} element=${element} isAfresh=${isAfresh} on=${on} />`}
       </div>

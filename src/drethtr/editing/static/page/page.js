@@ -1,6 +1,7 @@
 // The screen of a page: the scan and its text side by side, and the keys that lead through them.
 
 import * as api from "../api.js";
+import { Compare } from "../dialogs/compare.js";
 import { History } from "../dialogs/history.js";
 import { Drafts } from "../drafts.js";
 import { useEvents } from "../events.js";
@@ -11,12 +12,17 @@ import { useSetting } from "../settings.js";
 import { useEffect, useMemo, useReducer, useRef, useState } from "../vendor/hooks.js";
 import { caretIn, isAtEdge, replace, select } from "./caret.js";
 import { Orphans } from "./conflict.js";
+import { Divider } from "./divider.js";
+import { nextOf } from "./jumps.js";
 import { doubtsIn, Line } from "./line.js";
 import { LineTools } from "./line_tools.js";
 import { Palette } from "./palette.js";
 import { boxOfLine, offsetAt } from "./places.js";
 import { Scan } from "./scan.js";
 import { PageStore } from "./store.js";
+import { Compared } from "./theirs.js";
+import { useComparison } from "./use_comparison.js";
+import { wordsOf } from "./words.js";
 
 const REFETCH = 200; // ms; several events often tell of one change
 const MESSAGE = 6000; // ms that a message stays
@@ -98,29 +104,34 @@ export function Page({ id, status, line: wanted, toolbar }) {
   }, []);
 
   const entry = store.entries.get(active) ?? null;
+  // The caret is where it was in the text.
+  const back = () => {
+    const element = active && textOf(active);
+    if (element && document.activeElement !== element) select(element, caret ?? 0);
+  };
   const step = (from, by, offset = 0) => {
     const place = order.findIndex(({ line }) => line.id === from) + by;
     if (order[place]) select(textOf(order[place].line.id), offset);
     else say(by > 0 ? "This was the last line of the page." : "This is the first line of the page.");
   };
 
+  // Selects the next or previous of the places that `placesIn` finds in the text of each line.
+  const selectNext = (placesIn, by, isFromStart) => {
+    const places = order.flatMap((other, line) => placesIn(other).map((place) => ({ ...place, line, other })));
+    const line = order.findIndex((other) => other.line.id === active);
+    const isStart = isFromStart || line < 0;
+    const next = nextOf(places, isStart ? null : { line, offset: caretIn(textOf(active)) ?? -1 }, by);
+    if (next) select(textOf(next.other.line.id), next.start, next.end);
+    return next;
+  };
+
+  const comparing = useComparison(store, { isLoaded, selectNext, textOf, say, redraw });
+  const { comparison } = comparing;
+
   // To the next or previous doubtful word, which is selected: a person types over it.
   const jump = (by, isFromStart = false) => {
-    const all = order.flatMap((other, place) =>
-      doubtsIn(other, threshold).map((doubt) => ({ ...doubt, place, other })),
-    );
-    const place = order.findIndex(({ line }) => line.id === active);
-    const element = active && textOf(active);
-    const here = isFromStart || !element ? -1 : (caretIn(element) ?? -1);
-    const compare = (doubt) => doubt.place - place || (by > 0 ? doubt.end - here - 0.5 : doubt.end - here + 0.5);
-    const next =
-      isFromStart || !element
-        ? all[0]
-        : by > 0
-          ? all.find((doubt) => compare(doubt) > 0)
-          : all.findLast((doubt) => compare(doubt) < 0);
+    const next = selectNext((other) => doubtsIn(other, threshold), by, isFromStart);
     if (next) {
-      select(textOf(next.other.line.id), next.start, next.end);
       say(`Doubtful: ${next.text}, ${percent(next.confidence)} sure`);
     } else if (by > 0 && store.page.next && said.startsWith("No more doubts")) {
       isSeeking = true;
@@ -156,6 +167,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
       chosen.current = { line, take };
     },
     confirm: (line) => confirm(line, true),
+    ...comparing.on,
     afresh: (line) => replace(textOf(line), ""),
     history: setHistory,
     strip: (line, part) => {
@@ -182,6 +194,8 @@ export function Page({ id, status, line: wanted, toolbar }) {
       } else if (event.altKey && /^Digit[1-9]$/.test(event.code)) {
         if (chosen.current?.line === line) chosen.current.take(Number(event.code.at(-1)) - 1);
       } else if (event.altKey && event.code === "Digit0") on.afresh(line);
+      else if (event.altKey && event.code === "KeyT") (event.shiftKey ? on.takeLine : on.take)(line);
+      else if (event.altKey && event.code === "KeyO") on.keep(line);
       else if (
         (event.key === "ArrowDown" || event.key === "ArrowUp") &&
         !modified &&
@@ -199,6 +213,8 @@ export function Page({ id, status, line: wanted, toolbar }) {
   };
   const screenKeys = (event) => {
     if (event.key === "F2") jump(event.shiftKey ? -1 : 1);
+    else if (event.key === "F3" && !event.altKey) selectNext(({ text }) => wordsOf(text), event.shiftKey ? -1 : 1);
+    else if (event.key === "F4" && !event.altKey) comparing.jump(event.shiftKey ? -1 : 1);
     else if (event.altKey && event.key === "PageDown") turn(store.page?.next);
     else if (event.altKey && event.key === "PageUp") turn(store.page?.previous);
     else if (event.altKey && event.code === "KeyC") setPalette(!hasPalette);
@@ -264,9 +280,17 @@ export function Page({ id, status, line: wanted, toolbar }) {
           <span class="count">${confirmed} of ${order.length} confirmed</span>
           <span class="gap" />
           <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title="Alt+C">ſ ä &</button>
+          <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="F4">Compare</button>
           <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title="Alt+L">Lines</button>
         </div>
         ${isShaping && html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing} reshape=${reshape} />`}
+        ${
+          comparison &&
+          html`<${Compared} comparison=${comparison} order=${order} jump=${() => comparing.jump(1)} close=${() => {
+            comparing.end();
+            back();
+          }} />`
+        }
         ${page.error && html`<p class="hint flag">${page.error}</p>`}
         <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
         ${order.length === 0 && !page.error && html`<p class="notice" aria-busy="true">${page.status === "unread" ? "This page is being read; its lines appear here." : "No lines were found. Draw one with Lines → Draw."}</p>`}
@@ -274,18 +298,13 @@ export function Page({ id, status, line: wanted, toolbar }) {
           ${order.map((other, place) => {
             other.page = id;
             return html`<${Line} key=${other.line.id} entry=${other} number=${place + 1} store=${store} threshold=${threshold}
-              afresh=${status.afresh} isActive=${other.line.id === active} caret=${other.line.id === active ? caret : null} on=${on} />`;
+              comparison=${comparison} afresh=${status.afresh} isActive=${other.line.id === active} caret=${other.line.id === active ? caret : null} on=${on} />`;
           })}
         </ol>
-        ${
-          hasPalette &&
-          html`<${Palette} close=${() => setPalette(false)} back=${() => {
-            const element = active && textOf(active);
-            if (element && document.activeElement !== element) select(element, caret ?? 0);
-          }} />`
-        }
+        ${hasPalette && html`<${Palette} close=${() => setPalette(false)} back=${back} />`}
       </section>
       <p class="said" role="status" aria-live="polite">${said}</p>
+      ${comparing.isChoosing && html`<${Compare} page=${id} close=${comparing.unchoose} done=${comparing.begin} />`}
       ${
         history &&
         html`<${History} page=${id} line=${history} close=${() => setHistory(null)} restore=${(text) => {
@@ -294,18 +313,4 @@ export function Page({ id, status, line: wanted, toolbar }) {
         }} />`
       }
     </main>`;
-}
-
-function Divider({ share, set }) {
-  const bounded = (value) => Math.round(Math.min(75, Math.max(20, value)));
-  const keys = (event) => {
-    const step = { ArrowLeft: -2, ArrowRight: 2 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    set(bounded(share + step));
-  };
-  return html`<div class="divider" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the scan"
-    aria-valuenow=${share} aria-valuemin="20" aria-valuemax="75" onKeyDown=${keys}
-    onPointerDown=${(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-    onPointerMove=${(event) => event.buttons && set(bounded((100 * event.clientX) / innerWidth))} />`;
 }

@@ -9,23 +9,50 @@ export function wordsOf(text) {
   }));
 }
 
-// The words of `text`, each with `read`: the word of the reading it still is, or null for one that a person wrote.
-// Both are aligned by their longest common subsequence, so an insertion shifts no confidence to a neighbour.
-export function spansOf(text, reading) {
-  const words = wordsOf(text);
-  const common = Array.from({ length: words.length + 1 }, () => new Uint16Array(reading.length + 1));
+// For each of `words` the place in `others` of the word that it is, or -1; places ascend. Both are aligned by their
+// longest common subsequence, so an insertion shifts nothing to a neighbour.
+function matches(words, others) {
+  const common = Array.from({ length: words.length + 1 }, () => new Uint16Array(others.length + 1));
   for (let i = words.length - 1; i >= 0; i--) {
-    for (let j = reading.length - 1; j >= 0; j--) {
+    for (let j = others.length - 1; j >= 0; j--) {
       common[i][j] =
-        words[i].text === reading[j].text ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+        words[i].text === others[j].text ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
     }
   }
-  for (let i = 0, j = 0; i < words.length; i++) {
-    while (j < reading.length && words[i].text !== reading[j].text && common[i][j + 1] === common[i][j]) j++;
-    const same = j < reading.length && words[i].text === reading[j].text;
-    words[i].read = same ? reading[j++] : null;
-  }
-  return words;
+  let j = 0;
+  return words.map(({ text }, i) => {
+    while (j < others.length && text !== others[j].text && common[i][j + 1] === common[i][j]) j++;
+    return j < others.length && text === others[j].text ? j++ : -1;
+  });
+}
+
+// The words of `text`, each with `read`: the word of the reading it still is, or null for one that a person wrote.
+export function spansOf(text, reading) {
+  const words = wordsOf(text);
+  const places = matches(words, reading);
+  return words.map((word, place) => ({ ...word, read: reading[places[place]] ?? null }));
+}
+
+// Where two texts differ, in stretches of whole words: [{start, end, text}] of the first, which is empty where it lacks
+// words, each with `theirs`, the words there of the other one, and `first` and `last`, their places among its words.
+export function differencesOf(text, other) {
+  const [words, others] = [wordsOf(text), wordsOf(other)];
+  const found = [];
+  let [start, first] = [0, 0];
+  const close = (end, last) => {
+    if (start === end && first === last) return;
+    const at = words[start]?.start ?? text.length;
+    const [from, to] = start === end ? [at, at] : [at, words[end - 1].end];
+    const theirs = first === last ? "" : other.slice(others[first].start, others[last - 1].end);
+    found.push({ start: from, end: to, text: text.slice(from, to), theirs, first, last });
+  };
+  matches(words, others).forEach((place, number) => {
+    if (place < 0) return;
+    close(number, place);
+    [start, first] = [number + 1, place + 1];
+  });
+  close(words.length, others.length);
+  return found;
 }
 
 // The spans that are less sure than `threshold`, each with its `confidence`.
@@ -44,6 +71,12 @@ export function difference(text, other) {
   while (ends < least - start && text[text.length - 1 - ends] === other[other.length - 1 - ends]) ends++;
   if (start > 0 && isLowSurrogateAt(text, start)) start--;
   return { start, end: text.length - ends, otherEnd: other.length - ends };
+}
+
+// `text` with their words in a difference, as `differencesOf` finds it, in the place of ours.
+export function taken(text, { start, end, theirs }) {
+  const [before, after] = [text.slice(0, start).trimEnd(), text.slice(end).trimStart()];
+  return [before, theirs, after].filter(Boolean).join(" ");
 }
 
 const isLowSurrogateAt = (text, place) => /[\uDC00-\uDFFF]/.test(text[place] ?? "");

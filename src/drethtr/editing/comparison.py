@@ -1,0 +1,74 @@
+"""A page beside somebody else's text: what that says on each line, and which of its words the ink does not support.
+
+Nothing is written: a person takes what she wants, and that is a correction like any other.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import TextLine
+from drethtr.documents.page_file import PageFile
+from drethtr.editing.leaves import Leaf
+from drethtr.editing.reader import Reader
+from drethtr.editing.scans import source_of
+from drethtr.proofreading.rules import Rules
+from drethtr.proofreading.text import fitting, refuse_empty
+from drethtr.recognition.support.evidence import ReadText
+from drethtr.recognition.support.verdict import TextCheck
+from drethtr.text.normalize import for_scoring
+
+MOST_PARTS, LONGEST_PART = 20, 300
+"""Parts of a text on no line that are told, and characters of each."""
+
+
+def compare(reader: Reader, page: str, text: str, source: str) -> dict[str, Any]:
+    """A text laid onto the lines of a page, and held against the ink where it says something else than they do.
+
+    Args:
+        source: Where the text comes from, for messages.
+
+    Returns:
+        `lines` in reading order, each with its id as `line`, its text as `ours`, `theirs`, which is None where the text
+        says nothing of it, and the `words` of theirs with their probabilities, empty where both are the same; `left`,
+        the parts of the text that are on no line.
+
+    Raises:
+        Missing: if there is no such page, or it has not been read.
+        DataError: if its scan or file cannot be used, or this is not its text.
+    """
+    leaf = reader.workspace.leaf(page)
+    source_of(leaf)
+    file = reader.workspace.truths.existing(leaf).file
+    lines = file.page.lines
+    if not lines:
+        raise DataError("has no lines to lay a text onto; draw them, or have them found", leaf.name)
+    refuse_empty(source, text)
+    alignment = fitting(source, text, leaf.name, [line.text for line in lines])
+    theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}
+    others = [line for line in lines if theirs[line.id] not in ("", for_scoring(line.text))]
+    checks = reader.turns.submit(checked, reader, leaf, file, others, theirs).result()
+    return {
+        "lines": [
+            {
+                "line": line.id,
+                "ours": line.text,
+                "theirs": theirs[line.id] or None,
+                "words": checks[line.id].to_json()["words"] if line.id in checks else [],
+            }
+            for line in lines
+        ],
+        "left": [part[:LONGEST_PART] for part in alignment.left[:MOST_PARTS]],
+    }
+
+
+def checked(
+    reader: Reader, leaf: Leaf, file: PageFile, lines: Sequence[TextLine], theirs: Mapping[str, str]
+) -> dict[str, TextCheck]:
+    """The texts of some lines held against the ink; lines that cannot be cut out of the scan are left out."""
+    recognizer = reader.recognizer
+    cut = reader.cut(leaf, lines, file, recognizer)
+    images = [strip.line for _, strip in cut]
+    read = list(map(ReadText.of, recognizer.read_lines(images)))  # a person may have changed what the file says
+    found = Rules().check(recognizer, images, [theirs[line.id] for line, _ in cut], read)
+    return {line.id: check for (line, _), check in zip(cut, found, strict=True)}

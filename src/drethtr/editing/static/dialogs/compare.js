@@ -1,0 +1,39 @@
+// A text to compare a page with: pasted, or a file.
+
+import { html } from "../html.js";
+import { compareWith } from "../page/comparison.js";
+import { useRef, useState } from "../vendor/hooks.js";
+import { Dialog } from "./dialog.js";
+
+const KINDS = ".txt,.md,.xml,.json,.docx";
+
+export function Compare({ page, done, close }) {
+  const text = useRef();
+  const file = useRef();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState(null);
+  const compare = async (event) => {
+    event.preventDefault();
+    const [chosen] = file.current.files;
+    const given = chosen ? { name: chosen.name, content: chosen } : { name: "pasted.txt", content: text.current.value };
+    setBusy(true);
+    setError(null);
+    try {
+      done(await compareWith(page, given));
+    } catch (failed) {
+      setError(failed.message);
+      setBusy(false);
+    }
+  };
+  return html`
+    <${Dialog} title="Compare with a text" close=${close}>
+      <form class="compare" onSubmit=${compare}>
+        <p class="hint">Somebody else's reading of this page: a colleague's, a language model's, an edition. It is laid onto
+          the lines and held against the ink. Nothing is written until you take it.</p>
+        <label><span>Paste the text</span><textarea ref=${text} rows="7" spellcheck=${false} /></label>
+        <label><span>or choose a file: text, Markdown, PAGE, ALTO, TEI, JSON, Word</span><input type="file" ref=${file} accept=${KINDS} /></label>
+        ${error && html`<p class="flag" role="alert">${error}</p>`}
+        <p><button type="submit" class="main" disabled=${isBusy}>${isBusy ? "Comparing…" : "Compare"}</button></p>
+      </form>
+    <//>`;
+}

@@ -1,0 +1,80 @@
+// Somebody else's text beside a page: what it says on each line, where that differs, and what of it the ink lacks.
+
+import * as api from "../api.js";
+import { differencesOf } from "./words.js";
+
+let kept = null; // {name, content} of the text, which goes on to the next pages
+
+export const keptText = () => kept;
+export const forgetText = () => {
+  kept = null;
+};
+
+// Throws what `api.compare` throws.
+export async function compareWith(page, text) {
+  const answer = await api.compare(page, text.name, text.content);
+  kept = text;
+  return new Comparison(text.content instanceof File ? text.name : "the pasted text", answer);
+}
+
+export class Comparison {
+  constructor(name, { lines, left }) {
+    this.name = name;
+    this.left = left;
+    this.lines = new Map(lines.map((line) => [line.line, line]));
+    this.kept = new Set(); // differences in which ours shall stand
+  }
+
+  // What the text says on a line; null if it says nothing there.
+  theirs(id) {
+    return this.lines.get(id)?.theirs ?? null;
+  }
+
+  lacks(id) {
+    return this.lines.get(id)?.theirs === null;
+  }
+
+  // The differences of a line that nobody has decided, as `differencesOf`, each with the `doubts` about their words.
+  differences({ line, text }) {
+    const theirs = this.theirs(line.id);
+    if (theirs === null) return [];
+    return differencesOf(text, theirs)
+      .filter((one) => !this.kept.has(keyOf(line.id, one)))
+      .map((one) => ({ ...one, doubts: this.doubts(line.id, one.first, one.last) }));
+  }
+
+  // What the ink does not support of their words from `first` to before `last`, and what it has beside them.
+  doubts(id, first, last) {
+    let place = 0;
+    return (this.lines.get(id)?.words ?? []).filter((word) => {
+      const here = place;
+      if (word.text) place++;
+      if (word.kind === "supported") return false;
+      return word.text ? here >= first && here < last : here >= first && here <= last;
+    });
+  }
+
+  // Whether the ink does not support a word of theirs, by its place, or has more before it.
+  isDoubted(id, place) {
+    return this.doubts(id, place, place + 1).some(({ text }) => text);
+  }
+
+  isShort(id, place) {
+    return this.doubts(id, place, place).length > 0;
+  }
+
+  keepOurs(id, difference) {
+    this.kept.add(keyOf(id, difference));
+  }
+}
+
+const keyOf = (id, { first, last, text, theirs }) => JSON.stringify([id, first, last, text, theirs]);
+
+// A difference in words, for people who do not see it.
+export function saying({ text, theirs, doubts }) {
+  const side = (words) => (words ? `“${words}”` : "nothing");
+  const reasons = doubts.map((word) =>
+    word.text ? `${word.text.replace(/[.,;:]$/, "")}: ${word.reason}` : word.reason,
+  );
+  return [`Ours ${side(text)}, theirs ${side(theirs)}`, ...reasons].join(". ");
+}

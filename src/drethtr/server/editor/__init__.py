@@ -1,0 +1,1 @@
+"""A folder that is worked in, over HTTP: pages, lines, pictures, jobs, events."""

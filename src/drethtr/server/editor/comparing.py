@@ -1,0 +1,44 @@
+"""Pages beside the texts of others."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from drethtr.documents.running_text import running_text
+from drethtr.editing.comparison import compare
+from drethtr.editing.session import Session
+from drethtr.server.editor.values import LONGEST_NAME, page_of
+from drethtr.server.uploads import parameters_of, received
+
+MOST_TEXT = 16 << 20
+"""Bytes of the largest text."""
+
+PASTED = "text.txt"
+"""The name of a text that has none."""
+
+
+class Comparing:
+    """The handler that compares."""
+
+    def __init__(self, session: Session) -> None:
+        self.workspace = session.workspace
+        self.reader = session.reader
+
+    def routes(self) -> list[BaseRoute]:
+        """Its address."""
+        return [Route("/api/pages/{page}/compare", self.compare_page, methods=["POST"])]
+
+    async def compare_page(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/compare?name=theirs.md`: a page beside a text, the bytes of a file of that name."""
+        name = Path(parameters_of(request, "name").get("name", PASTED)[-LONGEST_NAME:]).name or PASTED
+        leaf = self.workspace.leaf(page_of(request))
+        content = await received(request, "text", MOST_TEXT)
+
+        def work() -> dict[str, Any]:
+            return compare(self.reader, leaf.id, running_text(content, Path(name)), name)
+
+        return JSONResponse(await asyncio.to_thread(work))

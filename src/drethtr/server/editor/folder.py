@@ -1,0 +1,114 @@
+"""The folder as a whole: what happens in it, what its texts say, and files to take away."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from drethtr.base.errors import ConfigError
+from drethtr.editing.characters import special_characters
+from drethtr.editing.export import export
+from drethtr.editing.search import search
+from drethtr.editing.session import Session
+from drethtr.editing.workspace import Event, Workspace
+from drethtr.server.editor.values import LONGEST_TEXT, page_of
+from drethtr.server.uploads import parameters_of
+
+MOST_HITS = 1000
+
+BEAT = 15.0
+"""Seconds between signs of life to those who wait for events."""
+
+MOST_EVENTS = 1000
+"""Events that wait for a slow client."""
+
+
+class Folder:
+    """The handlers for a folder."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.workspace = session.workspace
+        self.reader = session.reader
+
+    def routes(self) -> list[BaseRoute]:
+        """Their addresses."""
+        return [
+            Route("/api/status", self.status),
+            Route("/api/events", self.events),
+            Route("/api/search", self.search),
+            Route("/api/characters", self.characters),
+            Route("/api/export", self.export),
+            Route("/api/pages/{page}/export", self.export_page),
+        ]
+
+    async def status(self, request: Request) -> Response:
+        """`GET /api/status`: the folder as a whole."""
+        return JSONResponse(await asyncio.to_thread(self.session.status))
+
+    async def events(self, request: Request) -> Response:
+        """`GET /api/events`: what happens in the folder, as server-sent events."""
+        return StreamingResponse(
+            events_of(self.workspace, request), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        )
+
+    async def search(self, request: Request) -> Response:
+        """`GET /api/search?q=haus&limit=100`: lines with these words."""
+        asked = parameters_of(request, "q", "limit")
+        limit = asked.get("limit", "100")
+        if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:6]) <= MOST_HITS):
+            raise ConfigError(f"limit must be a number from 1 to {MOST_HITS:,}, not {limit[:60]!r}")
+        query = asked.get("q", "")[:LONGEST_TEXT]
+        return JSONResponse(await asyncio.to_thread(search, self.workspace, query, int(limit)))
+
+    async def characters(self, request: Request) -> Response:
+        """`GET /api/characters`: characters that keyboards lack."""
+        model = self.reader.recognizer.model
+        return JSONResponse(await asyncio.to_thread(special_characters, self.workspace, model))
+
+    async def export(self, request: Request) -> Response:
+        """`GET /api/export?format=page&pages=ID,ID`: pages in a format; all, unless some are named."""
+        asked = parameters_of(request, "format", "pages")
+        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.leaves)
+        return await self.exported(pages, asked.get("format", "page"))
+
+    async def export_page(self, request: Request) -> Response:
+        """`GET /api/pages/{page}/export?format=page`: a page in a format."""
+        return await self.exported([page_of(request)], parameters_of(request, "format").get("format", "page"))
+
+    async def exported(self, pages: Sequence[str], format: str) -> Response:
+        """Pages as a file to be saved."""
+        file = await asyncio.to_thread(export, self.workspace, pages, format, self.reader.model)
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
+        return Response(file.content, media_type=file.media, headers=headers)
+
+
+async def events_of(workspace: Workspace, request: Request) -> AsyncIterator[str]:
+    """Events as lines of text, until the client leaves; those that it is too slow for are dropped."""
+    loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event](MOST_EVENTS)
+
+    def put(event: Event) -> None:
+        if not queue.full():
+            queue.put_nowait(event)
+
+    def pass_on(event: Event) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(put, event)
+
+    forget = workspace.listen(pass_on)
+    try:
+        yield ": hello\n\n"
+        while not await request.is_disconnected():
+            try:
+                name, data = await asyncio.wait_for(queue.get(), BEAT)
+            except TimeoutError:
+                yield ": still here\n\n"
+            else:
+                yield f"event: {name}\ndata: {json.dumps(data)}\n\n"
+    finally:
+        forget()

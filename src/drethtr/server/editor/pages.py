@@ -1,0 +1,72 @@
+"""Pages and their pictures."""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from drethtr.base.errors import ConfigError
+from drethtr.editing.scans import THUMBNAIL
+from drethtr.editing.session import Session
+from drethtr.editing.status import Status
+from drethtr.server.editor.values import page_of
+
+WIDEST = 10_000
+
+
+class Pages:
+    """The handlers for pages."""
+
+    def __init__(self, session: Session) -> None:
+        self.workspace = session.workspace
+        self.reader = session.reader
+
+    def routes(self) -> list[BaseRoute]:
+        """Their addresses."""
+        page = "/api/pages/{page}"
+        return [
+            Route("/api/pages", self.pages),
+            Route(page, self.page),
+            Route(f"{page}/thumbnail.jpg", self.thumbnail),
+            Route(f"{page}/image.jpg", self.image),
+            Route(f"{page}/read", self.read_page, methods=["POST"]),
+        ]
+
+    async def pages(self, request: Request) -> Response:
+        """`GET /api/pages`: the overview."""
+        return JSONResponse(await asyncio.to_thread(self.workspace.pages))
+
+    async def page(self, request: Request) -> Response:
+        """`GET /api/pages/{page}`: a page with its lines; a page that waits to be read is the next to be read."""
+        content = await asyncio.to_thread(self.workspace.page, page_of(request))
+        if content["status"] == Status.UNREAD:
+            self.reader.put_first(content["id"])
+        return JSONResponse(content)
+
+    async def thumbnail(self, request: Request) -> Response:
+        """`GET /api/pages/{page}/thumbnail.jpg`: the scan, small."""
+        return await self.picture(request, THUMBNAIL)
+
+    async def image(self, request: Request) -> Response:
+        """`GET /api/pages/{page}/image.jpg?width=1200`: the scan, as it is or smaller."""
+        width = request.query_params.get("width")
+        if width is not None and not (width.isascii() and width.isdecimal() and 1 <= int(width[:6]) <= WIDEST):
+            raise ConfigError(f"width must be a number of pixels from 1 to {WIDEST:,}, not {width[:60]!r}")
+        return await self.picture(request, None if width is None else int(width))
+
+    async def picture(self, request: Request, width: int | None) -> Response:
+        """A scan as JPEG, unless the browser has it."""
+        leaf = self.workspace.leaf(page_of(request))
+        mark = await asyncio.to_thread(self.workspace.scans.mark, leaf)
+        headers = {"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"}
+        if mark in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        content = await asyncio.to_thread(self.workspace.scans.page, leaf, width)
+        return Response(content, media_type="image/jpeg", headers=headers)
+
+    async def read_page(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/read`: read again the lines of a page that no person has touched."""
+        leaf = self.workspace.leaf(page_of(request))
+        job = await asyncio.to_thread(self.reader.read_pages, [leaf.id], again=True)
+        return JSONResponse(job.to_json(), 202)

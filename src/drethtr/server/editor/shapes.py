@@ -1,0 +1,125 @@
+"""Lines as such: added, removed, split, joined, put in another order."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from drethtr.base.errors import ConfigError
+from drethtr.documents.page import TextLine
+from drethtr.editing import changes
+from drethtr.editing.changes import Changed
+from drethtr.editing.leaves import Leaf
+from drethtr.editing.session import Session
+from drethtr.editing.truths import Truth
+from drethtr.server.editor.values import (
+    LINE,
+    LONGEST_NAME,
+    LONGEST_TEXT,
+    is_point,
+    line_of,
+    page_of,
+    points_of,
+    refuse_unknown,
+    revision_of,
+    text_of,
+)
+from drethtr.server.uploads import json_of
+
+
+class Shapes:
+    """The handlers that change which lines a page has."""
+
+    def __init__(self, session: Session) -> None:
+        self.workspace = session.workspace
+        self.reader = session.reader
+
+    def routes(self) -> list[BaseRoute]:
+        """Their addresses."""
+        return [
+            Route("/api/pages/{page}/lines", self.add_line, methods=["POST"]),
+            Route(f"{LINE}/split", self.split_line, methods=["POST"]),
+            Route(f"{LINE}/merge", self.merge_lines, methods=["POST"]),
+            Route(f"{LINE}/move", self.move_line, methods=["POST"]),
+            Route(LINE, self.delete_line, methods=["DELETE"]),
+        ]
+
+    async def add_line(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines`: a new line, which is read at once."""
+        body = await json_of(request)
+        refuse_unknown(body, "baseline", "polygon", "after", "who")
+        baseline, polygon = points_of(body, "baseline", 2), points_of(body, "polygon", 3)
+        if baseline is None and polygon is None:
+            raise ConfigError("a new line needs a baseline, as [[12, 40], [380, 42]]")
+        after = text_of(body, "after", LONGEST_NAME)
+
+        def work(leaf: Leaf, truth: Truth) -> Changed:
+            drawn = TextLine("", polygon, baseline)
+            if polygon is None:
+                drawn = replace(drawn, polygon=self.workspace.outline_of(leaf)(drawn, truth.file))
+            return changes.add_line(truth.file, drawn, after, leaf.id, placed=after is not None)
+
+        return await self.changed(request, work, {}, body)
+
+    async def delete_line(self, request: Request) -> Response:
+        """`DELETE /api/pages/{page}/lines/{line}`: remove a line."""
+        line, revision = line_of(request), revision_of(request)
+        return await self.changed(
+            request, lambda leaf, truth: changes.delete_line(truth.file, line, leaf.id), {line: revision}, {}
+        )
+
+    async def split_line(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines/{line}/split`: cut a line in two at a point of the scan."""
+        line, revision, body = line_of(request), revision_of(request), await json_of(request)
+        refuse_unknown(body, "x", "y", "offset", "who")
+        if not is_point([body.get("x"), body.get("y")]):
+            raise ConfigError('a line is split at a point, as {"x": 812, "y": 640}')
+        point, offset = (round(body["x"]), round(body["y"])), body.get("offset")
+        if offset is not None and not (isinstance(offset, int) and 0 <= offset <= LONGEST_TEXT):
+            raise ConfigError("offset must be a number of characters of the text")
+
+        def work(leaf: Leaf, truth: Truth) -> Changed:
+            return changes.split_line(truth.file, line, point, offset, leaf.id, made_here=truth.made_here)
+
+        return await self.changed(request, work, {line: revision}, body)
+
+    async def merge_lines(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines/{line}/merge`: join two pieces of a line."""
+        line, revision, body = line_of(request), revision_of(request), await json_of(request)
+        refuse_unknown(body, "with", "revision", "who")
+        other, its_revision = text_of(body, "with", LONGEST_TEXT), text_of(body, "revision", LONGEST_NAME)
+        if other is None or its_revision is None:
+            raise ConfigError('name the other line and its revision, as {"with": "r1l3", "revision": "…"}')
+
+        def work(leaf: Leaf, truth: Truth) -> Changed:
+            outline = self.workspace.outline_of(leaf)
+            return changes.merge_lines(truth.file, line, other, leaf.id, made_here=truth.made_here, outline=outline)
+
+        return await self.changed(request, work, {line: revision, other: its_revision}, body)
+
+    async def move_line(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/lines/{line}/move`: put a line behind another one, or first."""
+        line, revision, body = line_of(request), revision_of(request), await json_of(request)
+        refuse_unknown(body, "after", "who")
+        after = text_of(body, "after", LONGEST_TEXT)
+        return await self.changed(
+            request, lambda leaf, truth: changes.move_line(truth.file, line, after, leaf.id), {line: revision}, body
+        )
+
+    async def changed(
+        self,
+        request: Request,
+        work: Callable[[Leaf, Truth], Changed],
+        revisions: Mapping[str, str],
+        body: Mapping[str, Any],
+    ) -> Response:
+        """The page after a change of its lines; those without text are read at once."""
+        page, who = page_of(request), text_of(body, "who", LONGEST_NAME) or ""
+        done = await asyncio.to_thread(self.workspace.change, page, work, revisions, who)
+        self.reader.read_soon(page, done.lines)
+        content = await asyncio.to_thread(self.workspace.page, page)
+        return JSONResponse({**content, "changed": list(done.lines)})

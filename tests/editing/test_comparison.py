@@ -1,0 +1,51 @@
+"""Somebody else's text beside a page, as the shipped model judges it."""
+
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+
+from drethtr import Recognizer
+from drethtr.documents.page import Review
+from drethtr.editing import Session, Workspace
+from drethtr.editing.changes import LineEdit
+from drethtr.editing.comparison import compare
+from drethtr.pages.segmentation import segmentation_named
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "page"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("letters")
+    copyfile(SAMPLE / "letter.jpg", folder / "letter.jpg")
+    finder = segmentation_named("auto").finder
+    with Workspace.open(folder) as workspace, Session(workspace, Recognizer.load(), finder) as session:
+        [leaf] = workspace.leaves.values()
+        session.reader.read_page(leaf, session.reader.recognizer)
+        yield session
+
+
+def theirs(session):
+    [page] = session.workspace.leaves
+    text = (SAMPLE / "transcription.txt").read_text(encoding="utf-8")
+    return {line["line"]: line for line in compare(session.reader, page, text, "transcription.txt")["lines"]}
+
+
+def doubted(line):
+    return [(word["text"], word["instead"]) for word in line["words"] if word["kind"] != "supported"]
+
+
+def test_words_that_the_ink_does_not_support_are_told(session):
+    found = theirs(session)
+    assert ("Tuesday,", "Thursday,") in doubted(found["r1l3"]) and ("1906", "1905") in doubted(found["r1l1"])
+    assert not found["r1l5"]["words"] and found["r1l5"]["theirs"] == found["r1l5"]["ours"]
+
+
+def test_what_a_person_wrote_is_no_evidence(session):
+    [page] = session.workspace.leaves
+    line = session.workspace.line(page, "r1l3")
+    edit = LineEdit(text=line["text"].replace("Thursday", "Friday"), status=Review.CONFIRMED)
+    session.workspace.edit_line(page, "r1l3", line["revision"], edit)
+    found = theirs(session)["r1l3"]
+    assert "Friday" in found["ours"] and ("Tuesday,", "Thursday,") in doubted(found)
