@@ -79,6 +79,15 @@ def test_no_other_text_passes(drethtr, text, content):
     assert done.code == 2 and str(text) in done.err and not done.out
 
 
+def test_a_preface_is_one_doubt_in_its_place(drethtr, text, tmp_path):
+    text.write_text(f"A long preface of an editor, who says a good deal. {WHOLE}", encoding="utf-8")
+    rows = tmp_path / "rows.json"
+    done = drethtr("check", PAGE, text, "--json", rows, "--threads", "1")
+    assert done.code == 1 and done.out.count("on no line") == 2 and "(11 words)" in done.out
+    found = json.loads(rows.read_text(encoding="utf-8"))
+    assert [row["word"] for row in found if row["kind"] != "omitted"] == text.read_text(encoding="utf-8").split()
+
+
 def test_lines_of_a_table_are_numbered(drethtr, samples, tmp_path):
     rows = tmp_path / "rows.json"
     (samples / "000003.gt.txt").write_text("Müller stand spät auf und öffnete\n", encoding="utf-8")

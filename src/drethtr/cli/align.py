@@ -75,7 +75,7 @@ def align(
     if ground_truth is not None:
         typer.echo(write_ground_truth(proofs, recognizer, ground_truth, precision))
     on_lines = [line for proof in proofs for page in proof.pages for line in page.lines]
-    left = [line for proof in proofs for line in proof.left]
+    left = [part for proof in proofs for part in proof.left.values()]
     bare = [line for line in on_lines if not line.check.text]
     typer.echo(told(on_lines, bare, left))
     if bare or left or any(proof.unreadable for proof in proofs):
@@ -96,15 +96,12 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
 
 def told(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
     """How much of the text was laid onto how many lines, and what is left over on either side."""
+    from drethtr.proofreading.proof import counted, shortened
+
     words = sum(len(line.check.text.split()) for line in lines)
-    rows = [f"{words:,} words laid onto {len(lines) - len(bare):,} of {len(lines):,} lines"]
+    rows = [f"{counted(words, 'word')} laid onto {len(lines) - len(bare):,} of {len(lines):,} lines"]
     rows += [f"no text for {line.page} {line.line}, which reads {line.check.reading!r}" for line in bare[:SHOWN]]
     rows += [f"on no line: {shortened(line.check.text)!r}" for line in left[:SHOWN]]
     if hidden := max(len(bare) - SHOWN, 0) + max(len(left) - SHOWN, 0):
         rows.append(f"… and {hidden:,} more")
     return "\n".join(rows)
-
-
-def shortened(text: str, most: int = 80) -> str:
-    """The beginning and end of a text."""
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"

@@ -108,13 +108,13 @@ def check(
     if not found:
         raise DataError(f"{', '.join(inputs)}: none of the lines could be checked")
     if json_file is not None:
-        rows = [row for line in found for row in line.to_json()]
-        write_text(json_file, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
+        rows = (json.dumps(row, ensure_ascii=False) for line in found for row in line.to_json())
+        write_text(json_file, "[\n" + ",\n".join(rows) + "\n]\n")
     if html_file is not None:
         title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
         write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
     typer.echo(told(found))
-    if failed or any(word.checked.doubtful for line in found for word in line.words):
+    if failed or any(line.doubts for line in found):
         raise typer.Exit(1)
 
 
@@ -144,7 +144,7 @@ def told(lines: "Sequence[ProofLine]") -> str:
     rows = []
     for number, word in words[:SHOWN]:
         line, checked = lines[number], word.checked
-        place = f"{line.page} {'on no line' if line.line is None else line.line}"
+        place = "on no line" if line.line is None else f"{line.page} {line.line}"
         rows.append(f"{checked.probability:.3f}  {checked.kind:11}  {place}  {checked.text or '…'}: {checked.reason}")
     if len(words) > SHOWN:
         rows.append(f"… and {len(words) - SHOWN:,} more; --json or --html has them all")

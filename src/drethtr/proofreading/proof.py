@@ -25,6 +25,8 @@ from drethtr.text.normalize import for_scoring
 
 NOT_READABLE = "this line has no place on the page, or cannot be cut from it"
 ON_NO_LINE = "this part of the text is on no line of these pages"
+SHORT = 80
+"""Characters of such a part that are shown."""
 
 
 class ProofWord(NamedTuple):
@@ -51,6 +53,14 @@ class ProofLine:
     line: str | int | None
     check: TextCheck
     words: tuple[ProofWord, ...]
+
+    @property
+    def doubts(self) -> tuple[ProofWord, ...]:
+        """What is doubtful, in order; a part of the text that stands on no line is one doubt."""
+        if self.line is None:
+            reason = f"{ON_NO_LINE} ({counted(len(self.words), 'word')})"
+            return (ProofWord(replace(self.words[0].checked, text=shortened(self.check.text), reason=reason), None),)
+        return tuple(word for word in self.words if word.checked.doubtful)
 
     def to_json(self) -> Iterator[dict[str, Any]]:
         """A row for each word, in order; `box` is left, top, right, bottom in pixels of the page or line image."""
@@ -168,6 +178,16 @@ def on_no_line(text: str, page: str = "") -> ProofLine:
     """A part of a text that stands on no line."""
     words = tuple(CheckedWord(word, 0.0, Kind.INVENTED, "", 0.0, 0.0, ON_NO_LINE) for word in text.split())
     return ProofLine(page, None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
+
+
+def shortened(text: str) -> str:
+    """The beginning and end of a text."""
+    return text if len(text) <= SHORT else f"{text[: SHORT // 2]} … {text[-SHORT // 2 :]}"
+
+
+def counted(number: int, thing: str) -> str:
+    """How many of a thing there are: "1 line", "2 lines"."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
 def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules) -> Iterator[ProofLine | DataError]:

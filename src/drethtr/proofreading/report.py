@@ -12,7 +12,7 @@ from PIL import Image
 from drethtr.documents.page import Box
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
-from drethtr.proofreading.proof import PageProof, ProofLine, ProofWord
+from drethtr.proofreading.proof import PageProof, ProofLine, ProofWord, counted
 from drethtr.recognition.support.usual import OVERLOOKED
 from drethtr.recognition.support.verdict import Kind
 
@@ -37,7 +37,8 @@ def summary(lines: Sequence[ProofLine]) -> str:
     given = sum(bool(word.text) for word in words)
     kinds = {kind: sum(word.kind is kind for word in words) for kind in Kind if kind is not Kind.SUPPORTED}
     found = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
-    return f"{given:,} words, {len(lines):,} {'line' if len(lines) == 1 else 'lines'}: {found or 'no doubtful word'}"
+    number = sum(line.line is not None for line in lines)
+    return f"{counted(given, 'word')}, {counted(number, 'line')}: {found or 'no doubtful word'}"
 
 
 def caution() -> str:
@@ -47,8 +48,8 @@ def caution() -> str:
 
 
 def ranked(lines: Sequence[ProofLine]) -> list[tuple[int, ProofWord]]:
-    """All doubtful words, the least likely first, with the numbers of their lines."""
-    found = [(number, word) for number, line in enumerate(lines) for word in line.words if word.checked.doubtful]
+    """All that is doubtful, the least likely first, with the numbers of the lines."""
+    found = [(number, word) for number, line in enumerate(lines) for word in line.doubts]
     return sorted(found, key=lambda pair: pair[1].checked.probability)
 
 
@@ -120,7 +121,7 @@ def row(line: ProofLine, word: ProofWord, strip: tuple[Line, Box] | None) -> str
 
 def marked(line: ProofLine, doubtful: ProofWord) -> Iterator[str]:
     """The words of a line, one of them marked; where words are missing, the mark is an ellipsis."""
-    for word in line.words:
+    for word in line.words if line.line is not None else (doubtful,):
         if word is doubtful:
             yield f"<mark>{escape(word.checked.text) or '…'}</mark>"
         elif word.checked.text:

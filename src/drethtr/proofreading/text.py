@@ -1,6 +1,6 @@
 """A text against its pages: laid onto their lines if it is running text, and held against the ink."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from drethtr.base.errors import DataError
@@ -20,18 +20,21 @@ class TextProof:
     """The pages that a text was held against.
 
     pages       in order, without those that could not be read
-    left        parts of the text that stand on no line
+    left        parts of the text that stand on no line, by the number of lines before them
     unreadable  why other pages could not be read
     """
 
     pages: tuple[PageProof, ...]
-    left: tuple[ProofLine, ...]
+    left: Mapping[int, ProofLine]
     unreadable: tuple[DataError, ...]
 
     @property
     def lines(self) -> tuple[ProofLine, ...]:
-        """All lines, then what stands on none."""
-        return (*(line for page in self.pages for line in page.lines), *self.left)
+        """All lines in reading order; parts of the text that stand on none are between them."""
+        found = []
+        for number, line in enumerate([*(line for page in self.pages for line in page.lines), None]):
+            found += [some for some in (self.left.get(number), line) if some is not None]
+        return tuple(found)
 
 
 def prove_text(
@@ -61,12 +64,12 @@ def prove_text(
             errors.append(error)
     if not read:
         raise errors[0]
-    texts, left = (own_texts(read), ()) if given.text is None else laid_texts(given.source, given.text, read)
+    texts, left = (own_texts(read), {}) if given.text is None else laid_texts(given.source, given.text, read)
     pages = []
     for (original, page), some in zip(read, texts, strict=True):
         pages.append(prove_page(original, page, some, recognizer, rules))
         report(original)
-    return TextProof(tuple(pages), tuple(map(on_no_line, left)), tuple(errors))
+    return TextProof(tuple(pages), {place: on_no_line(part) for place, part in left.items()}, tuple(errors))
 
 
 Texts = list[tuple[str, ...]]
@@ -83,8 +86,8 @@ def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
     return found
 
 
-def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, tuple[str, ...]]:
-    """Running text laid onto the lines of its pages, and the parts of it that are on no line.
+def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, dict[int, str]]:
+    """Running text laid onto the lines of its pages, and the parts of it that are on no line, by the lines before them.
 
     Raises:
         DataError: if it is the text of other pages.
@@ -92,7 +95,8 @@ def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) ->
     names = ", ".join(original.name for original, _ in read)
     alignment = fitting(source, text, names, [line.text for _, page in read for line in page.lines])
     texts = iter(alignment.texts)
-    return [tuple(next(texts) for _ in page.lines) for _, page in read], alignment.left
+    left = {place: part for place, part in enumerate(alignment.between) if part}
+    return [tuple(next(texts) for _ in page.lines) for _, page in read], left
 
 
 def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
@@ -108,8 +112,8 @@ def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignmen
     alignment = lay(text, read)
     if not alignment.fits:
         raise DataError(
-            f"{source}: is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} of "
-            "the characters differ from what it reads; nothing was checked"
+            f"{source}: this is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} "
+            "of the characters differ from what it reads; nothing was checked"
         )
     return alignment
 

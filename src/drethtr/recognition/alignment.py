@@ -83,11 +83,16 @@ class Alignment:
         return tuple(self.text[first:last] + hyphen for first, last, hyphen in self.lines)
 
     @property
-    def left(self) -> tuple[str, ...]:
-        """The parts of the text that are on no line."""
+    def between(self) -> tuple[str, ...]:
+        """The parts of the text that are on no line: before, between and after the lines, empty where there is none."""
         ends = [0, *(last for _, last, _ in self.lines)]
         begins = [*(first for first, _, _ in self.lines), len(self.text)]
-        return tuple(part for end, begin in zip(ends, begins, strict=True) if (part := self.text[end:begin].strip()))
+        return tuple(self.text[end:begin].strip() for end, begin in zip(ends, begins, strict=True))
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Those parts that are not empty."""
+        return tuple(filter(None, self.between))
 
 
 def lay(text: str, read: Sequence[str]) -> Alignment:
