@@ -51,7 +51,7 @@ def test_figures_say_what_was_measured(drethtr, lines, tiny_path, tmp_path):
     said = drethtr("evaluate", lines, "--model", tiny_path, "--json", figures, "--decoder", "beam:2").out
     found, model = json.loads(figures.read_text(encoding="utf-8")), load_model(tiny_path).identity
     assert (found["made_by"]["model"], found["made_by"]["drethtr"]) == (model, __version__)
-    assert found["decoder"].startswith("Beam(beams=2") and found["precision"] == "float32"
+    assert found["decoder"] == "beam:2" and found["precision"] == "float32"
     assert f"Read by drethtr {__version__}, model {model}, decoder beam:2, float32." in said
 
 

@@ -125,13 +125,21 @@ def description(model: "Model", path: Path) -> list[str]:
         else:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
-        lines += [measured(evaluation), table_of(evaluation), evaluation["convention"]]
+        lines += [measured(evaluation, names_of_strategies(model)), table_of(evaluation), evaluation["convention"]]
     return lines
 
 
-def measured(evaluation: Mapping[str, Any]) -> str:
+def names_of_strategies(model: "Model") -> dict[str, str]:
+    """The names of calibrated decoders by how Python shows them, as figures of drethtr 0.1 call them."""
+    from drethtr.recognition.search.strategies import name_of
+
+    return {repr(known): name_of(known) for found in model.trust.calibrations for known in found.strategies}
+
+
+def measured(evaluation: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """What figures were measured on, as far as they say; they do not say whether the model was trained on it."""
-    way = "".join(f", {key} {evaluation[key]}" for key in ("decoder", "precision") if key in evaluation)
+    told = {key: str(evaluation[key]) for key in ("decoder", "precision") if key in evaluation}
+    way = "".join(f", {key} {names.get(value, value)}" for key, value in told.items())
     return f"measured on {evaluation['overall']['lines']:,} lines{way}:"
 
 

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.words import APART, Words, between_spaces
-from drethtr.recognition.confidence.error_rate import student
+from drethtr.recognition.confidence.error_rate import student_quantile
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
@@ -175,6 +175,6 @@ def interval_95(rates: NDArray[np.float64], rows: int) -> tuple[float, float]:
     if not len(rates):
         return nan, nan
     freedom = max(rows - 1, 1)
-    outside = erfc(sqrt((freedom + 1) / freedom) * student(freedom) / sqrt(2)) / 2
+    outside = erfc(sqrt((freedom + 1) / freedom) * student_quantile(freedom) / sqrt(2)) / 2
     low, high = np.quantile(rates, [outside, 1 - outside])
     return float(low), float(high)

@@ -14,7 +14,7 @@ def provenance_of(recognizer: Recognizer) -> Provenance:
 
 def way_of(recognizer: Recognizer) -> dict[str, str]:
     """How a recognizer reads with its model, as stored with figures."""
-    return {"decoder": repr(recognizer.strategy), "precision": recognizer.precision.value}
+    return {"decoder": name_of(recognizer.strategy), "precision": recognizer.precision.value}
 
 
 def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, str]:

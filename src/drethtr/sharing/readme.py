@@ -10,6 +10,7 @@ from typing import Any
 
 from drethtr.base.version import __version__
 from drethtr.recognition.model_file import Model
+from drethtr.recognition.search.strategies import name_of
 from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
@@ -127,7 +128,7 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def confidences(model: Model) -> list[str]:
     """For which decoders confidences are probabilities."""
-    known = [f"`{decoder!r}`" for found in model.trust.calibrations for decoder in found.strategies]
+    known = [f"`{name_of(decoder)}`" for found in model.trust.calibrations for decoder in found.strategies]
     if not known:
         return ["The confidences are not calibrated: they are raw probabilities of the network."]
     return [f"Confidences are calibrated probabilities of being correct, with the decoders {', '.join(known)}."]

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, doubt_of, student
+from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, doubt_of, student_quantile
 from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.search.strategies import CTC
 
@@ -71,6 +71,6 @@ def test_nothing_read_says_nothing():
     assert RATE(Doubt(0, 50, 1)) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(("freedom", "quantile"), [(3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1000, 1.962)])
+@pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.706), (2, 4.303), (3, 3.182), (10, 2.228), (1000, 1.962)])
 def test_quantiles_of_student(freedom, quantile):
-    assert student(freedom) == pytest.approx(quantile, rel=0.01)
+    assert student_quantile(freedom) == pytest.approx(quantile, rel=0.01)

@@ -18,7 +18,10 @@ from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.strategies import Strategy
 
 NORMAL = 1.959964
-"""Quantile 0.975 of the normal law."""
+"""Quantile 0.975 of the normal distribution."""
+
+SMALLEST = {1: 12.7062, 2: 4.30265}
+"""Quantile 0.975 of Student's t where the expansion is too low."""
 
 LARGEST = 1e6
 """What is learned of an error rate is of the order of 1, or some hundreds where texts are wrong; this is no number."""
@@ -87,7 +90,7 @@ class ErrorRate:
         if cer == 0:
             return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
         deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / (cer * read.characters))
-        reach = student(self.sets - 1) * deviation
+        reach = student_quantile(self.sets - 1) * deviation
         low = cer * exp(-reach)
         if low * read.characters < 1:
             low = 0.0
@@ -107,11 +110,13 @@ def doubt_of(readings: Iterable[Reading]) -> Doubt:
     return found
 
 
-def student(freedom: int) -> float:
-    """Quantile 0.975 of Student's law, within 1 % from 3 degrees of freedom on.
+def student_quantile(freedom: int) -> float:
+    """Quantile 0.975 of Student's t, exact for 1 and 2 degrees of freedom, else within 1 %.
 
     Source: Cornish-Fisher expansion; Abramowitz and Stegun 26.7.5.
     """
+    if freedom in SMALLEST:
+        return SMALLEST[freedom]
     z = NORMAL
     return (
         z
