@@ -11,7 +11,7 @@ from drethtr.documents.writers.text import marked
 FLAG = PageFlag("uncovered", "no character accounts for 80 columns\tof ink here")
 WORDS = (PageWord("an", 0.9), PageWord("old", 0.4, doubtful=True), PageWord("ox", 0.6))
 LINE = Transcription("an old ox", 0.9, WORDS, (FLAG,))
-ENTRY = LineEntry(Path("a.png"), LINE, {"text": "an old ox", "more": [1, 2]}, PROVENANCE)
+ENTRY = LineEntry(Path("a.png"), LINE, {"text": "an old ox", "more": [1, 2]}, lambda: PROVENANCE)
 
 
 def test_doubts_are_marked_in_text_where_asked():

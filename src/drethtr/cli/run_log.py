@@ -22,6 +22,8 @@ from drethtr.base.errors import DataError, DrethtrError
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, counted, doubts_text, report_skipped, say
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from drethtr.documents.page import Page
     from drethtr.documents.writers.line import LineEntry
     from drethtr.pages.doubts import DoubtCounts
@@ -130,22 +132,18 @@ class TextLog(RunLog):
     """For people: a bar on a terminal, and sentences."""
 
     def __init__(self, output: Path | None, *, resumable: bool) -> None:
-        from tqdm import tqdm
-
         super().__init__(output, resumable=resumable)
         self.files = 0
-        self.bar = tqdm(disable=True)  # until there is something to show
+        self.bar: tqdm[Any] | None = None
         self.unit = ""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.bar.close()
+        self.close_bar()
         super().__exit__(kind, error, trace)
 
     def start(self, plan: "Plan", units: int, unit: str) -> None:
-        from tqdm import tqdm
-
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files were done before; --force reads them again")
@@ -161,22 +159,34 @@ class TextLog(RunLog):
             )
         self.unit = unit
         if units and not (self.output is None and unit == "line"):  # text on the screen shows the progress itself
+            from tqdm import tqdm
+
             self.bar = tqdm(total=units, unit=unit, disable=None)
 
     def tell_failed(self, error: DataError) -> None:
         report_skipped(error)
 
     def tell_page(self, original: "Original", page: "Page | None") -> None:
-        self.bar.update()
+        self.advance()
 
     def tell_line(self, entry: "LineEntry | None") -> None:
-        self.bar.update()
+        self.advance()
+
+    def advance(self) -> None:
+        """One page or line more."""
+        if self.bar is not None:
+            self.bar.update()
+
+    def close_bar(self) -> None:
+        """Leave the bar as it is."""
+        if self.bar is not None:
+            self.bar.close()
 
     def note(self, words: str) -> None:
         say(words)
 
     def finished(self, summary: "JobSummary") -> None:
-        self.bar.close()
+        self.close_bar()
         if self.files > 1 or self.output is not None:
             typer.echo(as_given(self.summary(summary.done - self.before)), err=True)
         if summary.doubts.lines or summary.doubts.kept:

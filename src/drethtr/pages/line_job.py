@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from os.path import relpath
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ class LineJob:
         if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
             make_folder(self.output)
         recognizer = load()
-        made_by = provenance_of(recognizer)
+        made_by = cache(lambda: provenance_of(recognizer))
         planner = Planner(partial(self.made, recognizer))
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
@@ -153,7 +153,7 @@ def line_images(
     return images, errors
 
 
-def entry_of(path: Path, reading: Reading, made_by: Provenance) -> LineEntry:
+def entry_of(path: Path, reading: Reading, made_by: Callable[[], Provenance]) -> LineEntry:
     """What there is to write of a reading."""
     return LineEntry(Path(as_given(str(path))), reading.transcription(), reading.to_json(), made_by)
 

@@ -1,7 +1,7 @@
 """Images of single lines: rows of a table, or a file for each."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,12 +13,15 @@ TABLE_HEADER = "file\ttext\tconfidence\tflags\tmade by\n"
 
 
 class LineEntry(NamedTuple):
-    """The transcription of an image file, who made it, and all that is known of it in plain values."""
+    """The transcription of an image file, all that is known of it in plain values, and who made it.
+
+    `made_by` is called where that is written: for its name a model has to hash its weights.
+    """
 
     path: Path
     transcription: Transcription
     details: Mapping[str, Any]
-    made_by: Provenance
+    made_by: Callable[[], Provenance]
 
 
 def text_row(entry: LineEntry) -> str:
@@ -45,7 +48,7 @@ def table_row(entry: LineEntry) -> str:
     """The cells that `TABLE_HEADER` names."""
     path, line, _, made_by = entry
     flags = "; ".join(map(str, line.flags))
-    cells = one_line(str(path)), one_line(line.text), f"{line.confidence or 0:.4f}", one_line(flags), str(made_by)
+    cells = one_line(str(path)), one_line(line.text), f"{line.confidence or 0:.4f}", one_line(flags), str(made_by())
     return "\t".join(cells) + "\n"
 
 
@@ -61,7 +64,7 @@ def json_file(entry: LineEntry) -> str:
 
 def to_json(entry: LineEntry) -> dict[str, Any]:
     """The details, with the names of the file and of who read it."""
-    return {"file": str(entry.path), **entry.details, "made_by": entry.made_by.to_json()}
+    return {"file": str(entry.path), **entry.details, "made_by": entry.made_by().to_json()}
 
 
 def one_line(text: str) -> str:
