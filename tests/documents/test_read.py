@@ -61,7 +61,7 @@ def test_the_size_of_an_image_is_in_its_header(tmp_path, ending, monkeypatch):
     ("data", "message"),
     [
         (b"hello", "neither PAGE XML, ALTO nor JSON, and not an image in a supported format"),
-        (b"", "neither PAGE XML, ALTO nor JSON, and not an image in a supported format"),
+        (b"", "neither PAGE XML, ALTO nor JSON, and the file is empty; copy it again"),
         (b"<mets/>", "neither PAGE XML nor ALTO: the root element is 'mets'"),
         (b"<PcGts/>", "PAGE XML with unknown namespace ''"),
         (b"{", "not valid JSON"),

@@ -102,7 +102,13 @@ def decoding(name: str) -> Iterator[None]:
 
 @contextmanager
 def opened_image(path: Path) -> Iterator[Image.Image]:
-    """The image in a file, with its pixels not yet decoded."""
+    """The image in a file, with its pixels not yet decoded.
+
+    Raises:
+        DataError: if the file is empty.
+    """
+    if not path.stat().st_size:
+        raise DataError("the file is empty; copy it again", path)
     # Given a path, Pillow maps uncompressed TIFFs into memory, but not correctly if they are rotated by 90 degrees.
     with path.open("rb") as file, Image.open(file, formats=formats_of(file, str(path))) as image:
         yield image
