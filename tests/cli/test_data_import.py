@@ -27,7 +27,7 @@ def test_splits_go_to_files_of_their_own_and_images_keep_their_bytes(drethtr, le
     assert (line.text, line.set, line.language) == ("abc", "letters", "en")
     assert [line.text for line in open_samples(tmp_path / "out.test.parquet")] == ["cab"]
     assert "Layout kraken" in outcome.out and "out.train.parquet: 1 lines" in outcome.out
-    assert "1 left out, empty transcription: " in outcome.out and "b.png" in outcome.out
+    assert "\n1 left out, empty transcription:\n  " in outcome.out and "b.png" in outcome.out
     report = json.loads((tmp_path / "j").read_text(encoding="utf-8"))
     assert report["lines"] == {"train": 1, "test": 1}
     assert set(report["left_out"]) == {"empty transcription", "no image beside it"}

@@ -145,10 +145,11 @@ def summary(importer: "Importer", tally: "Tally", output: Path) -> str:
 
 def reasons(tally: "Tally") -> str:
     """What was left out, and why."""
-    lines = [
-        f"{len(keys):,} left out, {reason}: {', '.join(keys[:SHOWN])}{', ...' if len(keys) > SHOWN else ''}"
-        for reason, keys in tally.left_out.items()
-    ]
+    lines: list[str] = []
+    for reason, keys in tally.left_out.items():
+        more = len(keys) - SHOWN
+        lines += [f"{len(keys):,} left out, {reason}:", *(f"  {key}" for key in keys[:SHOWN])]
+        lines += [f"  and {more:,} more"] if more > 0 else []
     return "".join(f"\n{line}" for line in lines)
 
 

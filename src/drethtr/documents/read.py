@@ -91,8 +91,8 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
     if dialect is None:
         raise DataError(f"{name}: neither PAGE XML nor ALTO: the root element is {root.name!r}")
     if root.namespace.replace("https://", "http://", 1) not in dialect.namespaces:  # some programs write it so
-        known = ", ".join(dialect.namespaces)
-        raise DataError(f"{name}: {dialect.name} with unknown namespace {root.namespace!r}; known: {known}")
+        first, last = dialect.namespaces[0], dialect.namespaces[-1]
+        raise DataError(f"{name}: {dialect.name} with unknown namespace {root.namespace!r}; known: {first} to {last}")
     return markup, dialect, dialect.read(root, name, size_of)
 
 
