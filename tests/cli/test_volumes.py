@@ -84,6 +84,20 @@ def test_pages_of_a_manifest_are_fetched_as_they_are_read_and_never_again(transc
     assert library.asked == ["/ms17/manifest"] * 2
 
 
+def test_a_manifest_that_has_changed_is_noticed(transcribe, library, manifest, tmp_path):
+    assert transcribe(manifest).code == 0
+    before = (tmp_path / "out" / "ms17.txt").read_bytes()
+    content = json.loads(library.replies["/ms17/manifest"].content)
+    content["items"].reverse()
+    library.replies["/ms17/manifest"] = Reply(content=json.dumps(content).encode())
+    outcome = transcribe(manifest)
+    assert outcome.code == 2 and f"{manifest}: the results in " in outcome.err
+    assert "were made of other files of these names" in outcome.err and str(tmp_path / "cache") not in outcome.err
+    assert (tmp_path / "out" / "ms17.txt").read_bytes() == before
+    assert transcribe(manifest, "--force").code == 0
+    assert (tmp_path / "out" / "ms17.txt").read_bytes() != before
+
+
 def test_only_pages_that_are_asked_for_are_fetched(transcribe, library, manifest, tmp_path):
     assert transcribe(manifest, "--pages", "2").code == 0
     assert library.asked == ["/ms17/manifest", "/i/b/full/max/0/default.jpg"]

@@ -72,7 +72,7 @@ class RunLog(ABC):
     def planned(self, plan: "Plan", units: int, unit: str) -> None:
         """It is known what there is to do: so many pages or lines."""
         self.before = len(plan.done)
-        self.failures += [str(task.path) for tasks in plan.refused.values() for task in tasks]
+        self.failures += [task.name for tasks in plan.refused.values() for task in tasks]
         self.start(plan, units, unit)
 
     def failed(self, error: DataError) -> None:
@@ -226,11 +226,11 @@ class JSONLog(RunLog):
         self.tell(
             "started",
             **{f"{unit}s": units, "files": len(plan.waiting), "done_before": self.before},
-            unrecorded=[str(task.path) for task in plan.unrecorded],
+            unrecorded=[task.name for task in plan.unrecorded],
         )
         for reason, tasks in plan.refused.items():
             for task in tasks:
-                self.tell("failed", file=str(task.path), reason=f"the results were {reason}")
+                self.tell("failed", file=task.name, reason=f"the results were {reason}")
 
     def tell_failed(self, error: DataError) -> None:
         self.tell("failed", file=culprit(error), reason=str(error))
@@ -301,7 +301,7 @@ def culprit(error: DataError) -> str:
 
 def some(tasks: "Sequence[FileTask]") -> str:
     """The names of some files, and how many more there are."""
-    names = ", ".join(str(task.path) for task in tasks[:SHOWN_FILES])
+    names = ", ".join(task.name for task in tasks[:SHOWN_FILES])
     return names if len(tasks) <= SHOWN_FILES else f"{names} and {len(tasks) - SHOWN_FILES:,} more"
 
 

@@ -11,6 +11,7 @@ from drethtr.documents.formats import Format
 from drethtr.pages.contents import files_of
 from drethtr.pages.shelf import Shelf
 from drethtr.pages.source import Original
+from drethtr.pages.volume import given_name
 
 UPDATE = "update"
 """What stands for the format of an updated copy, which is that of the file."""
@@ -29,6 +30,11 @@ class FileTask:
     originals: tuple[Original, ...]
     targets: Mapping[str, tuple[Path, ...]]
     updated: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """What the user calls the file."""
+        return given_name(self.path)
 
     @property
     def results(self) -> tuple[tuple[str, Path], ...]:

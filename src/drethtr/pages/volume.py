@@ -87,5 +87,9 @@ class RemotePage(VolumePage):
 
 def page_name(page: PageSource) -> str:
     """The name of a page of a volume that has no file of its own."""
-    volume = address_of(page.path) or as_given(str(page.path))
-    return f"{volume} page {page.number}"
+    return f"{given_name(page.path)} page {page.number}"
+
+
+def given_name(path: Path) -> str:
+    """What the user calls a file: the address that it comes from, or its path."""
+    return address_of(path) or as_given(str(path))
