@@ -42,12 +42,12 @@ def test_commands_read_the_lines_from_files(tmp_path, monkeypatch):
     files = save([known.line for known in LINES], tmp_path)
     assert all(np.array_equal(load_line(file), known.line) for file, known in zip(files, LINES, strict=True))
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert command_contenders(files, None) == []
+    assert command_contenders(files, None, tesseract=True) == []
     for name in ("tesseract", "kraken"):
         (tmp_path / name).write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/{name}.asked\n')
         (tmp_path / name).chmod(0o755)
-    assert [contender.name for contender in command_contenders(files, None)] == ["tesseract"]
-    for contender in command_contenders(files, tmp_path / "a.mlmodel"):
+    assert [contender.name for contender in command_contenders(files, None, tesseract=True)] == ["tesseract"]
+    for contender in command_contenders(files, tmp_path / "a.mlmodel", tesseract=True):
         contender.prepare()()
     assert (tmp_path / "files.txt").read_text().split() == list(map(str, files))
     assert (tmp_path / "tesseract.asked").read_text().split() == [

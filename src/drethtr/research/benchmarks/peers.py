@@ -27,6 +27,10 @@ from drethtr.research.benchmarks.report import BenchmarkReport
 from drethtr.research.benchmarks.strategies import batches_of, prepare_reading
 
 EXTRA = "bench"
+
+TROCR, RAPIDOCR, TESSERACT = PEERS = ("trocr", "rapidocr", "tesseract")
+"""Others by name; kraken takes part where a model is given to it."""
+
 CHARACTERS_PER_PIECE = 4.0
 """Of GPT-2's pieces on the test lines of IAM: the paper's counts."""
 TROCR_PIXELS = 384
@@ -47,9 +51,10 @@ def measure(
     rounds: Rounds,
     device: torch.device,
     precisions: Sequence[Precision],
+    peers: Sequence[str] = PEERS,
     kraken_model: Path | None = None,
 ) -> BenchmarkReport:
-    """Milliseconds per line, from image to text, of the shipped model and of all others that are installed.
+    """Milliseconds per line, from image to text, of the shipped model and of those `peers` that are installed.
 
     On a CPU, the shipped model is given all lines at once, of which it reads one on each thread; the others are given
     so many at a time, and share the threads within them.
@@ -68,8 +73,13 @@ def measure(
                 for precision in precisions
                 for name, strategy in strategies
             ]
-            others = [*trocr_contenders(lines, batch, device), *rapidocr_contenders(pictures, batch)]
-            commands = command_contenders(files, kraken_model) if batch == batches[-1] else []
+            others = [
+                *(trocr_contenders(lines, batch, device) if TROCR in peers else ()),
+                *(rapidocr_contenders(pictures, batch) if RAPIDOCR in peers else ()),
+            ]
+            commands = []
+            if batch == batches[-1]:
+                commands = command_contenders(files, kraken_model, tesseract=TESSERACT in peers)
             work = f"{batch} at a time"
             contenders = [*ours, *others, *commands]
             races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
@@ -245,13 +255,13 @@ def check_kraken(model: Path) -> None:
         raise ConfigError("there is no command kraken to read with this model; run: pip install kraken")
 
 
-def command_contenders(files: Sequence[Path], kraken_model: Path | None) -> list[Contender]:
+def command_contenders(files: Sequence[Path], kraken_model: Path | None, *, tesseract: bool) -> list[Contender]:
     """Recognizers that are commands; kraken ships no model, so it needs one.
 
     It gets as many threads as torch, and fails where it would otherwise skip a line.
     """
     found = []
-    if shutil.which("tesseract"):
+    if tesseract and shutil.which("tesseract"):
         listed = files[0].with_name("files.txt")
         listed.write_text("\n".join(map(str, files)))
         command = ["tesseract", str(listed), str(files[0].with_name("tesseract")), "--psm", "7"]

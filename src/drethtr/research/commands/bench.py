@@ -162,6 +162,9 @@ def peers(
     decoders: Decoders = DECODERS,
     batches: Batches = BATCHES,
     count: Count = 24,
+    others: Annotated[
+        str, typer.Option("--peers", metavar="A,B", help="Which others: trocr (slow), rapidocr, tesseract.")
+    ] = "trocr,rapidocr,tesseract",
     kraken_model: KrakenModel = None,
     quick: Quick = False,
     json_file: JSONFile = None,
@@ -173,10 +176,12 @@ def peers(
 ) -> Any:
     """The shipped model against TrOCR, and rapidocr, tesseract and kraken where installed, on real lines."""
     require("torch", "train")
+    from drethtr.base.config import named
     from drethtr.recognition.recognizer import precision_named
-    from drethtr.research.benchmarks.peers import check_kraken, measure
+    from drethtr.research.benchmarks.peers import PEERS, check_kraken, measure
 
     refuse_ending(plot_file, ".svg")
+    chosen = [named("peer", name, {peer: peer for peer in PEERS}) for name in parts(others)]
     refuse_results(json_file, plot_file, force=force)
     if kraken_model is not None:
         check_kraken(kraken_model)
@@ -188,6 +193,7 @@ def peers(
         rounds(quick),
         opened(device, threads),
         [precision_named(name) for name in parts(precision)],
+        chosen,
         kraken_model,
     )
     return deliver(report, json_file, plot_file)
