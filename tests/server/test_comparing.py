@@ -76,7 +76,7 @@ def test_nothing_is_written(client, pages, tmp_path):
         ("", None, 422, "text.txt: there is no text in it"),
         (" \n\t", "theirs.md", 422, "theirs.md: there is no text in it"),
         ("Lorem ipsum dolor sit amet. " * 8, None, 422, "is not the text of a.png"),
-        ("Всё смешалось в доме Облонских. " * 8, "theirs.txt", 422, "theirs.txt: is not the text of a.png"),
+        ("Всё смешалось в доме Облонских. " * 8, "theirs.txt", 422, "theirs.txt: this is not the text of a.png"),
         (b"\xff\x00\xfe", None, 422, "is not UTF-8"),
         ("text", "theirs.rtf", 422, "unknown kind of text '.rtf'; known: .txt, .md, .xml, .json, .docx"),
         ("PK", "theirs.docx", 422, "not a Word document"),
