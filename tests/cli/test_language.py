@@ -7,7 +7,7 @@ from PIL import Image
 
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC
+from drethtr.recognition.search.strategies import CTC, Joint
 
 
 @pytest.fixture
@@ -84,3 +84,24 @@ def test_a_model_without_ctc_head_has_no_use_for_them(drethtr, known, headless_m
     save_model(headless_model, tmp_path / "plain.safetensors")
     outcome = drethtr("language", tmp_path / "plain.safetensors", known, "--force")
     assert outcome.code == 2 and "plain.safetensors: has no CTC head" in outcome.err
+
+
+def test_a_model_gets_a_rescorer(drethtr, known, tiny_path, tmp_path):
+    target = tmp_path / "ranked.safetensors"
+    arguments = ("rescorer", tiny_path, known, "--characters", 12_000, "--output", target)
+    outcome = drethtr(*arguments)
+    assert outcome.code == 0 and f"drethtr calibrate {target}" in outcome.out
+    model, before = load_model(target), load_model(tiny_path)
+    assert model.rescorer is not None and before.rescorer is None and not model.trust.calibrations
+    assert "rescorer: retention, 4 layers" in drethtr("info", target).out
+    assert [path.name for path in tmp_path.glob("ranked*")] == [target.name]
+    heavy = Joint(language_weight=1.0)
+    ranked, plain = (Recognizer(one, heavy, alternatives=2).read([written("abc abc")]) for one in (model, before))
+    assert ranked[0].alternatives != plain[0].alternatives
+    assert drethtr(*arguments).code == 2
+
+
+def test_without_a_ctc_head_there_is_nothing_to_rescore(drethtr, known, headless_model, tmp_path):
+    save_model(headless_model, tmp_path / "headless.safetensors")
+    refused = drethtr("rescorer", tmp_path / "headless.safetensors", known, "--force")
+    assert refused.code == 2 and "no CTC head" in refused.err

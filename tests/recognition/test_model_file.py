@@ -13,9 +13,21 @@ from safetensors.torch import load_file, save_file
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import network_of
+from drethtr.network.rescorer import RescorerNetwork
+from drethtr.recognition.architecture import RescorerConfig
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import SHIPPED, Model, load_model, save_card, save_model, save_trust, weights_hash
+from drethtr.recognition.model_file import (
+    SHIPPED,
+    Model,
+    Rescorer,
+    load_model,
+    save_card,
+    save_model,
+    save_rescorer,
+    save_trust,
+    weights_hash,
+)
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.research.published_decoding import PublishedBeam
@@ -317,6 +329,38 @@ OTHERS = {
 def test_what_decides_a_reading_changes_the_hash(change, tiny_model) -> None:
     before = tiny_model.hash
     assert change(tiny_model).hash != before
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_a_rescorer_is_stored_with_its_model(small, tiny_model, tmp_path) -> None:
+    path = tmp_path / "ranked.safetensors"
+    rescorer = fresh_rescorer(tiny_model)
+    save_model(replace(tiny_model, rescorer=rescorer), path, small=small)
+    loaded = load_model(path)
+    assert loaded.rescorer is not None and loaded.rescorer.config == rescorer.config
+    assert loaded.weights.keys() == tiny_model.weights.keys() and loaded.hash != tiny_model.hash
+    kept = loaded.rescorer.weights
+    assert kept.keys() == rescorer.weights.keys()
+    assert all(np.allclose(kept[name], weight, atol=1e-3) for name, weight in rescorer.weights.items())
+    assert loaded.parameter_count == tiny_model.parameter_count + sum(w.size for w in rescorer.weights.values())
+    save_rescorer(path, rescorer._replace(weights=kept), path, of=loaded)
+    assert weights_hash(load_model(path).weights) == weights_hash(loaded.weights)
+
+
+def test_a_rescorer_that_makes_no_sense_is_refused(tiny_model, tiny_path) -> None:
+    save_model(replace(tiny_model, rescorer=fresh_rescorer(tiny_model)), tiny_path)
+    rewritten(tiny_path, rescorer={"layers": 10**9})
+    with pytest.raises(CheckpointError, match="1 to 1000 layers"):
+        load_model(tiny_path)
+    rewritten(tiny_path, rescorer={"mixer": {"kind": "Retentive", "decay": {"kind": "Gated"}}})
+    with pytest.raises(CheckpointError, match="cannot be gated"):
+        load_model(tiny_path)
+
+
+def fresh_rescorer(model: Model) -> Rescorer:
+    config = RescorerConfig(layers=1, width=32, heads=2, hidden=8)
+    weights = RescorerNetwork(config, model.tokenizer.size).state_dict()
+    return Rescorer(config, {name: weight.numpy() for name, weight in weights.items()})
 
 
 def test_a_model_is_named_by_its_card_and_hash(tiny_model) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from conftest import TINY, fresh_model, written
@@ -14,12 +15,13 @@ from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.backbones import build_backbone
-from drethtr.network.backend import network_of, with_network
+from drethtr.network.backend import network_of, rescorer_of, with_network
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.architecture import PPOCR, ResNet50
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.network.rescorer import RescorerNetwork
+from drethtr.recognition.architecture import PPOCR, RescorerConfig, ResNet50
+from drethtr.recognition.model_file import Rescorer, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.text.tokenizer import Characters
+from drethtr.text.tokenizer import BOS, SPECIALS, Characters
 from drethtr.training.start import Fresh, FromImageNet, FromModel, InPieces, Start
 
 
@@ -72,6 +74,27 @@ def test_what_a_model_knows_of_language_goes_on_in_any_alphabet(tiny_model, tmp_
 
 
 @torch.inference_mode()
+def test_a_rescorer_goes_on_in_any_alphabet(tiny_model, tmp_path):
+    """A character that is new is about as likely as the one that it looks like."""
+    tokenizer, path = tiny_model.tokenizer, tmp_path / "ranked.safetensors"
+    network = RescorerNetwork(RescorerConfig(layers=1, width=16, heads=2, hidden=8), tokenizer.size)
+    torch.nn.init.normal_(network.to_logits.weight)
+    weights = {name: weight.numpy() for name, weight in network.state_dict().items()}
+    save_model(replace(tiny_model, rescorer=Rescorer(network.config, weights)), path)
+    same = FromModel(str(path)).rescorer(tokenizer)
+    assert same is not None and all(np.array_equal(same.weights[name], weight) for name, weight in weights.items())
+    larger = Characters("".join(sorted(tokenizer.characters + "á")))
+    grown = FromModel(str(path), larger.characters).rescorer(larger)
+    assert grown is not None and Fresh().rescorer(larger) is None
+    before, after = rescorer_of(same, tokenizer), rescorer_of(grown, larger)
+    text = "a bad cab"
+    [old], [new] = (
+        of(torch.tensor([[BOS, *some.encode(text)]])) for of, some in ((before, tokenizer), (after, larger))
+    )
+    kept = [larger.encode(character)[0] for character in tokenizer.characters]
+    torch.testing.assert_close(new[:, kept], old[:, SPECIALS:])
+
+
 def test_a_model_of_a_larger_alphabet_reads_as_before(tiny_path):
     """What it knew is likelier than what is new and looks alike."""
     before, tokenizer, network = start_and_result(tiny_path, " abcdefghijklmnopäöő")

@@ -115,6 +115,9 @@ def description(model: "Model", path: Path) -> list[str]:
         f"alphabet: {tokenizer.size} tokens: {alphabet(model)}",
     ]
     lines += [f"language {name}: {ngrams}" for name, ngrams in model.languages.models.items()]
+    if model.rescorer is not None:
+        ranks = model.rescorer.config
+        lines.append(f"rescorer: retention, {ranks.layers} layers of width {ranks.width}, {ranks.heads} heads")
     card = dict(model.card)
     evaluation = figures_of(card)
     if evaluation is not None:

@@ -26,6 +26,7 @@ from drethtr.cli.info import info
 from drethtr.cli.language import language
 from drethtr.cli.plugged import Commands
 from drethtr.cli.predict_cer import predict_cer
+from drethtr.cli.rescorer import rescorer
 from drethtr.cli.search import search
 from drethtr.cli.serve import serve
 from drethtr.cli.settings import default_map
@@ -57,6 +58,7 @@ for command in (
     train,
     finetune,
     language,
+    rescorer,
     synth,
 ):
     app.command(cls=WithDoubts if command is transcribe else None)(command)

@@ -18,10 +18,11 @@ from drethtr.lines.sample import Sample
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.joint import Scored, read_back
-from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.joint import Scored
+from drethtr.recognition.search.scorer import LanguageScorer
 from drethtr.recognition.search.strategies import CORRECTIONS, CTC, USUAL, Joint
 from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import EOS
 
 CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))
@@ -107,7 +108,7 @@ def try_strategies(
 
 def language_weights_of(model: Model, network: Network, texts: Sequence[str]) -> tuple[float, ...]:
     """Candidate weights of the language model, the default first."""
-    if model.languages:
+    if model.languages or model.rescorer is not None:
         return NGRAM_WEIGHTS
     return LANGUAGE_WEIGHTS if knows_language(model, network, texts) else (0.0,)
 
@@ -118,9 +119,9 @@ def knows_language(model: Model, network: Network, texts: Sequence[str]) -> bool
     frequencies = Counter(token for tokens in encoded for token in (*tokens, EOS))
     number = frequencies.total()
     by_frequency = sum(count * log(count / number) for count in frequencies.values())
-    without_image = NetworkScorer(network, network.without_image(len(encoded)))
-    judgments = read_back([without_image], [[tokens] for tokens in encoded])
-    return sum(only.text.log_probability for [only] in judgments) > by_frequency
+    trees = [TextTree.of([tokens]) for tokens in encoded]
+    scored = zip(encoded, LanguageScorer(network).score_trees(trees), strict=True)
+    return float(sum(values[range(len(text) + 1), [*text, EOS]].sum() for text, values in scored)) > by_frequency
 
 
 def propose(

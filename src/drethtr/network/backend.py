@@ -1,6 +1,6 @@
 """The torch backend: a `Network` for the search and the recognizer, and models as torch networks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,12 +15,13 @@ from drethtr.network.device import device_called
 from drethtr.network.inspection import watch
 from drethtr.network.network import DecoderState, DRetHTR, ImageMemory, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights_file import fit
 from drethtr.recognition import network as wall
 from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.batching import group_by_width, padded_width
-from drethtr.recognition.model_file import SENSELESS, Model
+from drethtr.recognition.model_file import SENSELESS, Model, Rescorer
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.search.tree import TextTree
 from drethtr.recognition.weights import Array
@@ -39,8 +40,11 @@ class TorchNetwork:
 
     workers = 1
 
-    def __init__(self, network: DRetHTR, precision: Precision = Precision.FLOAT32) -> None:
+    def __init__(
+        self, network: DRetHTR, precision: Precision = Precision.FLOAT32, rescorer: RescorerNetwork | None = None
+    ) -> None:
         self.image = self.text = network
+        self.rescorer = rescorer
         if precision is Precision.BFLOAT16:
             self.image = cast(network, torch.bfloat16)
             self.text = self.image if pays_for_steps(network.config) else network
@@ -58,6 +62,7 @@ class TorchNetwork:
             features=2 * network.config.width,
             widest=network.backbone.widest,
             epsilon=torch.finfo(self.dtype).eps,
+            rescores=self.rescorer is not None,
         )
 
     def groups(self, columns: Sequence[int]) -> Iterator[list[int]]:
@@ -69,10 +74,6 @@ class TorchNetwork:
         with memory_errors():
             memory = self.image.encode_image(batch.to(self.device), widths.to(self.device))
         return self.kept(memory if self.image is self.text else in_float32(memory))
-
-    @torch.inference_mode()
-    def without_image(self, lines: int) -> wall.ImageMemory:
-        return self.kept(self.text.without_image(lines))
 
     def kept(self, memory: ImageMemory) -> wall.ImageMemory:
         """The memory of a batch as search and recognizer see it."""
@@ -98,13 +99,32 @@ class TorchNetwork:
 
     @torch.inference_mode()
     def score_trees(self, memory: wall.ImageMemory, trees: Sequence[TextTree]) -> list[wall.Logits]:
+        def score(tokens: Tensor, tree: Tree, lines: Sequence[int]) -> Tensor:
+            return self.text.decode_tree(
+                tokens, tree, select_lines(memory.kept, torch.tensor(lines, device=self.device))
+            )
+
+        return self.scored(trees, score)
+
+    @torch.inference_mode()
+    def score_texts(self, trees: Sequence[TextTree]) -> list[wall.Logits]:
+        def score(tokens: Tensor, tree: Tree, lines: Sequence[int]) -> Tensor:
+            if self.rescorer is not None:
+                return self.rescorer(tokens, tree)  # type: ignore[no-any-return]
+            return self.text.decode_tree(tokens, tree, self.text.without_image(len(lines)))
+
+        return self.scored(trees, score)
+
+    def scored(
+        self, trees: Sequence[TextTree], score: Callable[[Tensor, Tree, Sequence[int]], Tensor]
+    ) -> list[wall.Logits]:
+        """Logits of each node; trees of similar size are computed together."""
         found: dict[int, wall.Logits] = {}
         for lines in of_similar_size([len(tree.tokens) for tree in trees]):
             tokens, tree = stack_trees([trees[line] for line in lines])
-            chosen = select_lines(memory.kept, torch.tensor(lines, device=self.device))
             with memory_errors():
                 here = Tree(*(part.to(self.device) for part in tree))
-                logits = self.text.decode_tree(tokens.to(self.device), here, chosen)
+                logits = score(tokens.to(self.device), here, lines)
             found |= zip(lines, without_padding(logits, [len(trees[line].tokens) for line in lines]), strict=True)
         return [found[line] for line in range(len(trees))]
 
@@ -140,7 +160,8 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
-    return TorchNetwork(network_of(model, device), precision)
+    rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, device)
+    return TorchNetwork(network_of(model, device), precision, rescorer)
 
 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
@@ -168,6 +189,19 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
     network.to(where).eval()
     network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
     return network
+
+
+def rescorer_of(rescorer: Rescorer, tokenizer: Tokenizer, device: str | torch.device = "cpu") -> RescorerNetwork:
+    """The torch network of a rescorer, ready to score.
+
+    Raises:
+        CheckpointError: if the weights are not those of such a network.
+    """
+    with torch.device("meta"):
+        network = RescorerNetwork(rescorer.config, tokenizer.size)
+    weights = {name: torch.from_numpy(np.array(weight)) for name, weight in rescorer.weights.items()}
+    network.load_state_dict(fit(weights, network.state_dict()), assign=True)
+    return network.to(device_called(device)).eval()
 
 
 def fresh_network(config: NetworkConfig, tokenizer: Tokenizer) -> DRetHTR:

@@ -430,6 +430,24 @@ class CTCConfig:
             raise ConfigError(f"a CTC head needs at least 1 step per image token, not {self.steps}")
 
 
+def check_size(layers: int, width: int, heads: int, hidden: int) -> None:
+    """Refuse a network that cannot be built.
+
+    Raises:
+        ConfigError: saying what is wrong.
+    """
+    if not 1 <= layers <= MAX_LAYERS:
+        raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {layers}")
+    if not (4 <= width <= MAX_WIDTH and 1 <= hidden <= MAX_WIDTH):
+        raise ConfigError(
+            f"a network is 4 to {MAX_WIDTH} channels wide and 1 to {MAX_WIDTH} hidden ones, not {width} and {hidden}"
+        )
+    if not 1 <= heads <= MAX_HEADS:
+        raise ConfigError(f"a network has 1 to {MAX_HEADS} heads, not {heads}")
+    if width % heads or width % 2:
+        raise ConfigError(f"width {width} must be even and divide into {heads} heads")
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
     """Shape of the network (paper, Sec. 5.4); the defaults are DRetHTR-SMALL as published.
@@ -456,19 +474,32 @@ class NetworkConfig:
     ctc: CTCConfig | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.layers <= MAX_LAYERS:
-            raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {self.layers}")
-        if not (4 <= self.width <= MAX_WIDTH and 1 <= self.hidden <= MAX_WIDTH):
-            raise ConfigError(
-                f"a network is 4 to {MAX_WIDTH} channels wide and 1 to {MAX_WIDTH} hidden ones, "
-                f"not {self.width} and {self.hidden}"
-            )
-        if not 1 <= self.heads <= MAX_HEADS:
-            raise ConfigError(f"a network has 1 to {MAX_HEADS} heads, not {self.heads}")
-        if self.width % self.heads or self.width % 2:
-            raise ConfigError(f"width {self.width} must be even and divide into {self.heads} heads")
+        check_size(self.layers, self.width, self.heads, self.hidden)
         for name in ("dropout", "weight_dropout", "embedding_dropout"):
             check_share(name, getattr(self, name))
+
+    def position(self, layer: int) -> LayerPosition:
+        """Where a layer stands."""
+        return LayerPosition(layer, self.layers, self.heads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescorerConfig:
+    """A language model of characters: the layers of the decoder without an image, retention alone.
+
+    It says how likely whole texts are, once n-grams and CTC head have proposed them.
+    """
+
+    layers: int = 4
+    width: int = 192
+    heads: int = 4
+    hidden: int = 768
+    mixer: Retentive = field(default_factory=Retentive)
+
+    def __post_init__(self) -> None:
+        check_size(self.layers, self.width, self.heads, self.hidden)
+        if not isinstance(self.mixer.decay, Scheduled):
+            raise ConfigError("the decay of a rescorer follows a schedule; it cannot be gated")
 
     def position(self, layer: int) -> LayerPosition:
         """Where a layer stands."""

@@ -50,7 +50,9 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
         CheckpointError: if the weights are not those of such a network.
     """
     int8 = precision is Precision.INT8
-    network = OnnxNetwork(model.network, model.weights, model.tokenizer.size, threads=threads, int8=int8)
+    network = OnnxNetwork(
+        model.network, model.weights, model.tokenizer.size, rescorer=model.rescorer, threads=threads, int8=int8
+    )
     if model.preparation.height != network.dimensions.height:
         raise CheckpointError(
             f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.language.languages import NO_LANGUAGE, ONLY, Languages
 from drethtr.language.ngrams import NGrams
-from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.architecture import NetworkConfig, RescorerConfig
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.weights import (
     Array,
@@ -33,10 +33,10 @@ from drethtr.text import Tokenizer
 SHIPPED = Path(__file__).parent / "models" / "compact.safetensors"
 """The model inside the package."""
 
-FORMAT = 3
+FORMAT = 4
 """Version of the header; raised when an older reader would misunderstand it."""
 
-READABLE = (1, 2, 3)
+READABLE = (1, 2, 3, 4)
 """Versions that this reader understands."""
 
 SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
@@ -45,8 +45,15 @@ SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, R
 MODEL, ADAPTER = "drethtr", "drethtr-adapter"
 """Where the header of a model or of an adapter stands among the metadata of its file."""
 
-NGRAMS = "ngrams."
+NGRAMS, RESCORER = "ngrams.", "rescorer."
 """How the names of tensors begin that are not weights of the network."""
+
+
+class Rescorer(NamedTuple):
+    """A language model of whole texts: what it is made of, and its weights by name, in float32."""
+
+    config: RescorerConfig
+    weights: Weights
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,8 @@ class Model:
     weights      its weights by name, in float32
     card         free JSON: what the model was trained on, under which license, how well it reads
     trust        when to believe it; by default confidences are not calibrated
-    languages    the language models, if there are any
+    languages    the n-gram language models, if there are any
+    rescorer     the language model that ranks the candidates of `joint`; without one, n-grams do that too
     """
 
     network: NetworkConfig
@@ -67,10 +75,11 @@ class Model:
     card: Mapping[str, Any] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
     languages: Languages = NO_LANGUAGE
+    rescorer: Rescorer | None = None
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of all that decides a reading: weights, n-grams, alphabet, preparation and trust, but not the card.
+        """SHA-256 of all that decides a reading: weights, language models, alphabet, preparation, trust; not the card.
 
         Storing a model keeps it, unless that quantizes the weights, see `save_model`.
         """
@@ -78,6 +87,8 @@ class Model:
         # In the names of format 1, so that a model keeps the hash by which others know it.
         trust = with_names(config.essence(self.trust), {new: old for old, new in RENAMED.items()})
         decides = [weights_hash(self.weights), *settings, trust, *self.languages.hashes]
+        if self.rescorer is not None:
+            decides += [weights_hash(self.rescorer.weights), config.essence(self.rescorer.config)]
         return sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -91,8 +102,10 @@ class Model:
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers the network has learned; running means and variances of batch norms are not."""
-        learned = (w for name, w in self.weights.items() if not name.endswith(("_mean", "_var", "_tracked")))
+        """How many numbers network and rescorer have learned; running means and variances of batch norms are not."""
+        learned = [w for name, w in self.weights.items() if not name.endswith(("_mean", "_var", "_tracked"))]
+        if self.rescorer is not None:
+            learned += self.rescorer.weights.values()
         return sum(weight.size for weight in learned)
 
 
@@ -111,8 +124,12 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
         "trust": config.to_dict(model.trust),
     }
     header["languages"] = model.languages.facts()
-    weights = quantize(model.weights) if small else dict(model.weights)
-    write_tensors(weights | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
+    weights = dict(model.weights)
+    if model.rescorer is not None:
+        header["rescorer"] = config.to_dict(model.rescorer.config)
+        weights |= {f"{RESCORER}{name}": weight for name, weight in model.rescorer.weights.items()}
+    stored = quantize(weights) if small else weights
+    write_tensors(stored | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
 def save_trust(source: Path, trust: Trust, path: Path, *, of: Model | None = None) -> None:
@@ -147,13 +164,30 @@ def save_languages(source: Path, languages: Languages, path: Path, *, of: Model 
     write_tensors(weights | tensors_of(languages), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
+def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | None = None) -> None:
+    """Copy a model file with another rescorer, in 8 bits; it has to be calibrated again.
+
+    Args:
+        of: The model whose alphabet the rescorer knows.
+
+    Raises:
+        CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
+    """
+    tensors, metadata, header = read_parts(source)
+    refuse_changed(source, tensors, of)
+    header |= {"trust": {}, "rescorer": config.to_dict(rescorer.config)}
+    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith(RESCORER)}
+    added = quantize({f"{RESCORER}{name}": weight for name, weight in rescorer.weights.items()})
+    write_tensors(kept | added, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+
+
 def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
     """Refuse a file that was replaced while something was learned about the model in it.
 
     Raises:
         CheckpointError: saying so.
     """
-    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
+    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
     if model is not None and weights_hash(dequantize(weights)) != weights_hash(model.weights):
         raise CheckpointError(f"{source}: was replaced by another model meanwhile; start again")
 
@@ -231,14 +265,18 @@ def load_model(path: Path) -> Model:
         tokenizer = config.from_dict(Tokenizer, header["tokenizer"])  # type: ignore[type-abstract]
         preparation = config.from_dict(Preparation, header["preparation"])
         trust = config.from_dict(Trust, header["trust"])
+        rescoring = config.from_dict(RescorerConfig, header["rescorer"]) if "rescorer" in header else None
     except SENSELESS as error:
         raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
     try:
         languages = languages_of(header, counted, tokenizer.size)
-        weights = dequantize(tensors)
+        known = dequantize(tensors)
     except (CheckpointError, *SENSELESS) as error:
         raise CheckpointError(f"{path}: {error}") from error
-    return Model(network, weights, tokenizer, preparation, header["card"], trust, languages)
+    weights = {name: weight for name, weight in known.items() if not name.startswith(RESCORER)}
+    apart = {name.removeprefix(RESCORER): known[name] for name in known.keys() - weights.keys()}
+    rescorer = None if rescoring is None else Rescorer(rescoring, apart)
+    return Model(network, weights, tokenizer, preparation, header["card"], trust, languages, rescorer)
 
 
 RENAMED = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}

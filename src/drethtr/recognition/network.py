@@ -34,6 +34,7 @@ class Dimensions(NamedTuple):
     features           numbers in `ImageMemory.mean`
     widest             columns of the widest line it can take, if there is a limit
     epsilon            rounding error of the numbers its layers compute with, relative to 1
+    rescores           whether `score_texts` is that of a rescorer, a network trained for it
     """
 
     vocabulary: int
@@ -43,6 +44,7 @@ class Dimensions(NamedTuple):
     features: int
     widest: int | None = None
     epsilon: float = float(np.finfo(np.float32).eps)
+    rescores: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,17 @@ class Network(Protocol):
             MemoryError: if they do not fit into the device's memory together.
         """
 
-    def without_image(self, lines: int) -> ImageMemory:
-        """The memory of lines without an image: what the decoder then says of a text is its language model."""
-
     def keep(self, memory: ImageMemory, lines: Sequence[int]) -> ImageMemory:
         """The memory of some of its lines."""
 
     def score_trees(self, memory: ImageMemory, trees: Sequence[TextTree]) -> list[Logits]:
         """Logits (nodes, V) of what follows each node of one tree of texts for each line, in one parallel pass."""
+
+    def score_texts(self, trees: Sequence[TextTree]) -> list[Logits]:
+        """Logits (nodes, V) of what follows each node of some trees by language alone, in one parallel pass each.
+
+        They are the rescorer's if the model has one, else the decoder's without an image.
+        """
 
     def begin(self, memory: ImageMemory) -> State:
         """The state before the first token, one row for each line."""

@@ -158,9 +158,10 @@ def check_decoder(run: RunConfig) -> None:
         raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
 
 
-def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner]:
+def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner[DRetHTR]]:
     """A model that has no weights yet; and new or pretrained weights, their average and their optimizer."""
-    model = Model(run.network, {}, tokenizer, run.preparation, languages=run.start.languages(tokenizer))
+    languages, rescorer = run.start.languages(tokenizer), run.start.rescorer(tokenizer)
+    model = Model(run.network, {}, tokenizer, run.preparation, languages=languages, rescorer=rescorer)
     network = fresh_network(run.network, tokenizer)
     run.start.apply(network, tokenizer)
     network.to(devices.device)
@@ -206,7 +207,12 @@ def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...
 
 
 def learn(
-    learner: Learner, own: Sequence[Batch], counts: BatchCounts, devices: Devices, run: RunConfig, progress: Progress
+    learner: Learner[DRetHTR],
+    own: Sequence[Batch],
+    counts: BatchCounts,
+    devices: Devices,
+    run: RunConfig,
+    progress: Progress,
 ) -> Losses:
     """One step: losses, gradients, weights, average.
 
@@ -259,7 +265,7 @@ def report(journal: Journal, losses: Losses, counts: BatchCounts, progress: Prog
         )
 
 
-def averaged(model: Model, learner: Learner, progress: Progress, run: RunConfig) -> tuple[Model, DRetHTR]:
+def averaged(model: Model, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> tuple[Model, DRetHTR]:
     """The model with the averaged weights, and its progress on its card; and the network with these weights."""
     network = run.tuning.ended(learner.average.network)
     card = {"samples": progress.samples, "hours": round(progress.seconds / 3600, 3)}

@@ -8,10 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from drethtr.base import config
@@ -20,7 +21,7 @@ from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import SENSELESS
 from drethtr.recognition.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training.feed.stream import Position
-from drethtr.training.optimize import MovingAverage
+from drethtr.training.optimize import MovingAverage, Network
 from drethtr.training.run import RunConfig
 
 HEADER = "drethtr-run"
@@ -53,36 +54,37 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Learner:
+class Learner(Generic[Network]):
     """The parts of a run that learn; `objective` is the network with its losses, on all processes."""
 
-    network: DRetHTR
+    network: Network
     objective: nn.Module
-    average: MovingAverage[DRetHTR]
+    average: MovingAverage[Network]
     optimizer: torch.optim.Optimizer
 
 
 def save_snapshot(
-    path: Path, learner: Learner, progress: Progress, run: Any, tokenizer: Any, lines: Sequence[str]
+    path: Path, learner: Learner[DRetHTR], progress: Progress, run: Any, tokenizer: Any, lines: Sequence[str]
 ) -> None:
     """Write the state of a run.
 
     `run` and `tokenizer` are its configs as dicts, and `lines` describes its data with digests; `load_snapshot` checks
     them.
     """
+    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer, "lines": list(lines)}
+    write_tensors(tensors_of(learner), path, {HEADER: json.dumps(header)})
+
+
+def tensors_of(learner: Learner[Any]) -> dict[str, NDArray[Any]]:
+    """Weights, their average and the optimizer's moments, by name."""
     tensors: dict[str, Tensor] = {f"network.{name}": value for name, value in learner.network.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.network.state_dict().items()}
     for number, moments in learner.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
-    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer, "lines": list(lines)}
-    write_tensors(
-        {name: value.detach().cpu().numpy() for name, value in tensors.items()},
-        path,
-        {HEADER: json.dumps(header)},
-    )
+    return {name: value.detach().cpu().numpy() for name, value in tensors.items()}
 
 
-def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines: Sequence[str]) -> Progress:
+def load_snapshot(path: Path, learner: Learner[DRetHTR], run: Any, tokenizer: Any, lines: Sequence[str]) -> Progress:
     """Restore a run.
 
     Raises:
@@ -94,8 +96,8 @@ def load_snapshot(path: Path, learner: Learner, run: Any, tokenizer: Any, lines:
     try:
         header = json.loads(metadata[HEADER])
         check_same(header, path, run, tokenizer, lines)
-        tensors = {name: torch.from_numpy(np.array(value)) for name, value in read_tensors(path).items()}
-        return restore(header["progress"], tensors, learner)
+        restore(read_tensors(path), learner)
+        return progress_of(header["progress"])
     except SENSELESS as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch lists every tensor on its own line
         raise CheckpointError(
@@ -125,12 +127,17 @@ def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequenc
         )
 
 
-def restore(progress: Any, tensors: Mapping[str, Tensor], learner: Learner) -> Progress:
-    """Restore the tensors of a learner and return its progress."""
+def progress_of(saved: Mapping[str, Any]) -> Progress:
+    """The progress in a header."""
+    return Progress(**{**saved, "positions": tuple(Position(*position) for position in saved["positions"])})
+
+
+def restore(tensors: Mapping[str, NDArray[Any]], learner: Learner[Any]) -> None:
+    """Restore what `tensors_of` holds."""
     parts: dict[str, dict[str, Tensor]] = {"network": {}, "average": {}, "optimizer": {}}
-    for name, value in tensors.items():
+    for name, array in tensors.items():
         part, _, rest = name.partition(".")
-        parts[part][rest] = value
+        parts[part][rest] = torch.from_numpy(np.array(array))
     learner.network.load_state_dict(parts["network"])
     learner.average.network.load_state_dict(parts["average"])
     moments: dict[int, dict[str, Tensor]] = {}
@@ -138,8 +145,6 @@ def restore(progress: Any, tensors: Mapping[str, Tensor], learner: Learner) -> P
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = value
     learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
-    positions = tuple(Position(*position) for position in progress["positions"])
-    return Progress(**{**progress, "positions": positions})
 
 
 def beyond(these: Sequence[str], those: Sequence[str]) -> str:

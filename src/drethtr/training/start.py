@@ -18,7 +18,8 @@ from drethtr.network.network import DRetHTR
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 from drethtr.network.vocabulary import with_vocabulary
 from drethtr.recognition.architecture import NetworkConfig
-from drethtr.recognition.model_file import SHIPPED, Model, load_model
+from drethtr.recognition.model_file import SHIPPED, Model, Rescorer, load_model
+from drethtr.recognition.weights import Weights
 from drethtr.text.alphabet import relative
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer
@@ -42,8 +43,12 @@ class Start(ABC):
         """
 
     def languages(self, tokenizer: Tokenizer) -> Languages:
-        """The language models that come with the weights, converted to this alphabet."""
+        """The n-gram models that come with the weights, converted to this alphabet."""
         return NO_LANGUAGE
+
+    def rescorer(self, tokenizer: Tokenizer) -> Rescorer | None:
+        """The rescorer that comes with the weights, converted to this alphabet."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -113,10 +118,7 @@ class FromModel(Start):
         if others := differing(model.network, network.config):
             path = self.path or SHIPPED
             raise ConfigError(f"start: the network of {path} differs from this run's in {others}")
-        weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
-        if tokenizer != model.tokenizer:
-            weights = with_vocabulary(weights, shares(model.tokenizer, tokenizer))
-        network.load_state_dict(weights)
+        network.load_state_dict(converted(model.weights, model.tokenizer, tokenizer))
 
     def languages(self, tokenizer: Tokenizer) -> Languages:
         model = self.model()
@@ -124,6 +126,19 @@ class FromModel(Start):
             return model.languages
         called = names(model.tokenizer, tokenizer)
         return Languages({name: renamed(own, called, tokenizer.size) for name, own in model.languages.models.items()})
+
+    def rescorer(self, tokenizer: Tokenizer) -> Rescorer | None:
+        model = self.model()
+        if model.rescorer is None:
+            return None
+        weights = converted(model.rescorer.weights, model.tokenizer, tokenizer)
+        return model.rescorer._replace(weights={name: weight.numpy() for name, weight in weights.items()})
+
+
+def converted(weights: Weights, before: Tokenizer, after: Tokenizer) -> dict[str, Tensor]:
+    """Weights for another alphabet."""
+    tensors = {name: torch.from_numpy(np.array(weight)) for name, weight in weights.items()}
+    return tensors if before == after else with_vocabulary(tensors, shares(before, after))
 
 
 def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:

@@ -13,6 +13,7 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import mean_of_image, network_of
 from drethtr.network.inspection import watch
 from drethtr.network.network import DRetHTR
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import stack_trees
 from drethtr.recognition.architecture import (
     BASE,
@@ -23,12 +24,13 @@ from drethtr.recognition.architecture import (
     Gated,
     Light,
     NoPrior,
+    RescorerConfig,
     Retentive,
     Scheduled,
     Sigmoid,
     Unplaced,
 )
-from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.model_file import SHIPPED, Rescorer, load_model
 from drethtr.recognition.onnx.network import OnnxNetwork
 from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.search.tree import TextTree
@@ -202,16 +204,49 @@ def test_many_steps_equal_torch(both):
 
 def test_without_image_equals_torch(both):
     network, own = both
-    memory, expected = own.without_image(2), network.without_image(1)
-    assert memory.lines == 2 and memory.tokens == (1, 1) and memory.ctc is None and memory.drafts is None
-    for number in range(2):
+    trees = [TextTree.of(TEXTS), TextTree.of([])]
+    for tree, found in zip(trees, own.score_texts(trees), strict=True):
+        tokens, texts = stack_trees([tree])
         with torch.inference_mode():
-            equal_memory(memory, number, expected)
+            equal(found, network.decode_tree(tokens, texts, network.without_image(1))[0])
+    assert not own.dimensions.rescores
+
+
+RESCORERS = {
+    "small": RescorerConfig(layers=2, width=16, heads=2, hidden=24),
+    "as shipped": RescorerConfig(),
+    "not normalized": RescorerConfig(layers=1, width=16, heads=4, hidden=8, mixer=Retentive(normalize=False)),
+}
+
+
+@pytest.mark.parametrize("config", RESCORERS.values(), ids=RESCORERS)
+def test_rescorers_equal_torch(config):
+    """A tree of texts, and each of them alone."""
+    torch.manual_seed(3)
+    network = RescorerNetwork(config, VOCABULARY).eval()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.15)
+    rescorer = Rescorer(config, weights_of(network))
+    own, bytes_ = (made(random_network(TINY), rescorer=rescorer, int8=int8) for int8 in (False, True))
     tree = TextTree.of(TEXTS)
-    tokens, texts = stack_trees([tree])
+    [found] = own.score_texts([tree])
+    assert own.dimensions.rescores
     with torch.inference_mode():
-        wanted = network.decode_tree(tokens, texts, expected)[0]
-    equal(own.score_trees(own.keep(memory, [1]), [tree])[0], wanted)
+        tokens, texts = stack_trees([tree])
+        equal(found, network(tokens, texts)[0])
+        for path in tree.paths:
+            equal(found[path], network(torch.tensor([[tree.tokens[node] for node in path]]))[0])
+    near(bytes_.score_texts([tree])[0], found)
+
+
+def test_a_rescorer_of_other_weights_is_refused():
+    rescorer = Rescorer(RESCORERS["small"], {})
+    with pytest.raises(CheckpointError, match=r"the weights lack embed\.tokens\.weight"):
+        made(random_network(TINY), rescorer=rescorer)
+    weights = weights_of(RescorerNetwork(RESCORERS["small"], VOCABULARY))
+    with pytest.raises(CheckpointError, match="no place for the weights more"):
+        made(random_network(TINY), rescorer=rescorer._replace(weights=weights | {"more": np.zeros(1, np.float32)}))
 
 
 def test_attention_equals_torch(both):
@@ -284,7 +319,6 @@ def test_bytes_are_near_float32(both, columns):
         near(np.concatenate(kept), np.concatenate(parts))
     if memory.ctc is not None:
         near(found.ctc[0], memory.ctc[0])
-    equal(own.without_image(1).mean, exact.without_image(1).mean, 0)
 
 
 def near(found, expected):

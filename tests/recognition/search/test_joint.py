@@ -6,13 +6,24 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from noise import find, network, noise_lines
+import torch
+from noise import VOCABULARY, find, network, noise_lines, noisy_weights
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.language.voice import Voice, Voices
-from drethtr.recognition.architecture import RETHTR_SMALL, Fade, Gated, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.language.voice import PER_TOKEN, Voice, Voices
+from drethtr.network.backend import TorchNetwork
+from drethtr.network.rescorer import RescorerNetwork
+from drethtr.recognition.architecture import (
+    RETHTR_SMALL,
+    Fade,
+    Gated,
+    JointSoftmax,
+    RescorerConfig,
+    Retentive,
+    SplitSoftmax,
+)
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.recognition.search.decoded import CTCScores
@@ -32,7 +43,7 @@ from drethtr.recognition.search.joint import (
     judged,
     read_back,
 )
-from drethtr.recognition.search.scorer import NetworkScorer, log_softmax
+from drethtr.recognition.search.scorer import LanguageScorer, NetworkScorer, log_softmax
 from drethtr.recognition.search.stepwise import Hypothesis
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.search.strategy import View
@@ -86,16 +97,15 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
 @pytest.mark.parametrize("changes", SYSTEMS.values(), ids=SYSTEMS)
 def test_without_the_image_texts_are_scored_as_if_written_without(changes):
     made = network(**changes)
-    scorer = NetworkScorer(made, noise_lines(made, 2))
+    scorer, language = NetworkScorer(made, noise_lines(made, 2)), LanguageScorer(made)
     texts = [[(4, 5), (4, 5, 6, 7)], [(7, 8, 9), ()]]
-    [one, two], [three, four] = read_back([scorer], texts, scorer.without_image())
-    alone = scorer.keep(np.array([0])).without_image()
+    [one, two], [three, four] = read_back([scorer], texts, language)
     for judgment in (one, two, three, four):
-        [logits] = alone.score_trees([TextTree.of([judgment.text.tokens])])
+        [logits] = language.score_trees([TextTree.of([judgment.text.tokens])])
         expected = sum(float(logits[place, token]) for place, token in enumerate((*judgment.text.tokens, EOS)))
         assert judgment.language == pytest.approx(expected, rel=1e-4, abs=1e-3)
         assert judgment.language != pytest.approx(judgment.text.log_probability, abs=1e-2)
-    assert [judgment.language for line in read_back([scorer], texts) for judgment in line] == [0.0] * 4
+    assert [judgment.language for line in read_back([scorer], texts) for judgment in line] == [None] * 4
 
 
 def test_weights_left_open_are_those_of_the_model():
@@ -113,7 +123,6 @@ def test_language_is_weighed_on_top(made):
     memory = noise_lines(made, 3)
     joint = Joint(ctc_weight=0.3, language_weight=0.25)
     found = joint.propose(made, [View.of(memory)])
-    assert all(text.language < 0 for texts in found for text in texts)
     for texts, decoded in zip(found, find(joint, made, memory), strict=True):
         for text in texts:
             without = Joint(ctc_weight=0.3).quality(text)
@@ -145,6 +154,26 @@ def test_ngrams_have_the_vote_of_language(made):
         assert decoded.tokens == find(alone, made, memory, languages=languages)[line].tokens
     silent = CTC(language_weight=0.0)
     assert find(silent, made, memory, languages=languages) == find(CTC(), made, memory)
+
+
+@pytest.mark.parametrize("with_ngrams", [False, True])
+def test_a_rescorer_votes_alone_or_beside_the_ngrams(with_ngrams):
+    torch.manual_seed(1)
+    rescorer = RescorerNetwork(RescorerConfig(layers=2, width=16, heads=2, hidden=32), VOCABULARY).eval()
+    torch.nn.init.normal_(rescorer.to_logits.weight)
+    made = TorchNetwork(noisy_weights(), rescorer=rescorer)
+    languages = Languages()
+    if with_ngrams:
+        tokenizer = Characters("".join(map(chr, range(97, 97 + VOCABULARY - SPECIALS))))
+        languages = Languages({"all": learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)})
+    voices, joint, memory = Voices(languages, 0.9), Joint(language_weight=0.9), noise_lines(made, 2)
+    for texts in joint.propose(made, [View.of(memory)], languages):
+        for text in texts:
+            tokens = text.decoder.tokens
+            [scores] = LanguageScorer(made).score_trees([TextTree.of([tokens])])
+            rescored = scores[range(len(tokens) + 1), [*tokens, EOS]].sum() + PER_TOKEN * len(tokens)
+            said = (rescored + voices.say(tokens)) / 2 if with_ngrams else rescored
+            assert text.language == pytest.approx(said, rel=1e-4, abs=1e-4)
 
 
 def test_what_texts_share_is_read_once(made):
@@ -247,7 +276,7 @@ def test_doubts_are_the_tokens_that_are_nearly_as_likely():
     logits = np.full((3, 8), -10.0)
     for place, (token, others) in enumerate([(4, {6: 0.5}), (5, {7: -NEARLY / 2, 4: -NEARLY - 0.1}), (EOS, {4: -0.2})]):
         logits[place, [token, *others]] = [-1.0, *(lead - 1.0 for lead in others.values())]
-    text, doubts, language = judged((4, 5), logits, 2 * logits, [0, 1, 2])
+    text, doubts, language = judged((4, 5), logits, 2 * logits)
     assert language == pytest.approx(2 * text.log_probability)
     assert text.token_log_probabilities == (-1.0, -1.0, -1.0)
     assert doubts == (Doubt(0, 6), Doubt(2, 4), Doubt(1, 7))

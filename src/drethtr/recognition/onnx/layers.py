@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.architecture import NetworkConfig, RescorerConfig
 from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
 from drethtr.recognition.onnx.int8 import linear_int8
 from drethtr.recognition.onnx.protobuf import Kind
@@ -121,24 +121,25 @@ def sinusoid(graph: Graph, places: str, width: int) -> str:
 
 
 class Layer:
-    """One layer of a decoder-only network; image and text tokens use the same weights."""
+    """One layer of a decoder-only network, whose image and text tokens use the same weights; or of a rescorer."""
 
-    def __init__(self, graph: Graph, config: NetworkConfig, number: int) -> None:
+    def __init__(self, graph: Graph, config: NetworkConfig | RescorerConfig, number: int) -> None:
         self.graph = graph
         self.config = config
         self.name = f"blocks.{number}"
+        self.mixing = f"{self.name}.{'fusion' if isinstance(config, NetworkConfig) else 'mixing'}"
 
     def heads(self, x: str) -> Heads:
         """Queries, keys and values of tokens."""
         width = self.config.width
-        normed = layer_norm(self.graph, x, f"{self.name}.fusion_norm", width)
-        qkv = linear_or_int8(self.graph, normed, f"{self.name}.fusion.to_qkv", width, 3 * width, bias=False)
+        normed = layer_norm(self.graph, x, f"{self.mixing}_norm", width)
+        qkv = linear_or_int8(self.graph, normed, f"{self.mixing}.to_qkv", width, 3 * width, bias=False)
         return split_heads(self.graph, qkv, self.config.heads, width)
 
     def after(self, x: str, found: str) -> str:
         """Tokens after this layer, given the output (H, N, K) of its heads."""
         graph, width, hidden = self.graph, self.config.width, self.config.hidden
-        mixed = linear_or_int8(graph, joined(graph, found, width), f"{self.name}.fusion.to_out", width, width)
+        mixed = linear_or_int8(graph, joined(graph, found, width), f"{self.mixing}.to_out", width, width)
         x = graph.op("Add", x, mixed)
         normed = layer_norm(graph, x, f"{self.name}.feed_forward.0", width)
         inner = gelu(graph, linear_or_int8(graph, normed, f"{self.name}.feed_forward.1", width, hidden))

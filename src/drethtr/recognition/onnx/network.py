@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Prepared
 from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.model_file import Rescorer
 from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, Tokens
 from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
 from drethtr.recognition.onnx.session import Session
 from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.onnx.text import Fade, step_graph, tree_graph
+from drethtr.recognition.onnx.text import Fade, rescorer_graph, step_graph, tree_graph
 from drethtr.recognition.onnx.tree import Feeds, chain_feeds, tree_feeds
 from drethtr.recognition.search.tree import TextTree
 
@@ -51,9 +52,10 @@ class OnnxNetwork:
         config: What the network is made of.
         weights: Those of the torch network, by their names there.
         vocabulary: Tokens that it knows.
+        rescorer: The model's own language model of whole texts, if there is one.
         threads: How many calls to expect side by side; each uses one processor.
-        int8: Whether images and trees are computed with 8-bit matrix products: faster, hardly less exact. Single
-            steps and attention stay in float32.
+        int8: Whether images, trees and the rescorer are computed with 8-bit matrix products: faster, hardly less
+            exact. Single steps and attention stay in float32.
 
     Raises:
         ConfigError: if the network has parts that only torch can compute.
@@ -66,6 +68,7 @@ class OnnxNetwork:
         weights: Mapping[str, Numbers],
         vocabulary: int,
         *,
+        rescorer: Rescorer | None = None,
         threads: int = 1,
         int8: bool = False,
     ) -> None:
@@ -77,12 +80,17 @@ class OnnxNetwork:
         image = image_graph(config, weights, vocabulary, int8=int8)
         tree = tree_graph(config, weights, vocabulary, int8=int8)
         refuse_left_over(weights, (image, tree))
+        rescoring = None
+        if rescorer is not None:
+            rescoring = rescorer_graph(rescorer.config, rescorer.weights, vocabulary, int8=int8)
+            refuse_left_over(rescorer.weights, (rescoring,))
         self.dimensions = Dimensions(
             vocabulary=vocabulary,
             height=config.backbone.height,  # type: ignore[attr-defined]  # of all that are supported
             columns_per_token=COLUMNS_PER_TOKEN,
             steps_per_token=config.ctc.steps if config.ctc else None,
             features=2 * config.width,
+            rescores=rescoring is not None,
         )
         of_image_side = {name: weights[name] for name in image.used}
         of_text = {name: weights[name] for name in tree.used}
@@ -94,9 +102,11 @@ class OnnxNetwork:
             "step": lambda: step_graph(config, of_text, vocabulary),
             "watched": lambda: tree_graph(config, of_text, vocabulary, watched=True),
         }
+        if rescoring is not None:
+            self._graphs["rescorer"] = lambda: rescoring
         self._sessions: dict[str, Session] = {}
         self._lock = Lock()
-        self._blank: ImageMemory | None = None
+        self._blank: Feeds | None = None
 
     def groups(self, columns: Sequence[int]) -> Iterator[list[int]]:
         """Each line alone, the longest first."""
@@ -110,14 +120,6 @@ class OnnxNetwork:
             MemoryError: if memory does not suffice.
         """
         return stacked([self._encode(image) for image in images])
-
-    def without_image(self, lines: int) -> ImageMemory:
-        """See `Network.without_image`; computed once."""
-        if self._blank is None:
-            nothing = np.zeros((1, self.config.width), dtype=np.float32)
-            *kept, mean = self._session("blank").run({"tokens": nothing})
-            self._blank = ImageMemory((1,), None, None, mean.reshape(1, -1), (in_pairs(kept),))
-        return self.keep(self._blank, [0] * lines)
 
     def keep(self, memory: ImageMemory, lines: Sequence[int]) -> ImageMemory:
         """See `Network.keep`."""
@@ -134,6 +136,12 @@ class OnnxNetwork:
         session = self._session("tree")
         pairs = zip(memory.kept, trees, strict=True)
         return [session.run(of_image(kept) | tree_feeds(tree))[0] for kept, tree in pairs]
+
+    def score_texts(self, trees: Sequence[TextTree]) -> list[Logits]:
+        """See `Network.score_texts`; a pass for each tree."""
+        if self.dimensions.rescores:
+            return [self._session("rescorer").run(tree_feeds(tree))[0] for tree in trees]
+        return [self._session("tree").run(self._blank_image() | tree_feeds(tree))[0] for tree in trees]
 
     def begin(self, memory: ImageMemory) -> TextState:
         """See `Network.begin`."""
@@ -179,6 +187,14 @@ class OnnxNetwork:
         kept, (mean, *readings) = outputs[:split], outputs[split:]
         drafts, ctc = ((part,) for part in readings) if readings else (None, None)
         return ImageMemory((kept[0].shape[1],), drafts, ctc, mean.reshape(1, -1), (in_pairs(kept),))
+
+    def _blank_image(self) -> Feeds:
+        """Keys and values of no image, computed once."""
+        if self._blank is None:
+            nothing = np.zeros((1, self.config.width), dtype=np.float32)
+            *kept, _ = self._session("blank").run({"tokens": nothing})
+            self._blank = of_image(in_pairs(kept))
+        return self._blank
 
     def _shares(self, length: int) -> Numbers:
         """The scale of the retention state after `length` tokens when it is read, (layers, H)."""

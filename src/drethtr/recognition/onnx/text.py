@@ -1,4 +1,4 @@
-"""The text side of a network: a tree of texts in one pass, or one more token for some rows.
+"""The text side of a network: a tree of texts in one pass, or one more token for some rows; and the rescorer.
 
 Image and text share all layers; a text token attends to the keys and values of its line's image tokens, and to earlier
 text by retention (paper, eqs. 2-4 and 7-9).
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.architecture import LayerPosition, NetworkConfig, Retentive, Scheduled
+from drethtr.recognition.architecture import LayerPosition, NetworkConfig, RescorerConfig, Retentive, Scheduled
 from drethtr.recognition.onnx.graph import Array, Graph, whole
 from drethtr.recognition.onnx.layers import Heads, Layer, layer_norm, linear, scores, sinusoid
 from drethtr.recognition.onnx.protobuf import Kind
@@ -25,7 +25,7 @@ class Fade(NamedTuple):
     normalize: bool
 
     @classmethod
-    def of(cls, config: NetworkConfig, position: LayerPosition) -> "Fade":
+    def of(cls, config: NetworkConfig | RescorerConfig, position: LayerPosition) -> "Fade":
         """That of the network's mixer at a layer."""
         assert isinstance(config.mixer, Retentive) and isinstance(config.mixer.decay, Scheduled)
         return cls(config.mixer.decay.log_gamma(position), config.mixer.normalize)
@@ -47,7 +47,7 @@ def tree_graph(
     With `int8`, the largest matrix products are those of bytes.
     """
     graph = Graph(weights, int8=int8)
-    x = embedded(graph, config, vocabulary)
+    x = text_tokens(graph, config, vocabulary)
     distance = graph.input("distance", ("nodes", "nodes"))
     for number in range(config.layers):
         layer = Layer(graph, config, number)
@@ -63,6 +63,23 @@ def tree_graph(
     return graph
 
 
+def rescorer_graph(
+    config: RescorerConfig, weights: Mapping[str, Array], vocabulary: int, *, int8: bool = False
+) -> Graph:
+    """Logits (N, V) after each node of a tree, by retention alone; inputs and `int8` as of `tree_graph`."""
+    graph = Graph(weights, int8=int8)
+    x = placed(graph, embedded(graph, config.width, vocabulary), config.width)
+    distance = graph.input("distance", ("nodes", "nodes"))
+    for number in range(config.layers):
+        layer = Layer(graph, config, number)
+        own = layer.heads(x)
+        weights_of_text = retention(graph, own, distance, Fade.of(config, config.position(number)))
+        x = layer.after(x, graph.op("MatMul", weights_of_text, own.values))
+    x = layer_norm(graph, x, "final_norm", config.width)
+    graph.output(linear(graph, x, "to_logits", config.width, vocabulary, bias=False))
+    return graph
+
+
 def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: int) -> Graph:
     """Logits (N, V) after one more token for N rows of one line, then the memory of each layer after it.
 
@@ -70,7 +87,7 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
     it is scaled when it is read, `share` (layers, H).
     """
     graph = Graph(weights)
-    x = embedded(graph, config, vocabulary)
+    x = text_tokens(graph, config, vocabulary)
     shares = graph.input("share", (config.layers, config.heads))
     channels = config.width // config.heads
     memories = []
@@ -93,13 +110,21 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
     return graph
 
 
-def embedded(graph: Graph, config: NetworkConfig, vocabulary: int) -> str:
-    """Token embeddings with positions."""
+def text_tokens(graph: Graph, config: NetworkConfig, vocabulary: int) -> str:
+    """Token embeddings, with positions where the network has them."""
+    x = embedded(graph, config.width, vocabulary)
+    return placed(graph, x, config.width) if config.text_positions else x
+
+
+def embedded(graph: Graph, width: int, vocabulary: int) -> str:
+    """Token embeddings (N, width)."""
     tokens = graph.input("tokens", ("nodes",), Kind.INT64)
-    x = graph.op("Gather", graph.weight("embed.tokens.weight", vocabulary, config.width), tokens, axis=0)
-    if not config.text_positions:
-        return x
-    return graph.op("Add", x, sinusoid(graph, graph.input("places", ("nodes", 1)), config.width))
+    return graph.op("Gather", graph.weight("embed.tokens.weight", vocabulary, width), tokens, axis=0)
+
+
+def placed(graph: Graph, x: str, width: int) -> str:
+    """Tokens with their positions added."""
+    return graph.op("Add", x, sinusoid(graph, graph.input("places", ("nodes", 1)), width))
 
 
 def logits(graph: Graph, config: NetworkConfig, x: str, vocabulary: int) -> str:

@@ -5,8 +5,9 @@ they share their beginnings. A list of whole texts is short where a line has dou
 then changed, one place at a time, wherever the decoder was nearly of another mind; what of this is better is put
 together, and the new text is changed in turn.
 
-Language has a third vote: n-grams, which then propose texts together with the CTC head; or, where a model has none, the
-decoder, if it was trained to say how likely a text is without its image.
+Language has a third vote. N-grams propose texts together with the CTC head; the rescorer, a retentive language model,
+scores whole texts. A model may have either or both, whose mean then counts. In a model without them the decoder votes,
+if it was trained to say how likely a text is without its image.
 
 Lines may be seen at several widths. A log-probability is then the mean over all of them.
 """
@@ -19,12 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.language.voice import Voices
+from drethtr.language.voice import PER_TOKEN, Voices
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import CTCText, search_languages
 from drethtr.recognition.search.decoded import LogProbs
-from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis
 from drethtr.recognition.search.strategy import View
 from drethtr.recognition.search.tree import TextTree
@@ -58,12 +59,12 @@ class Doubt(NamedTuple):
 class Judgment(NamedTuple):
     """What the decoder says of a text, and all places where it was nearly of another mind, most so first.
 
-    `language` is the log-probability without the image, 0 if that is not asked for.
+    `language` is the log-probability by language alone, None if that is not asked for.
     """
 
     text: Hypothesis
     doubts: tuple[Doubt, ...]
-    language: float = 0.0
+    language: float | None = None
 
 
 class Change(NamedTuple):
@@ -83,7 +84,7 @@ class Scored(NamedTuple):
 
     decoder   of the text and of its tokens
     ctc       of the head, over all paths
-    language  of n-grams, a constant more for each token; or of the decoder without the image, if that is asked for
+    language  of the language models, a constant more for each token
     """
 
     decoder: Hypothesis
@@ -145,9 +146,11 @@ class Race:
 
     def enter(self, judgments: Iterable[Judgment]) -> None:
         """Take in what the decoder says of the texts that waited."""
-        for (text, doubts, blind), heard in zip(judgments, self.waiting.values(), strict=True):
-            # The decoder is asked without the image only where there are no n-grams: one of both is 0.
-            self.known[text.tokens] = Scored(text, heard.ctc, doubts, heard.language + blind)
+        for (text, doubts, rescored), (ctc, counted) in zip(judgments, self.waiting.values(), strict=True):
+            said = [counted] if self.voices.speak else []
+            if rescored is not None:
+                said.append(rescored + PER_TOKEN * len(text.tokens))
+            self.known[text.tokens] = Scored(text, ctc, doubts, sum(said) / max(len(said), 1))
         self.waiting = {}
 
     def go_on(self) -> None:
@@ -235,10 +238,11 @@ def compete(
     """For each line the texts that CTC head and n-grams propose, and what `corrections` of the best one led to.
 
     `views` are the lines at different widths; each of them proposes at most so many `candidates`. If `voices` have
-    a weight but no n-grams, the decoder without an image is the language model.
+    a weight, the network is the language model for whole texts, unless it has no rescorer and there are n-grams.
     """
     scorers = [NetworkScorer(network, view.memory) for view in views]
-    without_image = scorers[0].without_image() if voices.weight and not voices.languages else None
+    asked = voices.weight and (network.dimensions.rescores or not voices.languages)
+    language = LanguageScorer(network) if asked else None
     lines = range(views[0].memory.lines)
     races = [Race([view.scores.lines[line] for view in views], quality, voices) for line in lines]
     for race in races:
@@ -249,8 +253,7 @@ def compete(
             break
         waiting = [list(races[line].waiting) for line in running]
         kept = [some if len(running) == len(races) else some.keep(np.array(running)) for some in scorers]
-        alone = without_image and (without_image if kept[0] is scorers[0] else without_image.keep(np.array(running)))
-        for line, judgments in zip(running, read_back(kept, waiting, alone), strict=True):
+        for line, judgments in zip(running, read_back(kept, waiting, language), strict=True):
             races[line].enter(judgments)
             if turn < corrections:
                 races[line].go_on()
@@ -264,23 +267,23 @@ def proposed(rows: LogProbs, number: int, voices: Voices) -> list[CTCText]:
 
 
 def read_back(
-    views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], without_image: NetworkScorer | None = None
+    views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], language: LanguageScorer | None = None
 ) -> list[list[Judgment]]:
     """Some texts per line, with the log-probabilities that the decoder gives to their tokens and ends."""
     trees = [TextTree.of(some) for some in texts]
     seen = [np.mean(of_line, axis=0) for of_line in zip(*(view.score_trees(trees) for view in views), strict=True)]
-    unseen = [None] * len(trees) if without_image is None else without_image.score_trees(trees)
+    unseen = [None] * len(trees) if language is None else language.score_trees(trees)
     judgments = []
-    for some, tree, values, language in zip(texts, trees, seen, unseen, strict=True):
+    for some, tree, values, alone in zip(texts, trees, seen, unseen, strict=True):
         paths = zip(some, tree.paths, strict=True)
-        judgments.append([judged(text, values[path], language, path) for text, path in paths])
+        judgments.append([judged(text, values[path], None if alone is None else alone[path]) for text, path in paths])
     return judgments
 
 
-def judged(text: Tokens, log_probabilities: Floats, language: Floats | None, path: list[int]) -> Judgment:
+def judged(text: Tokens, log_probabilities: Floats, language: Floats | None) -> Judgment:
     """A text of N tokens as the decoder sees it, by log-probabilities (N + 1, V) of what follows each prefix.
 
-    `language` has those of the whole tree without the image, of which the text is a `path`.
+    `language` has those without the image, if they are asked for.
     """
     places, written = np.arange(len(text) + 1), [*text, EOS]
     gains = log_probabilities[places, written]
@@ -289,7 +292,7 @@ def judged(text: Tokens, log_probabilities: Floats, language: Floats | None, pat
     found, tokens = np.nonzero(lead >= -NEARLY)
     order = np.argsort(-lead[found, tokens], kind="stable")
     doubts = map(Doubt, found[order].tolist(), tokens[order].tolist())
-    alone = 0.0 if language is None else float(language[path, written].sum())
+    alone = None if language is None else float(language[places, written].sum())
     return Judgment(Hypothesis(text, float(gains.sum()), tuple(gains.tolist())), tuple(doubts), alone)
 
 

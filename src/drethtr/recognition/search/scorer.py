@@ -14,20 +14,24 @@ LONGEST = 400
 """Tokens of a text, where no CTC head says how many fit."""
 
 
+FORBIDDEN = (BOS, PAD)
+"""Tokens that are not text."""
+
+
 class NetworkScorer(NamedTuple):
     """A network and the image memory of B lines, which is stored here once per line.
 
-    `forbidden` tokens are not text, and never written.
+    `forbidden` tokens are never written.
     """
 
     network: Network
     memory: ImageMemory
-    forbidden: tuple[int, ...] = (BOS, PAD)
+    forbidden: tuple[int, ...] = FORBIDDEN
 
     def step(self, tokens: Ints, state: State) -> tuple[Floats, State]:
         """See `Scorer.step`."""
         logits, state = self.network.step(self.memory, tokens, state)
-        return log_softmax(self.allowed(logits)), state
+        return log_softmax(allowed(logits, self.forbidden)), state
 
     def reorder(self, state: State, rows: Ints) -> State:
         """See `Scorer.reorder`."""
@@ -36,10 +40,6 @@ class NetworkScorer(NamedTuple):
     def keep(self, lines: Ints) -> "NetworkScorer":
         """See `Scorer.keep`."""
         return self._replace(memory=self.network.keep(self.memory, lines.tolist()))
-
-    def without_image(self) -> "NetworkScorer":
-        """The scorer of as many lines without an image."""
-        return self._replace(memory=self.network.without_image(self.memory.lines))
 
     def begin(self) -> State:
         """The state before the first token."""
@@ -56,23 +56,35 @@ class NetworkScorer(NamedTuple):
 
     def logits(self, trees: Sequence[TextTree]) -> list[Floats]:
         """Logits (nodes, V) of what follows each node of one tree of texts per line, -inf for forbidden tokens."""
-        return [self.allowed(logits) for logits in self.network.score_trees(self.memory, trees)]
+        return [allowed(logits, self.forbidden) for logits in self.network.score_trees(self.memory, trees)]
 
     def score_trees(self, trees: Sequence[TextTree]) -> list[Floats]:
         """Log-probabilities (nodes, V) of what follows each node of one tree of texts per line."""
         return [log_softmax(logits) for logits in self.logits(trees)]
 
-    def allowed(self, logits: Logits) -> Floats:
-        """The logits in double precision, -inf for forbidden tokens.
 
-        Raises:
-            FloatingPointError: if the network's numbers overflow.
-        """
-        if not np.isfinite(logits).all():
-            raise FloatingPointError("logits that are not finite")
-        values = logits.astype(np.float64)
-        values[:, list(self.forbidden)] = -np.inf
-        return values
+class LanguageScorer(NamedTuple):
+    """What a network knows of language, see `Network.score_texts`."""
+
+    network: Network
+    forbidden: tuple[int, ...] = FORBIDDEN
+
+    def score_trees(self, trees: Sequence[TextTree]) -> list[Floats]:
+        """Log-probabilities (nodes, V) of what follows each node of some trees of texts."""
+        return [log_softmax(allowed(logits, self.forbidden)) for logits in self.network.score_texts(trees)]
+
+
+def allowed(logits: Logits, forbidden: Sequence[int]) -> Floats:
+    """The logits in double precision, -inf for forbidden tokens.
+
+    Raises:
+        FloatingPointError: if the network's numbers overflow.
+    """
+    if not np.isfinite(logits).all():
+        raise FloatingPointError("logits that are not finite")
+    values = logits.astype(np.float64)
+    values[:, list(forbidden)] = -np.inf
+    return values
 
 
 def log_softmax(logits: Floats) -> Floats:

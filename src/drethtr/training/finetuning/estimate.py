@@ -9,6 +9,7 @@ from drethtr.evaluation.calibrate import passes
 from drethtr.evaluation.evaluate import read_lines, to_read
 from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.backend import TorchNetwork, network_of
+from drethtr.network.network import DRetHTR
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batch
@@ -96,7 +97,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
     return (loading + learning) / sum(len(batch.texts) for batch in made)
 
 
-def step(batch: Batch, learner: Learner, devices: Devices, run: RunConfig, progress: Progress) -> None:
+def step(batch: Batch, learner: Learner[DRetHTR], devices: Devices, run: RunConfig, progress: Progress) -> None:
     """One training step."""
     counts, _ = count([batch], devices)
     learn(learner, [batch], counts, devices, run, progress)

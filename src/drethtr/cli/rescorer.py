@@ -1,0 +1,72 @@
+"""`drethtr rescorer`: give a model a retentive language model that ranks whole texts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drethtr.base.errors import ConfigError, require
+from drethtr.cli.choices import DeviceName, Seed, device_named
+from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.cli.progress import CONTINUE, stopping
+
+
+def rescorer(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text: those it was trained on.")],
+    texts: Annotated[
+        list[Path] | None,
+        typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
+    ] = None,
+    share: Annotated[
+        float, typer.Option(metavar="S", min=0, max=1, help="Share of the texts; the lines have the rest.")
+    ] = 0.65,
+    characters: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Characters to learn from; an hour on one core by default.")
+    ] = 48_000_000,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The model file to write; default: MODEL itself, with --force."),
+    ] = None,
+    seed: Seed = 0,
+    device: DeviceName = "auto",
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
+) -> None:
+    """Train a language model that rescores the candidates of `joint` and `careful`; calibrate the model afterwards.
+
+    Use training lines and other texts, never those that the model is evaluated on. To continue a run that was stopped,
+    run the same command again.
+    """
+    require("torch", "train")
+    from tqdm import tqdm
+
+    from drethtr.base.lock import claimed
+    from drethtr.lines.sources import open_all
+    from drethtr.recognition.model_file import load_model, save_rescorer
+    from drethtr.synthesis.corpus import Corpus
+    from drethtr.training.rescorer import Material, RescorerRun, train_rescorer
+
+    target = output or model
+    refuse_places(target)
+    refuse_existing(target, force=force)
+    loaded = load_model(model)
+    if loaded.network.ctc is None:
+        raise ConfigError(f"{model}: has no CTC head to propose texts that could be rescored; train a model with one")
+    lines = [sample.text for sample in open_all(data)]
+    corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
+    run = RescorerRun(characters=characters, share=share, seed=seed)
+    snapshot = target.with_name(f"{target.name}.rescorer-run")
+    with claimed(target), stopping(CONTINUE), tqdm(total=run.steps, unit="step", disable=None) as bar:
+
+        def advance(done: int, loss: float) -> None:
+            bar.set_postfix(nats_per_character=f"{loss:.2f}", refresh=False)
+            bar.update(done - bar.n)
+
+        trained = train_rescorer(
+            Material(lines, corpus, loaded.tokenizer, run), snapshot, device=device_named(device), advance=advance
+        )
+        save_rescorer(model, trained, target, of=loaded)
+        snapshot.unlink(missing_ok=True)
+    parameters = sum(weight.size for weight in trained.weights.values())
+    typer.echo(f"{target}: a rescorer of {parameters:,} parameters")
+    typer.echo(f"It gets a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")

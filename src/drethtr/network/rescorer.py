@@ -1,0 +1,67 @@
+"""The rescorer in torch: the layers of a decoder without an image.
+
+`recognition/onnx/rescorer.py` computes the same weights when lines are read; here they are trained.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from drethtr.network.attention import KeyValue
+from drethtr.network.block import feed_forward
+from drethtr.network.embedding import TextEmbedding
+from drethtr.network.fusion import TextMixing
+from drethtr.network.mixer import build_past
+from drethtr.network.output import build_output
+from drethtr.network.tree import Tree
+from drethtr.recognition.architecture import Plain, RescorerConfig
+
+
+class RescorerBlock(nn.Module):
+    """Retention over the text, then feed-forward."""
+
+    def __init__(self, config: RescorerConfig, layer: int) -> None:
+        super().__init__()
+        mixer = build_past(config.mixer, config.position(layer), config.width)
+        output = build_output(Plain(), config.width, config.heads)
+        self.mixing = TextMixing(config.width, config.heads, mixer, output, dropout=0.0, weight_dropout=0.0)
+        self.mixing_norm = nn.LayerNorm(config.width)
+        self.feed_forward = feed_forward(config.width, config.hidden, dropout=0.0)
+
+    def forward(self, x: Tensor, tree: Tree | None = None) -> Tensor:
+        """Whole texts (R, N, width), or the nodes of a tree for each; same shape."""
+        rows = x.shape[0] if tree is None else x.shape[0] * tree.nodes.shape[1]
+        nothing = x.new_zeros(rows, self.mixing.heads, 0, x.shape[2] // self.mixing.heads)
+        empty = self.mixing.text_mixer.initial_state(KeyValue(nothing, nothing))
+        mixed, _ = self.mixing(self.mixing_norm(x), empty, tree)
+        x = x + mixed
+        out: Tensor = x + self.feed_forward(x)
+        return out
+
+
+class RescorerNetwork(nn.Module):
+    """A language model over `vocabulary` tokens."""
+
+    def __init__(self, config: RescorerConfig, vocabulary: int) -> None:
+        super().__init__()
+        self.config = config
+        self.embed = TextEmbedding(vocabulary, config.width, dropout=0.0)
+        self.blocks = nn.ModuleList(RescorerBlock(config, layer) for layer in range(config.layers))
+        self.final_norm = nn.LayerNorm(config.width)
+        self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.normal_(module.weight, std=0.02)
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+    def forward(self, tokens: Tensor, tree: Tree | None = None) -> Tensor:
+        """Logits (R, N, vocabulary) of what follows each token (R, N) of whole texts, or of a tree of texts for each.
+
+        The first token is `BOS`.
+        """
+        places = torch.arange(tokens.shape[1], device=tokens.device) if tree is None else tree.place
+        x = self.embed(tokens, places)
+        for block in self.blocks:
+            x = block(x, tree)
+        logits: Tensor = self.to_logits(self.final_norm(x))
+        return logits

@@ -1,0 +1,211 @@
+"""Train a rescorer: a retentive language model of the characters of a line.
+
+    rescorer = train_rescorer(Material(lines, corpus, tokenizer, RescorerRun()), Path("run.safetensors"))
+
+Every step sees about as many characters, lines of one length beside each other. What a step sees follows from the seed
+and its number, so a run that was killed goes on from its snapshot as if nothing had happened.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from drethtr.base import config
+from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.lines.urls import digest_of
+from drethtr.network.rescorer import RescorerNetwork
+from drethtr.recognition.architecture import RescorerConfig
+from drethtr.recognition.model_file import SENSELESS, Rescorer
+from drethtr.recognition.weights import read_file, write_tensors
+from drethtr.synthesis.corpus import Corpus
+from drethtr.text.tokenizer import PAD, Tokenizer
+from drethtr.training.devices import Devices
+from drethtr.training.objective import cross_entropy, teacher_forcing
+from drethtr.training.optimize import (
+    Cosine,
+    MovingAverage,
+    Muon,
+    OptimizerConfig,
+    learning_rate,
+    make_optimizer,
+    set_learning_rate,
+)
+from drethtr.training.snapshot import Learner, restore, tensors_of
+
+AT_A_TIME = 16
+"""Steps whose lines are drawn together and sorted by length, so that little of a batch is padding."""
+
+SAVED = 200
+"""Steps between two snapshots."""
+
+HEADER = "drethtr-rescorer-run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescorerRun:
+    """How a rescorer is trained.
+
+    Attributes:
+        characters: Seen in all.
+        per_step: Characters of a step.
+        share: Of the characters, from text files, where there are any; the rest are of the lines.
+        learning_rate: At its highest; it rises during the first hundredth, then falls to a hundredth of it.
+        average: Decay of the moving average of the weights, which is what is kept.
+    """
+
+    network: RescorerConfig = field(default_factory=RescorerConfig)
+    characters: int = 48_000_000
+    per_step: int = 6_000
+    share: float = 0.65
+    learning_rate: float = 0.02
+    average: float = 0.995
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.per_step <= self.characters:
+            raise ConfigError(f"a step sees 1 to {self.characters:,} characters, not {self.per_step:,}")
+        if not 0 <= self.share <= 1:
+            raise ConfigError(f"share must be in [0, 1], not {self.share}")
+
+    @property
+    def optimizer(self) -> OptimizerConfig:
+        """How the weights are updated."""
+        return OptimizerConfig(
+            method=Muon(),
+            learning_rate=self.learning_rate,
+            schedule=Cosine(0.01),
+            warm_up=self.characters // 100,
+            average=self.average,
+        )
+
+    @property
+    def steps(self) -> int:
+        """Steps of the whole run."""
+        return self.characters // self.per_step
+
+
+@dataclass(frozen=True)
+class Material:
+    """Texts to learn from: those of lines, and files to draw more from."""
+
+    lines: Sequence[str]
+    corpus: Corpus | None
+    tokenizer: Tokenizer
+    run: RescorerRun
+
+    def digest(self) -> str:
+        """A digest of all texts."""
+        files = digest_of(self.corpus.files if self.corpus is not None else ())
+        return sha256("\n".join((files, *self.lines)).encode()).hexdigest()
+
+    def batches(self, start: int) -> Iterator[Tensor]:
+        """The padded texts (R, N) of each step from `start` on."""
+        for turn in count(start // AT_A_TIME):
+            rng = np.random.default_rng((self.run.seed, turn))
+            batches = self.drawn(rng)
+            order = rng.permutation(AT_A_TIME)
+            yield from (batches[place] for place in order[start % AT_A_TIME if turn == start // AT_A_TIME else 0 :])
+
+    def drawn(self, rng: np.random.Generator) -> list[Tensor]:
+        """The batches of `AT_A_TIME` steps, from short lines to long ones."""
+        texts: list[list[int]] = []
+        share = self.run.share if self.corpus is not None else 0.0
+        for part, of_corpus in ((share, True), (1 - share, False)):
+            missing = part * self.run.per_step * AT_A_TIME
+            while missing > 0:
+                texts.append(self.tokenizer.encode(self.draw(of_corpus, rng)))
+                missing -= len(texts[-1]) + 1
+        texts.sort(key=len)
+        ends = np.cumsum([len(text) + 1 for text in texts])
+        places = np.searchsorted(ends, ends[-1] * np.arange(1, AT_A_TIME) / AT_A_TIME)
+        borders = zip((0, *places), (*places, len(texts)), strict=True)
+        return [padded(texts[min(begin, len(texts) - 1) : max(end, begin + 1)]) for begin, end in borders]
+
+    def draw(self, of_corpus: bool, rng: np.random.Generator) -> str:
+        """One line."""
+        if of_corpus and self.corpus is not None:
+            return self.corpus.draw(rng).text
+        return self.lines[int(rng.integers(len(self.lines)))]
+
+
+def padded(texts: Sequence[Sequence[int]]) -> Tensor:
+    """Texts as one tensor (R, N)."""
+    return nn.utils.rnn.pad_sequence([torch.tensor(text) for text in texts], batch_first=True, padding_value=PAD)
+
+
+def train_rescorer(
+    material: Material,
+    snapshot: Path,
+    *,
+    device: torch.device | str = "cpu",
+    advance: Callable[[int, float], object] | None = None,
+) -> Rescorer:
+    """A trained rescorer, with averaged weights.
+
+    Args:
+        snapshot: Where the state is kept on the way; an existing one of the same run is continued.
+        advance: Called after each step with the number of steps done and the loss in nats per character.
+
+    Raises:
+        CheckpointError: if the snapshot is of another run, or damaged.
+        DataError: if the texts have nothing in the alphabet.
+    """
+    run, devices = material.run, Devices.open(device)
+    bfloat16 = devices.gains_from_bfloat16()
+    torch.manual_seed(run.seed)
+    network = RescorerNetwork(run.network, material.tokenizer.size).to(devices.device)
+    learner = Learner(
+        network, network, MovingAverage(network, run.optimizer.average), make_optimizer(network, run.optimizer)
+    )
+    settings = {"run": config.to_dict(run), "texts": material.digest()}
+    done = resumed(snapshot, learner, settings)
+    for step, texts in zip(range(done, run.steps), material.batches(done), strict=False):
+        with devices.precision(bfloat16):
+            loss = learn(learner, texts.to(devices.device), run, step)
+        if advance is not None:
+            advance(step + 1, loss)
+        if (step + 1) % SAVED == 0:
+            header = json.dumps(settings | {"steps": step + 1})
+            write_tensors(tensors_of(learner), snapshot, {HEADER: header})
+    weights = learner.average.network.state_dict()
+    return Rescorer(run.network, {name: weight.cpu().numpy() for name, weight in weights.items()})
+
+
+def learn(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int) -> float:
+    """One step; the loss in nats per character, line ends included."""
+    set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
+    learner.optimizer.zero_grad(set_to_none=True)
+    before, after = teacher_forcing(texts, (texts != PAD).sum(1))
+    loss = cross_entropy(learner.network(before), after) / (after != PAD).sum()
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
+    learner.optimizer.step()
+    learner.average.follow(learner.network, step + 1)
+    return float(loss.detach())
+
+
+def resumed(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> int:
+    """Restore the state of a run, if there is a snapshot; the number of steps that are done.
+
+    Raises:
+        CheckpointError: if it is of another run, or damaged.
+    """
+    if not path.exists():
+        return 0
+    tensors, metadata = read_file(path)
+    try:
+        header = json.loads(metadata[HEADER])
+        if any(header[name] != value for name, value in settings.items()):
+            raise CheckpointError(f"{path}: of a run with other settings or texts; remove it to start again")
+        restore(tensors, learner)
+        return int(header["steps"])
+    except SENSELESS as error:
+        raise CheckpointError(f"{path}: not a snapshot of a rescorer's run; remove it to start again") from error

@@ -1,0 +1,85 @@
+"""A rescorer learns what is likely, and a run that was stopped ends as if nothing had happened."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.network.backend import rescorer_of
+from drethtr.recognition.architecture import RescorerConfig
+from drethtr.synthesis.corpus import Corpus
+from drethtr.text.tokenizer import BOS, EOS, Characters
+from drethtr.training.rescorer import AT_A_TIME, Material, RescorerRun, train_rescorer
+
+TOKENIZER = Characters.learn(["abcdefghij klmnop"])
+LINES = ["abc abc", "cab", "back", "a bad cab"]
+RUN = RescorerRun(
+    network=RescorerConfig(layers=2, width=16, heads=2, hidden=32),
+    characters=6_400,
+    per_step=100,
+    average=0.9,
+)
+
+
+@pytest.fixture
+def material():
+    return Material(LINES, None, TOKENIZER, RUN)
+
+
+def surprise(rescorer, text):
+    """The loss of a text in nats."""
+    tokens = TOKENIZER.encode(text)
+    with torch.inference_mode():
+        [logits] = rescorer_of(rescorer, TOKENIZER)(torch.tensor([[BOS, *tokens]]))
+    return float(F.cross_entropy(logits, torch.tensor([*tokens, EOS]), reduction="sum"))
+
+
+def test_it_learns_what_is_likely(material, tmp_path):
+    trained = train_rescorer(material, tmp_path / "run")
+    assert surprise(trained, "a bad cab") < 0.3 * surprise(trained, "dcbdacbaa")
+    assert surprise(trained, "cab") < 0.5 * len("cab") * np.log(TOKENIZER.size)
+
+
+def test_it_goes_on_where_it_was_stopped(material, tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.training.rescorer.SAVED", 5)
+    whole = train_rescorer(material, tmp_path / "whole")
+
+    def stop(done, loss):
+        if done in (7, AT_A_TIME + 3):
+            raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            train_rescorer(material, tmp_path / "run", advance=stop)
+    ended = train_rescorer(material, tmp_path / "run")
+    assert all(np.array_equal(ended.weights[name], weight) for name, weight in whole.weights.items())
+
+
+@pytest.mark.parametrize(
+    "change", [lambda some: replace(some, lines=LINES[1:]), lambda some: replace(some, run=replace(RUN, seed=1))]
+)
+def test_another_run_is_not_continued(change, material, tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.training.rescorer.SAVED", 64)
+    train_rescorer(material, tmp_path / "run")
+    with pytest.raises(CheckpointError, match="other settings or texts"):
+        train_rescorer(change(material), tmp_path / "run")
+
+
+def test_texts_have_their_share(tmp_path):
+    (tmp_path / "book.txt").write_text("mop on a pond\n" * 50, encoding="utf-8")
+    corpus = Corpus(files=(tmp_path / "book.txt",), alphabet=TOKENIZER.alphabet)
+    for share in (0.0, 0.6, 1.0):
+        material = Material(LINES, corpus, TOKENIZER, replace(RUN, share=share))
+        batches = [batch for batch, _ in zip(material.batches(0), range(AT_A_TIME), strict=False)]
+        texts = [TOKENIZER.decode(row.tolist()) for batch in batches for row in batch]
+        of_lines = sum(len(text) + 1 for text in texts if text in LINES)
+        assert of_lines / sum(len(text) + 1 for text in texts) == pytest.approx(1 - share, abs=0.1)
+
+
+@pytest.mark.parametrize("settings", [{"characters": 0}, {"per_step": 0}, {"share": 1.5}], ids=str)
+def test_impossible_settings_are_refused(settings):
+    with pytest.raises(ConfigError):
+        RescorerRun(**settings)
