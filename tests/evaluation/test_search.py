@@ -11,10 +11,13 @@ from drethtr.base.errors import DataError
 from drethtr.bulk.job import open_job
 from drethtr.bulk.plan import Columns
 from drethtr.cli.evaluate_search import table
-from drethtr.evaluation.crowd import Crowd
-from drethtr.evaluation.fit_search import fit_search, load_weights, save_weights
-from drethtr.evaluation.retrieval import average_precision, judge
-from drethtr.evaluation.search import Among, Lines, exact_scores, fuzzy_features, queries_of
+from drethtr.evaluation.search.crowd import Crowd
+from drethtr.evaluation.search.figures import Among
+from drethtr.evaluation.search.fit import fit_search, load_weights, save_weights
+from drethtr.evaluation.search.lines import Lines
+from drethtr.evaluation.search.queries import queries_of
+from drethtr.evaluation.search.retrieval import average_precision, judge
+from drethtr.evaluation.search.text_search import exact_scores, fuzzy_features
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample

@@ -8,8 +8,9 @@ from drethtr.base.errors import ConfigError
 from drethtr.cli.tables import figure
 
 if TYPE_CHECKING:
-    from drethtr.evaluation.crowd import Crowd
-    from drethtr.evaluation.search import Lines, SetFigures
+    from drethtr.evaluation.search.crowd import Crowd
+    from drethtr.evaluation.search.figures import SetFigures
+    from drethtr.evaluation.search.lines import Lines
     from drethtr.recognition.recognizer import Recognizer
 
 METHODS = {
@@ -38,8 +39,8 @@ def evaluate_search(
         ConfigError: if the model has no n-grams, which make words up.
         DataError: if there are no lines or words, or too few sets to learn from.
     """
-    from drethtr.evaluation.crowd import Crowd
-    from drethtr.evaluation.fit_search import fit_search, judge_sets, load_weights, save_weights
+    from drethtr.evaluation.search.crowd import Crowd
+    from drethtr.evaluation.search.fit import fit_search, judge_sets, load_weights, save_weights
 
     if not recognizer.model.languages:
         raise ConfigError("--search makes up words by n-grams, which this model lacks; drethtr language gives it some")
@@ -56,7 +57,7 @@ def evaluate_search(
 
 def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
     """The lines of a data set, read; or those in results of `drethtr batch --posteriors`."""
-    from drethtr.evaluation.crowd import Crowd
+    from drethtr.evaluation.search.crowd import Crowd
     from drethtr.search.from_batch import is_batch
 
     if is_batch(data):
@@ -69,7 +70,7 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.evaluation.search import read_for_search
+    from drethtr.evaluation.search.lines import read_for_search
     from drethtr.lines.sources import open_all
 
     samples = to_read(open_all(data), limit, seed)
@@ -79,7 +80,7 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
 
 def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
     """The figures in percent, rows for each set."""
-    from drethtr.evaluation.retrieval import CONVENTION
+    from drethtr.evaluation.search.retrieval import CONVENTION
 
     width = max(len(name) for name in (*judged, *METHODS.values())) + 2
     rows = [f"{'':{width}}  {'gAP':>20}" + "".join(f"  {title:>6}" for title in (*RATES.values(), "said", "were"))]

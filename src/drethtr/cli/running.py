@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from drethtr.base.archive import as_given
-from drethtr.cli.run_log import RunLog
+from drethtr.cli.logs import RunLog
 
 if TYPE_CHECKING:
     from drethtr.documents.document import Document

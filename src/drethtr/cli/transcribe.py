@@ -19,7 +19,7 @@ from drethtr.cli.choices import (
     refuse_decoder,
 )
 from drethtr.cli.doubts import USUAL, Doubts
-from drethtr.cli.run_log import LogName, RunLog, run_log_named
+from drethtr.cli.logs import LogName, RunLog, run_log_named
 from drethtr.cli.running import run_lines, run_pages
 from drethtr.cli.transcribe_choices import Choices, formats_named
 from drethtr.cli.trust_table import NOT_CALIBRATED

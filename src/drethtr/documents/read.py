@@ -26,25 +26,25 @@ MADE_HERE = re.compile(rb"<Creator>drethtr |<softwareName>drethtr</")
 
 
 class Dialect(NamedTuple):
-    """An XML format: its root element, supported namespaces, and reader."""
+    """An XML format: its name, its name in `FORMATS`, its root element, supported namespaces, and reader."""
 
     name: str
+    format: str
     root: str
     namespaces: tuple[str, ...]
     read: Callable[[Element, str, SizeOf], Parsed]
 
 
-PAGE_XML = Dialect("PAGE XML", "PcGts", page_xml.NAMESPACES, page_xml.read_page_xml)
-ALTO = Dialect("ALTO", "alto", alto.NAMESPACES, alto.read_alto)
+PAGE_XML = Dialect("PAGE XML", "page", "PcGts", page_xml.NAMESPACES, page_xml.read_page_xml)
+ALTO = Dialect("ALTO", "alto", "alto", alto.NAMESPACES, alto.read_alto)
 DIALECTS = (PAGE_XML, ALTO)
 
 
 def read_page(path: str | Path) -> Page:
     """The page in a PAGE XML, ALTO or JSON file; for an image file, a page without lines.
 
-    Coordinates are in pixels of the image that the file names; ALTO in other units is converted with the image's size
-    if
-    the image is beside the file. Only the file and the size of that image are read.
+    Coordinates are in pixels of the image that the file names; ALTO in other units is converted with the size of the
+    image if it is beside the file. Only the file and the size of that image are read.
 
     Raises:
         DataError: naming the file and what is wrong with it.

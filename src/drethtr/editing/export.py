@@ -55,7 +55,7 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
 def written(workspace: Workspace, leaves: Sequence[Leaf], format_name: str, model: str) -> bytes:
     """Pages in a format."""
     truths = [workspace.truths.existing(leaf) for leaf in leaves]
-    if len(leaves) == 1 and format_name == ("alto" if truths[0].file.is_alto else "page"):
+    if len(leaves) == 1 and format_name == truths[0].file.dialect.format:
         return truths[0].file.data
     format: Format = FORMATS[format_name]
     sheets = (

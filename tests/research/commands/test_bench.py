@@ -72,7 +72,7 @@ def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
 def test_drift_is_measured(drethtr, tmp_path, lines):
     arguments = ("bench", "drift", lines, "--decoder", "greedy", "--device", "cpu", "--json", tmp_path / "drift.json")
     outcome = drethtr(*arguments)
-    assert outcome.code == 0 and "within the tolerated 0.001" in outcome.out and not outcome.err
+    assert outcome.code == 0 and "within the tolerance of 0.001" in outcome.out and not outcome.err
     drifts = json.loads((tmp_path / "drift.json").read_text())["drifts"]
     assert len(drifts) == 2 and 0 < max(drifts) < 1e-3
     coarse = json.loads(drethtr(*arguments, "--precision", "bfloat16") and (tmp_path / "drift.json").read_text())
@@ -82,13 +82,13 @@ def test_drift_is_measured(drethtr, tmp_path, lines):
 def test_too_much_drift_is_a_warning(drethtr, lines, monkeypatch):
     monkeypatch.setattr("drethtr.research.drift.TOLERANCE", -1.0)
     outcome = drethtr("bench", "drift", lines, "--decoder", "greedy", "--device", "cpu")
-    assert outcome.code == 0 and "more than the tolerated -1" in outcome.out and "warning" in outcome.err
+    assert outcome.code == 0 and "more than the tolerance of -1" in outcome.out and "warning" in outcome.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["decoding", "--batches", "1,x"], "'1,x' is not understood; expected whole numbers above 0, as in 1,8,32"),
+        (["decoding", "--batches", "1,x"], "'1,x' is not a list of positive integers such as 1,8,32"),
         (["decoding", "--beams", "0"], "'0' is not understood"),
         (
             ["memory", "--networks", "smal"],

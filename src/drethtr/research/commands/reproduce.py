@@ -57,7 +57,7 @@ def reproduce(
     one page with pictures.
     """
     from drethtr.lines.urls import identity
-    from drethtr.research.commands.bench import opened
+    from drethtr.research.commands.bench.choices import opened
     from drethtr.research.tables.comparison import sheet
     from drethtr.research.tables.material import PaperData
     from drethtr.research.tables.report import write_report

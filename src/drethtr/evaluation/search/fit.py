@@ -11,19 +11,11 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.base.outputs import write_text
-from drethtr.evaluation.crowd import Crowd
-from drethtr.evaluation.search import (
-    Among,
-    Floats,
-    LanguageModel,
-    Lines,
-    SearchWeights,
-    SetFigures,
-    candidates_of,
-    figures_of,
-    fuzzy_features,
-    queries_of,
-)
+from drethtr.evaluation.search.crowd import Crowd
+from drethtr.evaluation.search.figures import Among, SearchWeights, SetFigures, candidates_of, figures_of
+from drethtr.evaluation.search.lines import Floats, Lines
+from drethtr.evaluation.search.queries import LanguageModel, queries_of
+from drethtr.evaluation.search.text_search import fuzzy_features
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.search.probability import SHIPPED, Calibration, Candidates, features
 

@@ -1,0 +1,90 @@
+"""JSON lines for programs."""
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from drethtr.base.archive import as_given
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.cli.logs.run_log import RunLog, culprit
+
+if TYPE_CHECKING:
+    from drethtr.documents.page import Page
+    from drethtr.documents.writers.line import LineEntry
+    from drethtr.pages.doubts import DoubtCounts
+    from drethtr.pages.events import JobSummary
+    from drethtr.pages.plan import Plan
+    from drethtr.pages.source import Original
+
+
+class JSONLog(RunLog):
+    """For programs: a JSON object in each line of stderr; docs/programs.md has its fields."""
+
+    def tell(self, event: str, **fields: Any) -> None:
+        """Write an event."""
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        named = {name: as_given(value) if isinstance(value, str) else value for name, value in fields.items()}
+        sys.stderr.write(json.dumps({"event": event, "time": time, **named}) + "\n")
+        sys.stderr.flush()
+
+    def start(self, plan: "Plan", units: int, unit: str) -> None:
+        self.tell(
+            "started",
+            **{f"{unit}s": units, "files": len(plan.waiting), "done_before": self.before},
+            unrecorded=[task.name for task in plan.unrecorded],
+        )
+        for reason, tasks in plan.refused.items():
+            for task in tasks:
+                self.tell("failed", file=task.name, reason=f"the results were {reason}")
+
+    def tell_failed(self, error: DataError) -> None:
+        self.tell("failed", file=culprit(error), reason=str(error))
+
+    def tell_page(self, original: "Original", page: "Page | None") -> None:
+        if page is None:
+            return  # a failure follows
+        from drethtr.pages.doubts import DoubtCounts
+
+        doubts = DoubtCounts()
+        doubts.add_page(page)
+        file = original.description or original.source.path
+        self.tell("page", file=str(file), page=original.source.number, **numbers(doubts))
+
+    def tell_line(self, entry: "LineEntry | None") -> None:
+        if entry is None:
+            return
+        from drethtr.pages.doubts import DoubtCounts
+
+        doubts = DoubtCounts()
+        doubts.add(entry.transcription)
+        self.tell("line", file=str(entry.path), **numbers(doubts))
+
+    def note(self, words: str) -> None:
+        self.tell("note", message=words)
+
+    def finished(self, summary: "JobSummary") -> None:
+        self.tell(
+            "finished",
+            files=summary.done - self.before,
+            done_before=self.before,
+            failed=list(dict.fromkeys(self.failures)),
+            **numbers(summary.doubts),
+            output=None if self.output is None else str(self.output),
+            seconds=round(self.seconds, 2),
+        )
+
+    def stopped(self) -> None:
+        self.tell("stopped", resumable=self.resumable)
+
+    def refused(self, error: DrethtrError) -> None:
+        self.tell("refused", reason=str(error))
+        raise typer.Exit(2) from None
+
+
+def numbers(doubts: "DoubtCounts") -> dict[str, int]:
+    """How much was read, and how much of it is doubtful."""
+    names = ("lines", "words", "doubtful", "flagged")
+    return {name: getattr(doubts, name) for name in names}

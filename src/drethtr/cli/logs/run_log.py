@@ -1,0 +1,109 @@
+"""The base class of logs."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import typer
+
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.cli.progress import INTERRUPTED
+
+if TYPE_CHECKING:
+    from drethtr.documents.page import Page
+    from drethtr.documents.writers.line import LineEntry
+    from drethtr.pages.events import JobSummary
+    from drethtr.pages.plan import Plan
+    from drethtr.pages.source import Original
+
+
+class RunLog(ABC):
+    """Is told of a run as it goes on, and keeps what its end has to tell.
+
+    resumable  whether the same command continues a run that is stopped
+    """
+
+    def __init__(self, output: Path | None, *, resumable: bool) -> None:
+        self.output = output
+        self.resumable = resumable
+        self.began = monotonic()
+        self.failures: list[str] = []
+        self.before = 0
+        self.units = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            self.stopped()
+            raise typer.Exit(INTERRUPTED) from None
+        if isinstance(error, DrethtrError):
+            self.refused(error)
+
+    def planned(self, plan: "Plan", units: int, unit: str) -> None:
+        """It is known what there is to do: so many pages or lines."""
+        self.before = len(plan.done)
+        self.failures += [task.name for tasks in plan.refused.values() for task in tasks]
+        self.start(plan, units, unit)
+
+    def failed(self, error: DataError) -> None:
+        """A file or page could not be read, or a result not be written."""
+        self.failures.append(culprit(error))
+        self.tell_failed(error)
+
+    def page(self, original: "Original", page: "Page | None") -> None:
+        """A page was tried."""
+        self.units += page is not None
+        self.tell_page(original, page)
+
+    def line(self, entry: "LineEntry | None") -> None:
+        """A line image was tried."""
+        self.units += entry is not None
+        self.tell_line(entry)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken."""
+        return monotonic() - self.began
+
+    @abstractmethod
+    def start(self, plan: "Plan", units: int, unit: str) -> None:
+        """Tell what there is to do."""
+
+    @abstractmethod
+    def tell_failed(self, error: DataError) -> None:
+        """Tell of a failure."""
+
+    @abstractmethod
+    def tell_page(self, original: "Original", page: "Page | None") -> None:
+        """Tell of a page."""
+
+    @abstractmethod
+    def tell_line(self, entry: "LineEntry | None") -> None:
+        """Tell of a line image."""
+
+    @abstractmethod
+    def note(self, words: str) -> None:
+        """Tell something else."""
+
+    @abstractmethod
+    def finished(self, summary: "JobSummary") -> None:
+        """Tell how it ended."""
+
+    @abstractmethod
+    def stopped(self) -> None:
+        """Tell what to do after Ctrl-C."""
+
+    @abstractmethod
+    def refused(self, error: DrethtrError) -> None:
+        """Tell why it cannot go on, or leave that to the command line."""
+
+
+def culprit(error: DataError) -> str:
+    """The file or page that an error is about."""
+    return str(error.source) if error.source is not None else str(error).partition(": ")[0]

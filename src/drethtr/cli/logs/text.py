@@ -1,0 +1,130 @@
+"""Messages for people."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from drethtr.base.archive import as_given
+from drethtr.base.errors import DataError, DrethtrError
+from drethtr.cli.logs.run_log import RunLog
+from drethtr.cli.progress import CONTINUE, counted, doubts_text, report_skipped, say
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from drethtr.documents.page import Page
+    from drethtr.documents.writers.line import LineEntry
+    from drethtr.pages.events import JobSummary
+    from drethtr.pages.plan import Plan
+    from drethtr.pages.source import Original
+    from drethtr.pages.task import FileTask
+
+SHOWN_FILES = 3
+"""How many files are named for one reason."""
+
+SHOWN_FAILURES = 10
+"""How many files that failed are named in the summary."""
+
+
+class TextLog(RunLog):
+    """For people: a bar on a terminal, and sentences."""
+
+    def __init__(self, output: Path | None, *, resumable: bool) -> None:
+        super().__init__(output, resumable=resumable)
+        self.files = 0
+        self.bar: tqdm[Any] | None = None
+        self.unit = ""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close_bar()
+        super().__exit__(kind, error, trace)
+
+    def start(self, plan: "Plan", units: int, unit: str) -> None:
+        self.files = len(plan.waiting) + self.before + len(self.failures)
+        if plan.done:
+            say(f"{self.before:,} of {self.files:,} files were done before; --force reads them again")
+        if plan.unrecorded:
+            say(
+                f"drethtr: {some(plan.unrecorded)}: not known how the results in {self.output} were made; they are "
+                "kept; --force replaces them"
+            )
+        for reason, tasks in plan.refused.items():
+            say(
+                f"drethtr: {some(tasks)}: the results in {self.output} were {reason}; they are kept; choose another "
+                "--output, or add --force to replace them"
+            )
+        self.unit = unit
+        if units and not (self.output is None and unit == "line"):  # text on the screen shows the progress itself
+            from tqdm import tqdm
+
+            self.bar = tqdm(total=units, unit=unit, disable=None)
+
+    def tell_failed(self, error: DataError) -> None:
+        report_skipped(error)
+
+    def tell_page(self, original: "Original", page: "Page | None") -> None:
+        self.advance()
+
+    def tell_line(self, entry: "LineEntry | None") -> None:
+        self.advance()
+
+    def advance(self) -> None:
+        """One page or line more."""
+        if self.bar is not None:
+            self.bar.update()
+
+    def close_bar(self) -> None:
+        """Leave the bar as it is."""
+        if self.bar is not None:
+            self.bar.close()
+
+    def note(self, words: str) -> None:
+        say(words)
+
+    def finished(self, summary: "JobSummary") -> None:
+        self.close_bar()
+        if self.files > 1 or self.output is not None:
+            typer.echo(as_given(self.summary(summary.done - self.before)), err=True)
+        if summary.doubts.lines or summary.doubts.kept:
+            typer.echo(doubts_text(summary.doubts), err=True)
+
+    def summary(self, read: int) -> str:
+        """What was read, how long it took, what failed, and where the results are."""
+        units = f" ({counted(self.units, self.unit)})" if self.units != read else ""
+        parts = [f"{counted(read, 'file')}{units} read in {duration(self.seconds)}"]
+        if self.before:
+            parts.append(f"{self.before:,} done before")
+        if failures := list(dict.fromkeys(self.failures)):
+            more = f" and {len(failures) - SHOWN_FAILURES:,} more" if len(failures) > SHOWN_FAILURES else ""
+            parts.append(f"{len(failures):,} failed: {', '.join(failures[:SHOWN_FAILURES])}{more}")
+        if self.output is not None and read + self.before:
+            parts.append(f"results are in {self.output}")
+        return "; ".join(parts)
+
+    def stopped(self) -> None:
+        typer.echo(CONTINUE if self.resumable else "stopped", err=True)
+
+    def refused(self, error: DrethtrError) -> None:
+        """It is one line; the command line prints it."""
+
+
+def some(tasks: "Sequence[FileTask]") -> str:
+    """The names of some files, and how many more there are."""
+    names = ", ".join(task.name for task in tasks[:SHOWN_FILES])
+    return names if len(tasks) <= SHOWN_FILES else f"{names} and {len(tasks) - SHOWN_FILES:,} more"
+
+
+def duration(seconds: float) -> str:
+    """A time in words: `8.3 s`, `7 min 28 s`, `2 h 5 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes_left = divmod(minutes, 60)
+    return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"

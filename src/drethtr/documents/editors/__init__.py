@@ -1,0 +1,13 @@
+"""Editors of the XML formats that keep lines: what changing a line means in PAGE and in ALTO."""
+
+from collections.abc import Mapping
+
+from drethtr.documents.editors.alto import ALTOEditor
+from drethtr.documents.editors.editor import Editor
+from drethtr.documents.editors.page_xml import PageXMLEditor
+from drethtr.documents.read import ALTO, PAGE_XML
+
+EDITORS: Mapping[str, type[Editor]] = {PAGE_XML.root: PageXMLEditor, ALTO.root: ALTOEditor}
+"""Editors by the root element of the file."""
+
+__all__ = ["EDITORS", "Editor"]

@@ -1,0 +1,88 @@
+"""Edit ALTO."""
+
+from collections.abc import Collection, Iterator
+from xml.etree import ElementTree as ET
+
+from drethtr.documents.editors.editor import Editor, prefix_of
+from drethtr.documents.markup import Edit, Element, clean
+from drethtr.documents.page import Box, Review, TextLine, box_around
+from drethtr.documents.points import flat_polygon, written
+from drethtr.documents.readers.alto import CONFIRMED, NAMESPACES, explicit_order, tags_of
+from drethtr.documents.writers.alto import Style, add_shape, place, string_elements
+
+
+class ALTOEditor(Editor):
+    """The text in Strings, reviews in the attribute `CS` and a tag."""
+
+    region_name = "TextBlock"
+
+    def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        """Insert Strings after the Shape, with polygons from ALTO 4 on (3.1 cannot be told from 3.0)."""
+        assert line.transcription is not None
+        yield from self.remove_text(element)
+        style = Style(prefix_of(element), shapes=element.namespace == NAMESPACES[-1])
+        new = string_elements(line.transcription, line, self.ids, style)
+        yield self.splicer.insert(element, element.first("Shape"), new)
+
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        yield from map(self.splicer.remove, element.all("String", "SP", "HYP"))
+
+    def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
+        known = sorted(tags_of(self.markup.root, CONFIRMED))
+        tags = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in known]
+        if review is Review.CONFIRMED:
+            if not known:
+                known = [self.ids.claim(f"drethtr_{CONFIRMED}")]
+                yield self.add_tag(known[0])
+            tags.append(known[0])
+        yield self.splicer.set_attribute(element, "CS", "true" if review else None)
+        yield self.splicer.set_attribute(element, "TAGREFS", " ".join(tags) or None)
+
+    def add_tag(self, id: str) -> Edit:
+        """Add the tag for confirmed lines."""
+        root = self.markup.root
+        prefix = prefix_of(root)
+        about = {"ID": id, "LABEL": CONFIRMED, "DESCRIPTION": "lines that a person has confirmed"}
+        tag = ET.Element(f"{prefix}OtherTag", about)
+        if (tags := root.first("Tags")) is not None:
+            return self.splicer.insert(tags, tags.children[-1] if tags.children else None, [tag])
+        group = ET.Element(f"{prefix}Tags")
+        group.append(tag)
+        before = root.all("Description", "Styles")
+        return self.splicer.insert(root, before[-1] if before else None, [group])
+
+    def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        for name, value in place(box_around(line.polygon or line.baseline or ())).items():
+            yield self.splicer.set_attribute(element, name, value)
+        yield self.splicer.set_attribute(element, "BASELINE", written(line.baseline) if line.baseline else None)
+        yield from map(self.splicer.remove, element.all("Shape"))
+        if line.polygon:
+            prefix = prefix_of(element)
+            shape = ET.Element(f"{prefix}Shape")
+            ET.SubElement(shape, f"{prefix}Polygon", POINTS=written(line.polygon))
+            yield self.splicer.insert(element, None, [shape])
+
+    def new_line(self, line: TextLine) -> ET.Element:
+        prefix = prefix_of(self.markup.root)
+        outline = line.polygon or flat_polygon(line.baseline)
+        element = ET.Element(f"{prefix}TextLine", {"ID": clean(line.id), **place(box_around(outline))})
+        if line.baseline:
+            element.set("BASELINE", written(line.baseline))
+        add_shape(element, outline, prefix)
+        ET.SubElement(element, f"{prefix}String", CONTENT="")  # ALTO has no line without one
+        return element
+
+    def add_region(self) -> Edit:
+        page = self.markup.root.first("Layout", "Page")
+        assert page is not None  # without it the file could not be read
+        prefix, box = prefix_of(page), place(Box(0, 0, *self.parsed.size))
+        new = ET.Element(f"{prefix}TextBlock", {"ID": self.ids.claim("r1"), **box})
+        parent = page.first("PrintSpace")
+        if parent is None:
+            parent, block = page, new
+            new = ET.Element(f"{prefix}PrintSpace", box)
+            new.append(block)
+        return self.splicer.insert(parent, parent.children[-1] if parent.children else None, [new])
+
+    def fixed_order(self) -> Collection[str]:
+        return explicit_order(self.markup.root)

@@ -1,0 +1,119 @@
+"""The base class of editors: edits of a file's bytes, element by element."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+from xml.etree import ElementTree as ET
+
+from drethtr.documents.identifiers import Identifiers
+from drethtr.documents.markup import Edit, Element, Markup
+from drethtr.documents.page import Review, TextLine
+from drethtr.documents.readers.parsed import Parsed
+from drethtr.documents.splice import Splicer
+
+
+@dataclass(frozen=True)
+class Editor(ABC):
+    """Changes lines in a file; all coordinates are in units of the file.
+
+    It assigns each id once, so every change of a file takes a new editor.
+    """
+
+    markup: Markup
+    parsed: Parsed
+
+    region_name: ClassVar[str]
+    """The element that contains lines."""
+
+    after_lines: ClassVar[Collection[str]] = ()
+    """Elements that must follow the lines of a region."""
+
+    @cached_property
+    def splicer(self) -> Splicer:
+        """Inserts elements into the file."""
+        return Splicer.of(self.markup)
+
+    @cached_property
+    def ids(self) -> Identifiers:
+        """Assigns ids that are not in the file."""
+        ids = (element.attributes.get(key, "") for element in self.markup.root.walk() for key in ("id", "ID"))
+        return Identifiers([*ids, *self.parsed.lines])
+
+    @abstractmethod
+    def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        """Replace the text of a line and its words by those of `line`, which has a transcription."""
+
+    @abstractmethod
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        """Remove the text and the words of a line."""
+
+    @abstractmethod
+    def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
+        """Record what a person has done with a line."""
+
+    @abstractmethod
+    def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        """Replace the polygon and the baseline of a line by those of `line`."""
+
+    @abstractmethod
+    def new_line(self, line: TextLine) -> ET.Element:
+        """An element for a new line, without its text."""
+
+    @abstractmethod
+    def add_region(self) -> Edit:
+        """Add a region as large as the page."""
+
+    def fixed_order(self) -> Collection[str]:
+        """The ids of lines whose order an element of its own fixes."""
+        return ()
+
+    def is_numbered(self, elements: Sequence[Element]) -> bool:
+        """Whether lines are ordered by numbers in their attributes."""
+        return False
+
+    def set_number(self, element: Element, number: int) -> Iterator[Edit]:
+        """Number a line of a region that is ordered by numbers."""
+        yield from ()
+
+    def region_text(self, region_id: str) -> Element | None:
+        """The element with the text of a whole region, if the region has exactly one."""
+        return None
+
+    def first_region(self) -> Element | None:
+        """The first element that can contain lines."""
+        return next((element for element in self.markup.root.walk() if element.name == self.region_name), None)
+
+    def add_line(self, new: ET.Element | bytes, before: Element | None, after: Element | None) -> Edit:
+        """Insert a line, new or with the bytes of an old one, behind `before`, else in front of `after`.
+
+        Without either it becomes the first line of the first region, which must exist.
+        """
+        previous: Element | None
+        if before is not None:
+            parent, previous = self.parent_of(before), before
+        elif after is not None:
+            parent = self.parent_of(after)
+            place = next(place for place, child in enumerate(parent.children) if child is after)
+            previous = parent.children[place - 1] if place else None
+        else:
+            region = self.first_region()
+            assert region is not None
+            parent = region
+            others = [child for child in parent.children if child.name not in self.after_lines]
+            previous = others[-1] if others else None
+        if isinstance(new, bytes):
+            return self.splicer.insert_bytes(parent, previous, new)
+        return self.splicer.insert(parent, previous, [new])
+
+    def parent_of(self, wanted: Element) -> Element:
+        """The element around an element."""
+        return next(
+            element for element in self.markup.root.walk() if any(child is wanted for child in element.children)
+        )
+
+
+def prefix_of(element: Element) -> str:
+    """The namespace prefix of an element, with its colon; empty if it has none."""
+    return f"{element.prefix}:" if element.prefix else ""

@@ -1,0 +1,109 @@
+"""Edit PAGE XML."""
+
+import re
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree as ET
+
+from drethtr.documents.editors.editor import Editor, prefix_of
+from drethtr.documents.markup import Edit, Element, clean
+from drethtr.documents.page import Box, Review, TextLine
+from drethtr.documents.points import flat_polygon, written
+from drethtr.documents.readers.page_xml import CUSTOM_INDEX, read_text
+from drethtr.documents.splice import ATTRIBUTE
+from drethtr.documents.writers.page_xml import transcription_elements
+
+INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
+MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
+
+OFFSET = re.compile(rb"[{;]\s*offset\s*:")
+"""The part of a `custom` entry that refers to a position in the text: `unclear {offset:0; length:3;}`."""
+
+
+class PageXMLEditor(Editor):
+    """The text in TextEquiv and Word, reviews and numbers in the attribute `custom`."""
+
+    region_name = "TextRegion"
+    after_lines = ("TextEquiv", "TextStyle")
+
+    def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        """Insert words and text after the Baseline; existing words without text stay, and no others are added.
+
+        Entries of `custom` with positions are removed together with a replaced text.
+        """
+        assert line.transcription is not None
+        words = element.all("Word")
+        marked_out = bool(words) and not any(read_text(word, "")[0] for word in words)
+        yield from self.remove_offsets(element)
+        yield from map(self.splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
+        new = transcription_elements(line.transcription, line.id, self.ids, prefix_of(element))
+        before = element.all("AlternativeImage", "Coords", "Baseline", *(["Word"] if marked_out else []))
+        yield self.splicer.insert(element, before[-1] if before else None, new[-1:] if marked_out else new)
+
+    def remove_offsets(self, element: Element) -> Iterator[Edit]:
+        """Remove the entries with an `offset` from the attribute `custom`."""
+        utf8 = self.markup.utf8
+        for attribute in ATTRIBUTE.finditer(utf8, element.start, element.inside):
+            if attribute[1] == b"custom":
+                start, end = max(attribute.span(2), attribute.span(3))
+                kept = (entry for entry in utf8[start:end].split(b"}") if not OFFSET.search(entry))
+                yield Edit(start, end, b"}".join(kept))
+
+    def remove_text(self, element: Element) -> Iterator[Edit]:
+        yield from map(self.splicer.remove, element.all("TextEquiv", "Word"))
+
+    def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
+        rest = MARK.sub("", element.attributes.get("custom", "")).strip()
+        mark = f"drethtr {{review:{review};}}" if review else ""
+        yield self.splicer.set_attribute(element, "custom", f"{rest} {mark}".strip() or None)
+
+    def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        prefix = prefix_of(element)
+        outline = written(line.polygon or flat_polygon(line.baseline))
+        coords, baseline = element.first("Coords"), element.first("Baseline")
+        if coords is not None:
+            yield self.splicer.set_attribute(coords, "points", outline)
+        else:
+            yield self.insert_after(element, ET.Element(f"{prefix}Coords", points=outline), "AlternativeImage")
+        if baseline is not None and line.baseline:
+            yield self.splicer.set_attribute(baseline, "points", written(line.baseline))
+        elif baseline is not None:
+            yield self.splicer.remove(baseline)
+        elif line.baseline:
+            new = ET.Element(f"{prefix}Baseline", points=written(line.baseline))
+            yield self.insert_after(element, new, "AlternativeImage", "Coords")
+
+    def insert_after(self, parent: Element, new: ET.Element, *names: str) -> Edit:
+        """Insert an element after the last child with one of these names, or before all children."""
+        before = parent.all(*names)
+        return self.splicer.insert(parent, before[-1] if before else None, [new])
+
+    def new_line(self, line: TextLine) -> ET.Element:
+        prefix = prefix_of(self.markup.root)
+        element = ET.Element(f"{prefix}TextLine", id=clean(line.id))
+        ET.SubElement(element, f"{prefix}Coords", points=written(line.polygon or flat_polygon(line.baseline)))
+        if line.baseline:
+            ET.SubElement(element, f"{prefix}Baseline", points=written(line.baseline))
+        return element
+
+    def add_region(self) -> Edit:
+        page = self.markup.root.first("Page")
+        assert page is not None  # without it the file could not be read
+        prefix = prefix_of(page)
+        region = ET.Element(f"{prefix}TextRegion", id=self.ids.claim("r1"))
+        ET.SubElement(region, f"{prefix}Coords", points=written(Box(0, 0, *self.parsed.size).polygon()))
+        return self.splicer.insert(page, page.children[-1] if page.children else None, [region])
+
+    def is_numbered(self, elements: Sequence[Element]) -> bool:
+        return all(CUSTOM_INDEX.search(element.attributes.get("custom", "")) for element in elements)
+
+    def set_number(self, element: Element, number: int) -> Iterator[Edit]:
+        custom = element.attributes.get("custom", "")
+        if (found := CUSTOM_INDEX.search(custom)) is None or int(found[1]) != number:
+            new = f"readingOrder {{index:{number};}} {INDEX.sub('', custom)}".strip()
+            yield self.splicer.set_attribute(element, "custom", new)
+
+    def region_text(self, region_id: str) -> Element | None:
+        regions = (element for element in self.markup.root.walk() if element.attributes.get("id") == region_id)
+        texts = [equivalent for region in regions for equivalent in region.all("TextEquiv")]
+        unicode = texts[0].first("Unicode") if len(texts) == 1 else None
+        return unicode if unicode is not None and unicode.inside < unicode.end else None

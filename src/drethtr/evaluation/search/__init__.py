@@ -1,0 +1,1 @@
+"""How good the search for words is, on lines with known text."""

@@ -1,0 +1,140 @@
+"""Compare `drethtr search` with searching the text that was read, on lines with known text.
+
+Lines are objects, and each is searched by itself. Three methods are compared: `exact` finds words of the text that was
+read, ranked by their confidence; `fuzzy` also words up to two edits away, ranked by a logistic model of similarity,
+confidence and length; `search` is what `drethtr search` does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.evaluation.search.crowd import Crowd
+from drethtr.evaluation.search.lines import Floats, Lines, Situation, Truths
+from drethtr.evaluation.search.queries import LanguageModel, queries_of
+from drethtr.evaluation.search.retrieval import Retrieval, judge
+from drethtr.evaluation.search.text_search import exact_scores, fuzzy_scores
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.search.probability import Calibration, Candidates
+
+
+def search_scores(situation: Situation, lines: Lines, calibration: Calibration) -> Floats:
+    """(Q, L) the probability that `drethtr search` gives."""
+    candidates = candidates_of(lines.crowd)
+    rows = zip(situation.queries, situation.chances, strict=True)
+    return np.stack([calibration(chances, len(query), candidates) for query, chances in rows])
+
+
+@dataclass(frozen=True)
+class Among:
+    """Queries put to the L lines of a set and the C lines of a crowd.
+
+    relevant  (Q, L + C) whether the query is on the line
+    chances   (Q, L + C) the sum over all readings of the line
+    """
+
+    lines: Lines
+    crowd: Crowd
+    queries: Sequence[str]
+    relevant: Truths
+    chances: Floats
+
+    @classmethod
+    def of(cls, own: Situation, lines: Lines, crowd: Crowd) -> "Among":
+        """The queries of a situation, put to its lines and to others."""
+        relevant = np.stack([crowd.having(query) for query in own.queries])
+        chances = np.stack([crowd.chances(query) for query in own.queries])
+        return cls(lines, crowd, own.queries, np.hstack([own.relevant, relevant]), np.hstack([own.chances, chances]))
+
+    @cached_property
+    def stored(self) -> Crowd:
+        """All lines."""
+        return Crowd.joined([self.lines.crowd, self.crowd])
+
+    def searched(self, row: int, *, without: bool) -> NDArray[np.int64]:
+        """The places of the lines to which a query is put: all, or `without` those of the crowd that have it."""
+        strange = np.arange(len(self.stored)) >= len(self.lines)
+        return np.flatnonzero(~(strange & self.relevant[row]) if without else np.ones(len(strange)))
+
+    def scores(self, calibration: Calibration, *, without: bool) -> Floats:
+        """(Q, L + C) the probability that `drethtr search` gives; 0 for lines that are left out."""
+        found = np.zeros(self.chances.shape)
+        for row, query in enumerate(self.queries):
+            places = self.searched(row, without=without)
+            found[row, places] = calibration(self.chances[row, places], len(query), candidates_of(self.stored, places))
+        return found
+
+    def judge(self, calibration: Calibration, *, without: bool) -> Retrieval:
+        """Judge `drethtr search`; the lines of a crowd are of no pages, so there are no intervals."""
+        relevant = self.relevant.copy()
+        if without:
+            relevant[:, len(self.lines) :] = False
+        pages = np.zeros(relevant.shape[1], dtype=np.int64)
+        return judge(self.scores(calibration, without=without), relevant, pages, probable=True)
+
+
+def candidates_of(crowd: Crowd, places: NDArray[np.int64] | None = None) -> Candidates:
+    """What the calibration needs of lines, or of some of them."""
+    which = slice(None) if places is None else places
+    return Candidates.of_all(crowd.confidences[which], crowd.steps[which])
+
+
+@dataclass(frozen=True)
+class SearchWeights:
+    """What makes probabilities of the features of both methods that need it."""
+
+    search: Calibration
+    fuzzy: Logistic
+
+
+class SetFigures(NamedTuple):
+    """How good each method is on the lines of a set.
+
+    queries  of which `occurring` are on one of the lines
+    among    `drethtr search` on these lines among `others`, None if there are none
+    without  the same among those of the others that do not have the word
+    """
+
+    lines: int
+    queries: int
+    occurring: int
+    bytes_per_line: float
+    exact: Retrieval
+    fuzzy: Retrieval
+    search: Retrieval
+    others: int
+    among: Retrieval | None
+    without: Retrieval | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures in plain values."""
+        return {
+            name: value.to_json() if isinstance(value, Retrieval) else value for name, value in self._asdict().items()
+        }
+
+
+def figures_of(lines: Lines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> SetFigures:
+    """Judge all methods on the lines of a set, and the search also among the lines of a crowd."""
+    queries = queries_of(lines, model)
+    situation = lines.situation(queries)
+    methods = {
+        "exact": exact_scores(queries, lines),
+        "fuzzy": fuzzy_scores(queries, lines, weights.fuzzy),
+        "search": search_scores(situation, lines, weights.search),
+    }
+    judged = {name: judge(scores, situation.relevant, lines.pages, probable=True) for name, scores in methods.items()}
+    among = Among.of(situation, lines, crowd) if len(crowd) else None
+    return SetFigures(
+        lines=len(lines),
+        queries=len(queries),
+        occurring=int(situation.relevant.any(1).sum()),
+        bytes_per_line=lines.crowd.stored_bytes / len(lines),
+        others=len(crowd),
+        among=None if among is None else among.judge(weights.search, without=False),
+        without=None if among is None else among.judge(weights.search, without=True),
+        **judged,
+    )

@@ -1,0 +1,71 @@
+"""What to search for: words that occur in lines, and made-up ones that do not."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from drethtr.base.errors import DataError
+from drethtr.evaluation.search.crowd import FOLDED, folded_words
+from drethtr.evaluation.search.lines import Lines
+from drethtr.language.languages import Languages
+from drethtr.language.ngrams import NGrams
+from drethtr.text.tokenizer import Tokenizer
+
+LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
+
+SHORTEST = 3
+"""Letters of the shortest word that is searched for."""
+
+BEGINNING = 3
+"""Letters that a made-up word shares with one that occurs, so that it is of the same language."""
+
+LONGEST = 24
+"""Letters of the longest made-up word."""
+
+TRIES = 20
+"""How often to try to make up a word that is not known."""
+
+
+def queries_of(lines: Lines, model: LanguageModel, seed: int = 0) -> list[str]:
+    """All distinct words of the lines that are long enough, and as many that are on none of them.
+
+    Raises:
+        DataError: if there are no words.
+    """
+    occurring = sorted({word for words in lines.truths for word in words if len(word) >= SHORTEST})
+    if not occurring:
+        raise DataError(f"none of {len(lines)} lines has a word of {SHORTEST} letters to search for")
+    return [*occurring, *made_up(occurring, {word for words in lines.truths for word in words}, model, seed)]
+
+
+def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: int) -> list[str]:
+    """For each word another one that begins as it does, goes on as n-grams say, and is not known."""
+    rng = np.random.default_rng(seed)
+    tokenizer, languages = model
+    ngrams = languages.models[languages.of_texts(map(tokenizer.encode, words))]
+    found: dict[str, None] = {}
+    for word in words:
+        for _ in range(TRIES):
+            other = go_on(word[:BEGINNING], tokenizer, ngrams, rng)
+            if len(other) >= SHORTEST and other not in known and other not in found:
+                found[other] = None
+                break
+    return list(found)
+
+
+def go_on(beginning: str, tokenizer: Tokenizer, ngrams: NGrams, rng: np.random.Generator) -> str:
+    """A folded word of n-grams."""
+    state = ngrams.start
+    for token in tokenizer.encode(f" {beginning}"):
+        state = ngrams.after(state, token)
+    letters = {token: text for token in range(tokenizer.size) if len(text := FOLDED.fold(tokenizer.decode([token])))}
+    word = beginning
+    while len(word) < LONGEST:
+        chances = np.exp([ngrams.next(state, token) for token in letters])
+        token = list(letters)[int(rng.choice(len(chances), p=chances / chances.sum()))]
+        if not folded_words(letters[token]):
+            break
+        word += letters[token]
+        state = ngrams.after(state, token)
+    return word
