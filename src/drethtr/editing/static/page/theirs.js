@@ -62,6 +62,6 @@ export function Compared({ comparison, order, jump, close }) {
         html`<details><summary>${counted(comparison.left.length, "part")} of the text on no line of this page</summary>
         ${comparison.left.map((part) => html`<p class="side">${part}</p>`)}</details>`
       }
-      <p class="hint">A wavy underline: the ink does not say that. Nothing here is verified.</p>
+      <p class="hint">Where their words have a wavy underline, the ink seems to say something else. Look at it before you decide.</p>
     </section>`;
 }
