@@ -38,7 +38,7 @@ export function Export({ formats, page, selection, close }) {
     <fieldset><legend>Format</legend>${formats.map(
       (
         key,
-      ) => html`<label class="format"><input type="radio" name="format" value=${key} checked=${key === format} onChange=${() => setFormat(key)} />
+      ) => html`<label class="choice"><input type="radio" name="format" value=${key} checked=${key === format} onChange=${() => setFormat(key)} />
         <b>${FORMATS[key]?.[0] ?? key}</b> <span class="hint">${FORMATS[key]?.[1]}</span></label>`,
     )}</fieldset>
     <a class="main" href=${api.exportPath(format, scopes[scope][1])} download>Download</a>
