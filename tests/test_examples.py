@@ -16,7 +16,7 @@ from documented import PAGES, ROOT, blocks, name_of
 PARSED = {"toml": tomllib.loads, "json": json.loads}
 LANGUAGES = {"sh", "console", "text", "python", "toml", "json", "xml", "markdown"}
 
-WAITS = {"edit", "serve", "train", "finetune"}
+WAITS = {"edit", "demo", "serve", "train", "finetune"}
 """Commands that wait for somebody, or take minutes."""
 
 FILES = ("mkdir", "cp", "ls", "echo")

@@ -52,6 +52,14 @@ def test_one_key_takes_theirs_or_keeps_ours_and_goes_on(page, folder):
     assert second.transcription.review is None and third.text == TEXTS[2] and fourth.text == THEIRS[3]
 
 
+def test_differences_of_a_convention_are_passed_over(page):
+    page.keyboard.press("F4")
+    page.locator("dialog").get_by_label("punctuation").check()
+    compare(page, " ".join(THEIRS).replace("Madam,", "Sir"), keys=())
+    counted(page, "2 differences in 2 lines, punctuation passed over")
+    assert page.evaluate("getSelection().toString()") == "you"
+
+
 def test_what_was_taken_is_undone_and_is_in_the_history(page):
     compare(page, " ".join(THEIRS))
     page.keyboard.press("Alt+Shift+t")

@@ -25,7 +25,7 @@ def confirmed(tmp_path):
 
 def test_what_is_missing_is_said(tab):
     tab.get_by_role("button", name="Learn").click()
-    tab.get_by_text("of the 25 confirmed lines").wait_for()
+    tab.get_by_text("Confirm 25 more.").wait_for()
 
 
 def test_the_gain_is_shown_before_the_model_is_used(confirmed, tiny_path, open_tab):

@@ -5,13 +5,16 @@ import sys
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 import drethtr
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
 
 
-def test_without_a_folder_a_letter_is_opened(tiny_path):
-    command = [sys.executable, "-m", "drethtr.cli", "edit", "--no-browser", "--port", "0", "--model", str(tiny_path)]
+@pytest.mark.parametrize("name", ["edit", "demo"])
+def test_without_a_folder_a_letter_is_opened(name):
+    command = [sys.executable, "-m", "drethtr.cli", name, "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         said = next(row for row in process.stderr if " is open at " in row)
         address = said.split(" is open at ")[1].split()[0]

@@ -11,8 +11,10 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.comparison import compare
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.proofreading.conventions import conventions_named
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "page"
+TEXT = (SAMPLE / "transcription.txt").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +28,9 @@ def session(tmp_path_factory):
         yield session
 
 
-def theirs(session):
+def theirs(session, text=TEXT, allowed=()):
     [page] = session.workspace.leaves
-    text = (SAMPLE / "transcription.txt").read_text(encoding="utf-8")
-    return {line["line"]: line for line in compare(session.reader, page, text, "transcription.txt")["lines"]}
+    return {line["line"]: line for line in compare(session.reader, page, text, "transcription.txt", allowed)["lines"]}
 
 
 def doubted(line):
@@ -40,6 +41,13 @@ def test_words_that_the_ink_does_not_support_are_told(session):
     found = theirs(session)
     assert ("Tuesday,", "Thursday,") in doubted(found["r1l3"]) and ("1906", "1905") in doubted(found["r1l1"])
     assert not found["r1l5"]["words"] and found["r1l5"]["theirs"] == found["r1l5"]["ours"]
+
+
+def test_what_a_convention_allows_is_no_error(session):
+    text = TEXT.replace("parcel", "Parcell")
+    assert "Parcell" in dict(doubted(theirs(session, text)["r1l3"]))
+    allowed = theirs(session, text, conventions_named("spelling"))["r1l3"]
+    assert doubted(allowed) == [("Tuesday,", "Thursday,")] and ("Parcell", "parcel") in allowed["alike"]
 
 
 def test_what_a_person_wrote_is_no_evidence(session):

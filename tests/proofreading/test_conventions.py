@@ -1,7 +1,7 @@
 import pytest
 
 from drethtr.base.errors import ConfigError
-from drethtr.proofreading.conventions import abbreviations, conventions_named, explained, punctuation, spelling
+from drethtr.proofreading.conventions import abbreviations, alike, conventions_named, explained, punctuation, spelling
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,17 @@ def test_errors_are_not(text, read):
 def test_conventions_work_together():
     assert explained("«avait»", "avoit.", conventions_named("spelling, punctuation"))
     assert not explained("«avait»", "avoit.", conventions_named("spelling"))
+
+
+def test_pairs_of_words_that_are_alike_in_two_texts():
+    allowed = conventions_named("spelling,punctuation")
+    assert alike("il avait – dit un mot", "il avoit dict vn mot,", allowed) == [
+        ("avait", "avoit"),
+        ("un", "vn"),
+        ("mot", "mot,"),
+        ("–", ""),
+    ]
+    assert alike("il avait", "il avoit", ()) == []
 
 
 def test_an_unknown_convention_is_refused():

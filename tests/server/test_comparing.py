@@ -62,6 +62,17 @@ def test_every_kind_of_file_is_taken(client, pages):
         assert [line["theirs"] for line in answer.json()["lines"]] == list(TEXTS[:4]), name
 
 
+def test_differences_that_a_convention_allows_are_told(client, pages):
+    text = " ".join(TEXTS[:4]).replace("Sir,", "Sir").replace("fourth", "fifth")
+
+    def asked(names):
+        return client.post(f"/api/pages/{pages[0]}/compare", params={"allow": names}, content=text)
+
+    assert [line["alike"] for line in asked("").json()["lines"]] == [[], [], [], []]
+    assert [line["alike"] for line in asked("punctuation,spelling").json()["lines"]] == [[["Sir", "Sir,"]], [], [], []]
+    assert asked("speling").status_code == 400 and "did you mean 'spelling'" in asked("speling").json()["error"]
+
+
 def test_nothing_is_written(client, pages, tmp_path):
     before = {path: path.read_bytes() for path in (tmp_path / "scans").glob("*.xml")}
     assert compare(client, pages[0], " ".join(TEXTS[:4]).replace("Sir", "Madam")).status_code == 200

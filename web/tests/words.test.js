@@ -56,6 +56,16 @@ test("offsets in code points and in UTF-16", () => {
   assert.equal(utf16("𝔄b", 1), 2);
 });
 
+test("words that are alike are no difference, and one that is like nothing may be missing", () => {
+  const pairs = ["Parcel parcel", "came. came", "– "];
+  const isAlike = (ours, theirs) => pairs.includes(`${ours} ${theirs}`);
+  const found = differencesOf("the Parcel – came. on Thursday", "the parcel came on Tuesday", isAlike);
+  assert.deepEqual(
+    found.map(({ text, theirs }) => [text, theirs]),
+    [["Thursday", "Tuesday"]],
+  );
+});
+
 test("two texts differ in stretches of words, and any of them can be taken", () => {
   const ours = "My dear Eleanor, we came on Thursday";
   const theirs = "My Eleanor, we have come on Thursday night";

@@ -27,6 +27,9 @@ from drethtr.cli.serve import AllowedHosts, address, listener, serving
 if TYPE_CHECKING:
     from drethtr.editing import Workspace
 
+Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
+
 PATIENCE = 3
 """Seconds; a browser that waits for events would never leave by itself."""
 
@@ -36,13 +39,13 @@ def edit(
         Path | None,
         typer.Argument(metavar="FOLDER", help="Scans, in subfolders too; without it, a letter to try it with."),
     ] = None,
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8010,
+    port: Port = 8010,
     host: Annotated[
         str,
         typer.Option(metavar="ADDRESS", help="Who may connect: 127.0.0.1, this machine; 0.0.0.0, who has the token."),
     ] = "127.0.0.1",
     allow_host: AllowedHosts = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    no_browser: NoBrowser = False,
     model: ModelFile = None,
     decoder: DecoderName = None,
     language: LanguageNames = "auto",

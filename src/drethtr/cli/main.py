@@ -16,6 +16,7 @@ from drethtr.cli.calibrate import calibrate
 from drethtr.cli.check import check
 from drethtr.cli.compare import compare
 from drethtr.cli.data import app as data
+from drethtr.cli.demo import demo
 from drethtr.cli.doubts import WithDoubts
 from drethtr.cli.edit import edit
 from drethtr.cli.evaluate import evaluate
@@ -43,6 +44,7 @@ app = typer.Typer(
 for command in (
     transcribe,
     edit,
+    demo,
     batch,
     index,
     search,

@@ -12,6 +12,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.editing.leaves import Leaf
 from drethtr.editing.reader import Reader
 from drethtr.editing.scans import source_of
+from drethtr.proofreading.conventions import Convention, alike
 from drethtr.proofreading.rules import Rules
 from drethtr.proofreading.text import fitting, refuse_empty
 from drethtr.recognition.support.evidence import ReadText
@@ -22,16 +23,18 @@ MOST_PARTS, LONGEST_PART = 20, 300
 """Parts of a text on no line that are told, and characters of each."""
 
 
-def compare(reader: Reader, page: str, text: str, source: str) -> dict[str, Any]:
+def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Convention, ...] = ()) -> dict[str, Any]:
     """A text laid onto the lines of a page, and held against the ink where it says something else than they do.
 
     Args:
         source: Where the text comes from, for messages.
+        allowed: Conventions that are no errors.
 
     Returns:
         `lines` in reading order, each with its id as `line`, its text as `ours`, `theirs`, which is None where the text
-        says nothing of it, and the `words` of theirs with their probabilities, empty where both are the same; `left`,
-        the parts of the text that are on no line.
+        says nothing of it, and the `words` of theirs with their probabilities, empty where both are the same; `alike`,
+        pairs of a word of theirs and one of ours whose difference is allowed; `left`, the parts of the text that are on
+        no line.
 
     Raises:
         Missing: if there is no such page, or it has not been read.
@@ -47,7 +50,7 @@ def compare(reader: Reader, page: str, text: str, source: str) -> dict[str, Any]
     alignment = fitting(source, text, leaf.name, [line.text for line in lines])
     theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}
     others = [line for line in lines if theirs[line.id] not in ("", for_scoring(line.text))]
-    checks = reader.turns.submit(checked, reader, leaf, file, others, theirs).result()
+    checks = reader.turns.submit(checked, reader, leaf, file, others, theirs, Rules(allowed=allowed)).result()
     return {
         "lines": [
             {
@@ -55,6 +58,7 @@ def compare(reader: Reader, page: str, text: str, source: str) -> dict[str, Any]
                 "ours": line.text,
                 "theirs": theirs[line.id] or None,
                 "words": checks[line.id].to_json()["words"] if line.id in checks else [],
+                "alike": alike(theirs[line.id], line.text, allowed) if line in others else [],
             }
             for line in lines
         ],
@@ -63,12 +67,12 @@ def compare(reader: Reader, page: str, text: str, source: str) -> dict[str, Any]
 
 
 def checked(
-    reader: Reader, leaf: Leaf, file: PageFile, lines: Sequence[TextLine], theirs: Mapping[str, str]
+    reader: Reader, leaf: Leaf, file: PageFile, lines: Sequence[TextLine], theirs: Mapping[str, str], rules: Rules
 ) -> dict[str, TextCheck]:
     """The texts of some lines held against the ink; lines that cannot be cut out of the scan are left out."""
     recognizer = reader.recognizer
     cut = reader.cut(leaf, lines, file, recognizer)
     images = [strip.line for _, strip in cut]
     read = list(map(ReadText.of, recognizer.read_lines(images)))  # a person may have changed what the file says
-    found = Rules().check(recognizer, images, [theirs[line.id] for line, _ in cut], read)
+    found = rules.check(recognizer, images, [theirs[line.id] for line, _ in cut], read)
     return {line.id: check for (line, _), check in zip(cut, found, strict=True)}

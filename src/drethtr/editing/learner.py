@@ -75,7 +75,7 @@ class Learner:
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
         if (number := self.confirmed) < FEWEST:
-            return f"{number} of the {FEWEST} confirmed lines that it takes are there; confirm {FEWEST - number} more"
+            return f"it takes {FEWEST} confirmed lines, and there are {number}; confirm {FEWEST - number} more"
         return None
 
     @property

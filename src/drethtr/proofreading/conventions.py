@@ -26,6 +26,9 @@ SOUNDS = (
 )
 """What older spellings write in several ways, one after the other."""
 
+MOST_WORDS = 100
+"""Words of each of two texts among which `alike` looks for pairs."""
+
 CONJUNCTIONS = frozenset({"et", "and", "und", "e", "etc"})
 """What an ampersand may stand for."""
 
@@ -98,3 +101,13 @@ def explained(text: str, read: str, allowed: Sequence[Convention]) -> bool:
     if any(convention(text, read) for convention in allowed):
         return True
     return punctuation in allowed and any(convention(letters(text), letters(read)) for convention in allowed)
+
+
+def alike(text: str, read: str, allowed: Sequence[Convention]) -> list[tuple[str, str]]:
+    """Pairs of different words, one of each text, that conventions explain; an empty one stands for a missing word."""
+    words, others = (list(dict.fromkeys(one.split()))[:MOST_WORDS] for one in (text, read))
+    pairs = [(word, other) for word in words for other in others if word != other and explained(word, other, allowed)]
+    if punctuation in allowed:
+        pairs += [(word, "") for word in words if punctuation(word, "")]
+        pairs += [("", other) for other in others if punctuation("", other)]
+    return pairs

@@ -57,9 +57,9 @@ export const mergeLine = (page, line, revision, body) =>
   ask("POST", `${linePath(page, line)}/merge`, { revision, body });
 export const moveLine = (page, line, revision, body) => ask("POST", `${linePath(page, line)}/move`, { revision, body });
 
-// `content` is a File or a text.
-export const compare = (page, name, content) =>
-  ask("POST", `${pagePath(page)}/compare?${new URLSearchParams({ name })}`, { content });
+// `content` is a File or a text; `allow` are names of conventions.
+export const compare = (page, { name, content, allow }) =>
+  ask("POST", `${pagePath(page)}/compare?${new URLSearchParams({ name, allow })}`, { content });
 
 export const readPage = (page) => ask("POST", `${pagePath(page)}/read`);
 export const learn = () => ask("POST", "/api/learn", { body: {} });

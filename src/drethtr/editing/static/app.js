@@ -41,9 +41,6 @@ function App() {
     load();
   }, []);
   useEffect(() => showTheme(theme), [theme]);
-  useEffect(() => {
-    document.title = status ? `${status.folder} – drethtr` : "drethtr";
-  }, [status]);
   useEvents({
     status: load,
     job: (job) => setJobs((known) => [job, ...known.filter(({ id }) => id !== job.id)]),
@@ -59,12 +56,13 @@ function App() {
   const toolbar = ({ name, previous, next, state, page }) => html`
     <header class="bar">
       <nav aria-label="Pages">
-        <a class="home" href="/" aria-label=${`All pages of ${status.folder}`}>${status.folder}</a>
         ${
-          name &&
-          html`<span class="where">${name}</span>
+          name
+            ? html`<a class="home" href="/" aria-label=${`All pages of ${status.folder}`}>${status.folder}</a>
+          <span class="where">${name}</span>
           <a class="turn" href=${previous ? `/p/${previous}` : null} aria-disabled=${!previous} role="link" title="Alt+Page up" aria-label="Previous page">‹</a>
           <a class="turn" href=${next ? `/p/${next}` : null} aria-disabled=${!next} role="link" title="Alt+Page down" aria-label="Next page">›</a>`
+            : html`<span class="home">drethtr</span>`
         }
       </nav>
       <span class="gap" />

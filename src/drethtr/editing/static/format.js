@@ -13,6 +13,12 @@ export function percent(share) {
   return `${value > 0 && value < 9.95 ? value.toFixed(1) : value.toFixed(0)} %`;
 }
 
+// The ends of an interval, in percent.
+export function between(low, high) {
+  const digits = 100 * high < 9.95 ? 1 : 0;
+  return [low, high].map((end) => (100 * end).toFixed(digits)).join("–");
+}
+
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "";
   if (seconds < 60) return "less than a minute left";

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Route
 from drethtr.documents.running_text import running_text
 from drethtr.editing.comparison import compare
 from drethtr.editing.session import Session
+from drethtr.proofreading.conventions import conventions_named
 from drethtr.server.editor.values import LONGEST_NAME, page_of
 from drethtr.server.uploads import parameters_of, received
 
@@ -33,12 +34,14 @@ class Comparing:
         return [Route("/api/pages/{page}/compare", self.compare_page, methods=["POST"])]
 
     async def compare_page(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/compare?name=theirs.md`: a page beside a text, the bytes of a file of that name."""
-        name = Path(parameters_of(request, "name").get("name", PASTED)[-LONGEST_NAME:]).name or PASTED
+        """`POST /api/pages/{page}/compare?name=theirs.md&allow=spelling`: a page beside a text, the bytes of a file."""
+        asked = parameters_of(request, "name", "allow")
+        name = Path(asked.get("name", PASTED)[-LONGEST_NAME:]).name or PASTED
+        allowed = conventions_named(asked.get("allow", ""))
         leaf = self.workspace.leaf(page_of(request))
         content = await received(request, "text", MOST_TEXT)
 
         def work() -> dict[str, Any]:
-            return compare(self.reader, leaf.id, running_text(content, Path(name)), name)
+            return compare(self.reader, leaf.id, running_text(content, Path(name)), name, allowed)
 
         return JSONResponse(await asyncio.to_thread(work))

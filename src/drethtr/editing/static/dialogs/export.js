@@ -33,12 +33,12 @@ export function Export({ formats, page, selection, close }) {
   return html`<${Dialog} title="Export" close=${close}>
     <fieldset><legend>Pages</legend>${scopes.map(
       ([name], place) =>
-        html`<label><input type="radio" name="scope" checked=${place === scope} onChange=${() => setScope(place)} /> ${name}</label>`,
+        html`<label><input type="radio" name="scope" checked=${place === scope} onChange=${() => setScope(place)} /><span>${name}</span></label>`,
     )}</fieldset>
     <fieldset><legend>Format</legend>${formats.map(
       (
         key,
-      ) => html`<label><input type="radio" name="format" value=${key} checked=${key === format} onChange=${() => setFormat(key)} />
+      ) => html`<label class="choice"><input type="radio" name="format" value=${key} checked=${key === format} onChange=${() => setFormat(key)} />
         <b>${FORMATS[key]?.[0] ?? key}</b> <span class="hint">${FORMATS[key]?.[1]}</span></label>`,
     )}</fieldset>
     <a class="main" href=${api.exportPath(format, scopes[scope][1])} download>Download</a>

@@ -29,8 +29,8 @@ export function History({ page, line, close, restore }) {
     ${changes?.length === 0 && html`<p>Nothing has been changed yet.</p>`}
     <ol class="history">${changes?.map(
       ({ when, who, model, action, old, status }) => html`<li>
-        <p><b>${who ?? model ?? "another program"}</b> ${ACTIONS[action] ?? action}${action === "status" && `: ${status}`}
-          <time datetime=${when}>${new Date(when).toLocaleString()}</time></p>
+        <p><b>${who ?? model ?? "another program"}</b> ${ACTIONS[action] ?? action}${action === "status" && `: ${status}`}${" "}
+          <time datetime=${when}>${new Date(when).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</time></p>
         ${old && html`<p class="side">${old} <button type="button" onClick=${() => restore(old)}>Put back</button></p>`}
       </li>`,
     )}</ol>

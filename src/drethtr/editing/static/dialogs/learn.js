@@ -18,6 +18,7 @@ export function Learn({ status, jobs, close }) {
     );
   const job = jobs.find(({ kind, id }) => kind === "learn" && id !== hidden);
   const { confirmed, needed, possible, why } = status.learn;
+  const missing = needed - confirmed;
   const discard = () => attempt(api.endJob(job.id).then(() => setHidden(job.id)));
   return html`<${Dialog} title="Learn from my corrections" close=${close}>
     ${job && isGoing(job) && html`<${Progress} job=${job} stop=${() => attempt(api.endJob(job.id))} />`}
@@ -29,11 +30,11 @@ export function Learn({ status, jobs, close }) {
       html`
       <p>The program learns the hands of this folder from the lines you confirmed. Some of them are held out, to show what was
         gained before you use it. Lines you have touched are never changed.</p>
-      ${confirmed < needed && html`<progress max=${needed} value=${confirmed} aria-label="Confirmed lines" />`}
-      ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">${why}</p>`}`
+      ${missing > 0 && html`<progress max=${needed} value=${confirmed} aria-label="Confirmed lines" />`}
+      ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">${missing > 0 ? `${needed} confirmed lines are the least to learn from. Confirm ${missing} more.` : why}</p>`}`
     }
     ${error && html`<p class="hint flag" role="alert">${error}</p>`}
-    <p class="hint">Reading now: ${status.model_file ?? status.model}</p>
+    <p class="hint">Model in use: ${status.model_file ?? status.model}</p>
   </${Dialog}>`;
 }
 

@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { useEvents } from "../events.js";
-import { counted, duration, percent, STATUS_NAMES } from "../format.js";
+import { between, counted, duration, percent, STATUS_NAMES } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
@@ -22,12 +22,14 @@ export function Overview({ status, jobs, selection, select }) {
     timer.current = setTimeout(load, REFETCH);
   };
   useEffect(() => {
+    document.title = `${status.folder} – drethtr`;
     load();
     return () => clearTimeout(timer.current);
   }, []);
   useEvents({ page: refetch, line: refetch, pages: refetch, connected: load });
   const sorted =
     pages && (sorting === "name" ? pages : pages.toSorted((one, other) => (other.gain ?? -1) - (one.gain ?? -1)));
+  const isRated = pages?.some(({ expected_cer }) => expected_cer !== null);
   const toggle = (id) =>
     select(selection.includes(id) ? selection.filter((other) => other !== id) : [...selection, id]);
   return html`
@@ -40,14 +42,18 @@ export function Overview({ status, jobs, selection, select }) {
           <input type="search" placeholder="Search all texts" value=${words} onInput=${(event) => setWords(event.target.value)} /></label>
         <span class="gap" />
         ${selection.length > 0 && html`<span class="count">${counted(selection.length, "page")} chosen</span> <button type="button" onClick=${() => select([])}>Choose none</button>`}
-        <label>Sort by <select value=${sorting} onChange=${(event) => setSorting(event.target.value)}>
-          <option value="name">name</option><option value="gain">what to do next</option></select></label>
+        ${
+          !words.trim() &&
+          html`<label>Sort by <select value=${sorting} onChange=${(event) => setSorting(event.target.value)}>
+          <option value="name">name</option><option value="gain">what to do next</option></select></label>`
+        }
       </div>
       ${error && html`<p class="hint flag" role="alert">${error}</p>`}
       ${
         words.trim()
           ? html`<${Hits} words=${words.trim()} />`
-          : html`<ul class="cards">${sorted?.map((page) => html`<${Card} key=${page.id} page=${page} isChosen=${selection.includes(page.id)} choose=${() => toggle(page.id)} />`)}</ul>`
+          : html`${isRated && html`<p class="hint">Expected error: how many of 100 characters are probably wrong, with a 95 % interval. Doubtful: words less than half certain.</p>`}
+            <ul class="cards">${sorted?.map((page) => html`<${Card} key=${page.id} page=${page} isChosen=${selection.includes(page.id)} choose=${() => toggle(page.id)} />`)}</ul>`
       }
       ${pages?.length === 0 && html`<p class="notice">No scans were found. Put images or PDF files into this folder; they appear here.</p>`}
     </main>`;
@@ -78,15 +84,18 @@ function Reading({ job }) {
   </div>`;
 }
 
+// File names are long; they break where their parts end.
+const breakable = (name) => name.split(/(?<=[/_.-])/u).flatMap((part) => [html`<wbr />`, part]);
+
 function Card({ page, isChosen, choose }) {
   const rate =
     page.expected_cer === null
       ? null
-      : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${(100 * page.expected_low).toFixed(0)}–${percent(page.expected_high)})`}`;
+      : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${between(page.expected_low, page.expected_high)})`}`;
   return html`<li class="card" data-status=${page.status} data-chosen=${isChosen ? "" : null}>
     <a href=${`/p/${page.id}`}>
       <img src=${api.thumbnail(page.id)} alt="" loading="lazy" />
-      <span class="name">${page.name}</span>
+      <span class="name">${breakable(page.name)}</span>
       <span class="state">${STATUS_NAMES[page.status]}${page.lines > 0 ? ` · ${page.confirmed} of ${counted(page.lines, "line")} confirmed` : ""}</span>
     </a>
     <input type="checkbox" checked=${isChosen} onChange=${choose} aria-label=${`Choose ${page.name}`} />

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { differencesOf } from "./words.js";
 
-let kept = null; // {name, content} of the text, which goes on to the next pages
+let kept = null; // {name, content, allow} of the text, which goes on to the next pages
 
 export const keptText = () => kept;
 export const forgetText = () => {
@@ -12,17 +12,23 @@ export const forgetText = () => {
 
 // Throws what `api.compare` throws.
 export async function compareWith(page, text) {
-  const answer = await api.compare(page, text.name, text.content);
+  const answer = await api.compare(page, text);
   kept = text;
-  return new Comparison(text.content instanceof File ? text.name : "the pasted text", answer);
+  return new Comparison(text.content instanceof File ? text.name : "the pasted text", text.allow, answer);
 }
 
 export class Comparison {
-  constructor(name, { lines, left }) {
+  constructor(name, allowed, { lines, left }) {
     this.name = name;
+    this.allowed = allowed; // names of conventions
     this.left = left;
     this.lines = new Map(lines.map((line) => [line.line, line]));
     this.kept = new Set(); // differences in which ours shall stand
+  }
+
+  // Whether a word of ours and one of theirs, or none ("") on one side, differ only as is allowed.
+  isAlike(id, ours, theirs) {
+    return this.lines.get(id).alike.some(([word, other]) => word === theirs && other === ours);
   }
 
   // What the text says on a line; null if it says nothing there.
@@ -38,7 +44,7 @@ export class Comparison {
   differences({ line, text }) {
     const theirs = this.theirs(line.id);
     if (theirs === null) return [];
-    return differencesOf(text, theirs)
+    return differencesOf(text, theirs, (word, other) => this.isAlike(line.id, word, other))
       .filter((one) => !this.kept.has(keyOf(line.id, one)))
       .map((one) => ({ ...one, doubts: this.doubts(line.id, one.first, one.last) }));
   }

@@ -80,6 +80,10 @@ export function Page({ id, status, line: wanted, toolbar }) {
   );
 
   useEffect(() => {
+    if (store.page) document.title = `${store.page.name} – ${status.folder} – drethtr`;
+  }, [store.page?.name]);
+
+  useEffect(() => {
     const fade = setTimeout(() => say(""), MESSAGE);
     return () => clearTimeout(fade);
   }, [said]);
@@ -121,7 +125,11 @@ export function Page({ id, status, line: wanted, toolbar }) {
     const line = order.findIndex((other) => other.line.id === active);
     const isStart = isFromStart || line < 0;
     const next = nextOf(places, isStart ? null : { line, offset: caretIn(textOf(active)) ?? -1 }, by);
-    if (next) select(textOf(next.other.line.id), next.start, next.end);
+    if (next) {
+      const element = textOf(next.other.line.id);
+      select(element, next.start, next.end);
+      element.closest(".line").scrollIntoView({ block: "nearest" });
+    }
     return next;
   };
 
@@ -273,15 +281,15 @@ export function Page({ id, status, line: wanted, toolbar }) {
       <${Divider} share=${share} set=${setShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
-          <label class="slider"><span>Doubt below <b>${percent(threshold)}</b></span>
+          <label class="slider"><span>Mark words below <b>${percent(threshold)}</b></span>
             <input type="range" min="0" max="0.95" step="0.05" value=${threshold} aria-valuetext=${percent(threshold)}
               onInput=${(event) => setThreshold(Number(event.target.value))} /></label>
           <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${counted(doubts, "doubt")} <kbd>F2</kbd></button>
           <span class="count">${confirmed} of ${order.length} confirmed</span>
           <span class="gap" />
-          <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title="Alt+C">ſ ä &</button>
-          <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="F4">Compare</button>
-          <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title="Alt+L">Lines</button>
+          <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title="Special characters (Alt+C)" aria-label="Special characters">ſ ä &</button>
+          <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>
+          <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title="Draw, split, join, move and delete lines (Alt+L)">Lines</button>
         </div>
         ${isShaping && html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing} reshape=${reshape} />`}
         ${
@@ -301,9 +309,11 @@ export function Page({ id, status, line: wanted, toolbar }) {
               comparison=${comparison} afresh=${status.afresh} isActive=${other.line.id === active} caret=${other.line.id === active ? caret : null} on=${on} />`;
           })}
         </ol>
-        ${hasPalette && html`<${Palette} close=${() => setPalette(false)} back=${back} />`}
+        <div class="foot">
+          <p class="said" role="status">${said}</p>
+          ${hasPalette && html`<${Palette} close=${() => setPalette(false)} back=${back} />`}
+        </div>
       </section>
-      <p class="said" role="status" aria-live="polite">${said}</p>
       ${comparing.isChoosing && html`<${Compare} page=${id} close=${comparing.unchoose} done=${comparing.begin} />`}
       ${
         history &&

@@ -5,6 +5,9 @@ import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { type } from "./caret.js";
 
+// A mark that stands on other characters is shown on a circle.
+const onCircle = (character) => (/^\p{M}/u.test(character) ? `◌${character}` : character);
+
 export function Palette({ close, back }) {
   const [known, setKnown] = useState({ used: [], model: [] });
   const list = useRef();
@@ -27,11 +30,13 @@ export function Palette({ close, back }) {
   const shown = (characters) =>
     characters.map(
       (character) => html`<button type="button" aria-label=${`Insert ${character}`}
-        onMouseDown=${(event) => event.preventDefault()} onClick=${() => insert(character)}>${character}</button>`,
+        onMouseDown=${(event) => event.preventDefault()} onClick=${() => insert(character)}>${onCircle(character)}</button>`,
     );
   return html`
     <div class="palette" role="toolbar" aria-label="Special characters" ref=${list} onKeyDown=${keys}>
-      ${shown(known.used)}${known.used.length > 0 && known.model.length > 0 && html`<i />`}${shown(known.model)}
-      <button type="button" class="close" aria-label="Hide the special characters" onClick=${close}>×</button>
+      <div class="characters">
+        ${shown(known.used)}${known.used.length > 0 && known.model.length > 0 && html`<i />`}${shown(known.model)}
+      </div>
+      <button type="button" title="Alt+C" onClick=${close}>Hide</button>
     </div>`;
 }

@@ -49,6 +49,7 @@ export function Compared({ comparison, order, jump, close }) {
   const told = [
     count ? `${counted(count, "difference")} in ${counted(differing.length, "line")}` : "no difference left",
     lacking && `${counted(lacking, "line")} not in the text`,
+    comparison.allowed.length > 0 && `${comparison.allowed.join(", ")} passed over`,
   ];
   return html`
     <section class="compared" aria-label="Comparison">
@@ -62,6 +63,6 @@ export function Compared({ comparison, order, jump, close }) {
         html`<details><summary>${counted(comparison.left.length, "part")} of the text on no line of this page</summary>
         ${comparison.left.map((part) => html`<p class="side">${part}</p>`)}</details>`
       }
-      <p class="hint">A wavy underline: the ink does not say that. Nothing here is verified.</p>
+      <p class="hint">Where their words have a wavy underline, the ink seems to say something else. Look at it before you decide.</p>
     </section>`;
 }

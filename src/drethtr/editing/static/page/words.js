@@ -10,19 +10,22 @@ export function wordsOf(text) {
 }
 
 // For each of `words` the place in `others` of the word that it is, or -1; places ascend. Both are aligned by their
-// longest common subsequence, so an insertion shifts nothing to a neighbour.
-function matches(words, others) {
+// longest common subsequence, so an insertion shifts nothing to a neighbour. `isAlike` tells which texts are the same
+// besides equal ones.
+function matches(words, others, isAlike = () => false) {
+  const isSame = (one, other) => one.text === other.text || isAlike(one.text, other.text);
   const common = Array.from({ length: words.length + 1 }, () => new Uint16Array(others.length + 1));
   for (let i = words.length - 1; i >= 0; i--) {
     for (let j = others.length - 1; j >= 0; j--) {
-      common[i][j] =
-        words[i].text === others[j].text ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+      common[i][j] = isSame(words[i], others[j])
+        ? common[i + 1][j + 1] + 1
+        : Math.max(common[i + 1][j], common[i][j + 1]);
     }
   }
   let j = 0;
-  return words.map(({ text }, i) => {
-    while (j < others.length && text !== others[j].text && common[i][j + 1] === common[i][j]) j++;
-    return j < others.length && text === others[j].text ? j++ : -1;
+  return words.map((word, i) => {
+    while (j < others.length && !isSame(word, others[j]) && common[i][j + 1] === common[i][j]) j++;
+    return j < others.length && isSame(word, others[j]) ? j++ : -1;
   });
 }
 
@@ -35,18 +38,20 @@ export function spansOf(text, reading) {
 
 // Where two texts differ, in stretches of whole words: [{start, end, text}] of the first, which is empty where it lacks
 // words, each with `theirs`, the words there of the other one, and `first` and `last`, their places among its words.
-export function differencesOf(text, other) {
+// `isAlike` as in `matches`; a word that is like "" may be missing.
+export function differencesOf(text, other, isAlike = () => false) {
   const [words, others] = [wordsOf(text), wordsOf(other)];
   const found = [];
   let [start, first] = [0, 0];
   const close = (end, last) => {
-    if (start === end && first === last) return;
+    const isLike = words.slice(start, end).every((word) => isAlike(word.text, ""));
+    if (isLike && others.slice(first, last).every((word) => isAlike("", word.text))) return;
     const at = words[start]?.start ?? text.length;
     const [from, to] = start === end ? [at, at] : [at, words[end - 1].end];
     const theirs = first === last ? "" : other.slice(others[first].start, others[last - 1].end);
     found.push({ start: from, end: to, text: text.slice(from, to), theirs, first, last });
   };
-  matches(words, others).forEach((place, number) => {
+  matches(words, others, isAlike).forEach((place, number) => {
     if (place < 0) return;
     close(number, place);
     [start, first] = [number + 1, place + 1];
