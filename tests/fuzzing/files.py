@@ -77,16 +77,16 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
 
 
-def elements(names: list[str], attributes: list[str], depth: int = 4) -> st.SearchStrategy[str]:
-    """Trees of elements with these names and attributes, in any order."""
-    known = st.dictionaries(st.sampled_from(attributes), VALUES, max_size=3)
+def elements(names: str, attributes: str, depth: int = 4) -> st.SearchStrategy[str]:
+    """Trees of elements with these names and attributes, separated by spaces, in any order."""
+    known = st.dictionaries(st.sampled_from(attributes.split()), VALUES, max_size=3)
 
     def element(inside: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         def made(name: str, given: dict[str, str], children: list[str]) -> str:
             start = name + "".join(f' {key}="{escaped(value)}"' for key, value in given.items())
             return f"<{start}>{''.join(children)}</{name}>" if children else f"<{start}/>"
 
-        return st.builds(made, st.sampled_from(names), known, st.lists(inside, max_size=4))
+        return st.builds(made, st.sampled_from(names.split()), known, st.lists(inside, max_size=4))
 
     return st.recursive(TEXTS.map(escaped), element, max_leaves=4 * depth)
 

@@ -27,25 +27,22 @@ from fuzzing.files import (
     objects,
 )
 
+PAGE_PARTS = elements(
+    "TextRegion TextLine Word TextEquiv Unicode Coords Baseline ReadingOrder OrderedGroup RegionRefIndexed "
+    "TableRegion TableCell AlternativeImage",
+    "id custom points index conf regionRef imageWidth",
+)
+ALTO_PARTS = elements(
+    "TextBlock TextLine String SP HYP Shape Polygon PrintSpace ComposedBlock",
+    "ID HPOS VPOS WIDTH HEIGHT CONTENT WC BASELINE POINTS TAGREFS IDREF",
+)
+
 
 @st.composite
 def page_xml(draw: Any) -> str:
     """PAGE XML that is nearly right."""
-    names = [
-        "TextRegion",
-        "TextLine",
-        "Word",
-        "TextEquiv",
-        "Unicode",
-        "Coords",
-        "Baseline",
-        "ReadingOrder",
-        "OrderedGroup",
-    ]
-    names += ["RegionRefIndexed", "TableRegion", "TableCell", "AlternativeImage"]
-    attributes = ["id", "custom", "points", "index", "conf", "regionRef", "imageWidth"]
     line = '<TextLine id="l"><Coords points="1,1 30,1 30,9"/><Baseline points="1,8 30,8"/>{}</TextLine>'
-    inside = draw(elements(names, attributes))
+    inside = draw(PAGE_PARTS)
     if draw(st.booleans()):
         inside = f'<TextRegion id="{escaped(draw(VALUES))}">{line.format(inside)}</TextRegion>'
     size = draw(st.sampled_from(['imageWidth="40" imageHeight="20"', "", f'imageWidth="{escaped(draw(NUMBERS))}"']))
@@ -56,9 +53,7 @@ def page_xml(draw: Any) -> str:
 @st.composite
 def alto(draw: Any) -> str:
     """ALTO that is nearly right."""
-    names = ["TextBlock", "TextLine", "String", "SP", "HYP", "Shape", "Polygon", "PrintSpace", "ComposedBlock"]
-    attributes = ["ID", "HPOS", "VPOS", "WIDTH", "HEIGHT", "CONTENT", "WC", "BASELINE", "POINTS", "TAGREFS", "IDREF"]
-    inside = draw(elements(names, attributes))
+    inside = draw(ALTO_PARTS)
     if draw(st.booleans()):
         line = f'<TextLine ID="l" HPOS="1" VPOS="1" WIDTH="30" HEIGHT="9">{inside}</TextLine>'
         inside = f'<TextBlock ID="b">{line}</TextBlock>'
