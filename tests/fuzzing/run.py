@@ -16,7 +16,8 @@ sys.path[:0] = [str(HERE.parents[1] / "src"), str(HERE.parent)]
 from hypothesis import HealthCheck, Phase, given, settings  # noqa: E402
 
 from drethtr.base.errors import DrethtrError  # noqa: E402
-from fuzzing.targets import Target, targets  # noqa: E402
+from fuzzing.files import Target  # noqa: E402
+from fuzzing.targets import targets  # noqa: E402
 
 CORPUS = HERE / "corpus"
 AT_A_TIME = 200

@@ -1,15 +1,21 @@
-"""Kill this process just before its n-th change of the file system or statement of SQL, as the environment says."""
+"""Kill this process just before its n-th change of the file system or statement of SQL, or some time after its first.
+
+The environment says which.
+"""
 
 import atexit
 import os
 import signal
 import sqlite3
 import sys
+import threading
+import time
 from functools import partial
 from typing import Any
 
-AT, FOLDER, COUNT = "KILL_AT", "KILL_FOLDER", "KILL_COUNT"
-"""Names of variables: before which change, in which folder, and a file for the number of changes of a whole run."""
+AT, AFTER, FOLDER, COUNT = "KILL_AT", "KILL_AFTER", "KILL_FOLDER", "KILL_COUNT"
+"""Names of variables: before which change, how many seconds after the first one, in which folder, and a file for the
+number of changes of a whole run and the seconds from the first one to its end."""
 
 CHANGES = frozenset({"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.chown", "os.truncate"})
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -19,9 +25,9 @@ def install() -> None:
     """Count changes from now on; without the variables there is nothing to do."""
     if FOLDER not in os.environ:
         return
-    folder, last = os.environ[FOLDER], int(os.environ.get(AT, 0))
+    folder, last, seconds = os.environ[FOLDER], int(os.environ.get(AT, 0)), os.environ.get(AFTER)
     count = os.environ.pop(COUNT, None)  # of this process, not of its workers
-    process, done = os.getpid(), 0
+    process, done, first = os.getpid(), 0, 0.0
 
     def look(event: str, arguments: tuple[object, ...]) -> None:
         changes = event in CHANGES or (event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING)
@@ -32,10 +38,19 @@ def install() -> None:
             step()
 
     def step() -> None:
-        nonlocal done
+        nonlocal done, first
         done += 1
+        if done == 1:
+            first = time.monotonic()
+            if seconds is not None:
+                timer = threading.Timer(float(seconds), kill)
+                timer.daemon = True
+                timer.start()
         if done == last:
-            os.kill(process, signal.SIGKILL)
+            kill()
+
+    def kill() -> None:
+        os.kill(process, signal.SIGKILL)
 
     class Database(sqlite3.Connection):
         """A connection whose statements count."""
@@ -55,10 +70,10 @@ def install() -> None:
     sqlite3.connect = partial(sqlite3.connect, factory=Database)
     sys.addaudithook(look)
     if count is not None:
-        atexit.register(lambda: note(count, done))
+        atexit.register(lambda: note(count, f"{done} {time.monotonic() - first}"))
 
 
-def note(path: str, done: int) -> None:
-    """Write the number of changes."""
+def note(path: str, text: str) -> None:
+    """Write what a whole run did."""
     with open(path, "w") as file:  # noqa: PTH123
-        file.write(str(done))
+        file.write(text)

@@ -1,4 +1,7 @@
-"""Kill commands just before a change of the file system, repeat them, and compare the results with a whole run.
+"""Kill commands, repeat them, and compare the results with a whole run.
+
+Half of the kills come just before a change of the file system or a statement of SQL, each of them once where they are
+fewer; the others at random moments.
 
 python tests/soak/kills.py --kills 100 [transcribe update edit index batch train finetune calibrate]
 """
@@ -118,14 +121,17 @@ def soak(name: str, kills: int, workshop: Path, random_numbers: random.Random) -
     if code or (scenario.client is not None and not promises):
         print(f"{name}: a whole run ended with {code}: {(whole / 'log').read_text()}")  # noqa: T201
         return [f"{name}: a whole run failed"]
-    expected, changes = results(whole, scenario), int(count.read_text())
+    expected, (changes, seconds) = results(whole, scenario), map(float, count.read_text().split())
     bad, killed = [], 0
-    places = list(range(1, changes + 1))
-    points = [random_numbers.choice(places) for _ in range(kills)] if kills < changes else places
-    for point in points:
+    places = range(1, int(changes) + 1)
+    before_changes = sorted(random_numbers.sample(places, min((kills + 1) // 2, len(places))))
+    moments = sorted(random_numbers.uniform(0, seconds) for _ in range(kills - len(before_changes)))
+    points = [(f"change {place}", {"KILL_AT": str(place)}) for place in before_changes]
+    points += [(f"after {moment:.3f} s", {"KILL_AFTER": str(moment)}) for moment in moments]
+    for point, variables in points:
         folder = workshop / "killed"
         shutil.copytree(fresh, folder)
-        code, promises = run(folder, scenario, KILL_FOLDER=str(folder), KILL_AT=str(point))
+        code, promises = run(folder, scenario, KILL_FOLDER=str(folder), **variables)
         killed += code == -signal.SIGKILL
         found = damaged(folder) or broken(folder, promises)
         for path, now in results(folder, scenario).items() if scenario.whole and not found else ():
@@ -139,10 +145,10 @@ def soak(name: str, kills: int, workshop: Path, random_numbers: random.Random) -
         elif left := strays(folder):
             found.append(f"left behind: {', '.join(left)}")
         for fault in found:
-            bad.append(f"change {point}: {fault}")
+            bad.append(f"{point}: {fault}")
             print(f"{name}, {bad[-1]}", flush=True)  # noqa: T201
         shutil.rmtree(folder)
-    print(f"{name}: {changes} changes, {len(points)} runs, {killed} killed, {len(bad)} faults", flush=True)  # noqa: T201
+    print(f"{name}: {len(places)} changes, {len(points)} runs, {killed} killed, {len(bad)} faults", flush=True)  # noqa: T201
     return bad
 
 

@@ -8,7 +8,8 @@ Nothing is written beside the ZIP file; the folder is removed when this process 
 import atexit
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path, PureWindowsPath
 from shutil import copyfileobj, disk_usage
@@ -106,20 +107,33 @@ def unpack(path: Path, folder: Path, name: str) -> Answer:
     Raises:
         DataError: as `unpacked` does.
     """
-    import zlib
-    from lzma import LZMAError
-    from zipfile import BadZipFile, ZipFile
+    from zipfile import ZipFile
 
     try:
-        with ZipFile(path) as archive:
+        with refusing_damage("a ZIP file that can be unpacked", name), ZipFile(path) as archive:
             files = files_of(archive, path.stat().st_size, folder, name)
             for parts, entry in files.items():
                 write(archive, entry, folder.joinpath(*parts))
-    except (BadZipFile, zlib.error, LZMAError, EOFError, NotImplementedError, ValueError) as error:
-        raise DataError(f"not a ZIP file that can be unpacked: {first_line(error)}", name) from error
     except OSError as error:
         raise DataError(f"cannot be unpacked into {folder}: {first_line(error)}", name) from error
     return len(files), b""
+
+
+@contextmanager
+def refusing_damage(what: str, name: str | Path) -> Iterator[None]:
+    """Turn what `zipfile` raises for a damaged file, beside errors of the system, into one that names it.
+
+    Raises:
+        DataError: saying that it is not `what`.
+    """
+    import zlib
+    from lzma import LZMAError
+    from zipfile import BadZipFile
+
+    try:
+        yield
+    except (BadZipFile, zlib.error, LZMAError, EOFError, RuntimeError, ValueError) as error:
+        raise DataError(f"not {what}: {first_line(error)}", name) from error
 
 
 def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tuple[str, ...], "ZipInfo"]:
@@ -164,7 +178,7 @@ def safe_parts(entry: "ZipInfo", name: str) -> tuple[str, ...]:
     """The parts of the name of a file.
 
     Raises:
-        DataError: if it leads out of the folder, or the file is a link, a device or encrypted.
+        DataError: if it leads out of the folder or nowhere, or the file is a link, a device or encrypted.
     """
     mode = entry.external_attr >> 16
     if S_IFMT(mode) and not (S_ISREG(mode) or S_ISDIR(mode)):
@@ -174,6 +188,8 @@ def safe_parts(entry: "ZipInfo", name: str) -> tuple[str, ...]:
     place = PureWindowsPath(entry.filename)  # with either kind of slash, as some programs write the wrong one
     if place.anchor or ".." in place.parts:
         raise DataError(f"has a file that is to be written elsewhere, {entry.filename!r}; it is not unpacked", name)
+    if not place.parts and not entry.filename.endswith("/"):
+        raise DataError(f"has a file without a name, {entry.filename!r}; it is damaged", name)
     return place.parts
 
 

@@ -4,7 +4,7 @@ import os
 import re
 from hashlib import blake2b
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from drethtr.base.outputs import is_there
 
@@ -25,15 +25,31 @@ def is_address(name: str) -> bool:
     return name.startswith(("https://", "http://"))
 
 
+def parts_of(address: str) -> SplitResult:
+    """The parts of an address, all empty if it makes no sense, as `http://[`."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
+def joined(address: str, place: str) -> str:
+    """The address of a place named in the file at another address; one that makes no sense stays as it is."""
+    try:
+        return urljoin(address, place)
+    except ValueError:
+        return place
+
+
 def name_of(address: str) -> str:
     """A name for the file of an address: the last part of its path, without characters that file names may not have."""
-    parts = urlsplit(unquote(address))
+    parts = parts_of(unquote(address))
     return UNUSUAL.sub("_", parts.path.rstrip("/").rpartition("/")[2]).strip("._")[-LONGEST_NAME:] or "image"
 
 
 def place_of(address: str, name: str) -> Path:
     """Where the file of an address is kept in the user's cache folder, under a name that says what it is."""
-    digest = blake2b(address.encode(), digest_size=12).hexdigest()
+    digest = blake2b(address.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
     return cache_folder() / "web" / digest / name
 
 

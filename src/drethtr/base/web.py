@@ -18,9 +18,9 @@ from pathlib import Path
 from ssl import SSLCertVerificationError, create_default_context
 from threading import Lock
 from typing import TypeAlias
-from urllib.parse import SplitResult, quote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
-from drethtr.base.cache import ADDRESS, place_of
+from drethtr.base.cache import ADDRESS, joined, place_of
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.outputs import is_there, write_bytes
 from drethtr.base.version import __version__
@@ -125,7 +125,7 @@ class Web:
                 answer = self.ask(parts, most, address)
             if not answer.location:
                 return answer
-            there = urljoin(here, answer.location)
+            there = joined(here, answer.location)
             if here.startswith("https:") and not there.startswith("https:"):
                 raise DataError(f"is redirected to {there}, which is not encrypted", address)
             here = there

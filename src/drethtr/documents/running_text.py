@@ -10,8 +10,9 @@ from html import unescape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
+from drethtr.base.archive import refusing_damage
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
 from drethtr.documents.read import DIALECTS, first_bytes, parse_page
@@ -169,11 +170,11 @@ def nested(value: Mapping[str, Any]) -> Iterator[Any]:
 def word_text(data: bytes, path: Path) -> str:
     """The text of a Word document, a row for each paragraph."""
     try:
-        with ZipFile(BytesIO(data)) as archive:
+        with refusing_damage("a Word document", path), ZipFile(BytesIO(data)) as archive:
             if archive.getinfo("word/document.xml").file_size > MAX_BYTES:
                 raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
             content = archive.read("word/document.xml")
-    except (BadZipFile, KeyError, RuntimeError, OSError) as error:
+    except (KeyError, OSError) as error:
         raise DataError(f"not a Word document: {error}", path) from error
     root = parse(content, str(path)).root
     return "\n".join("".join(word_parts(element)) for element in root.walk() if element.name == "p")

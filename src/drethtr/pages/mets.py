@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote
 
-from drethtr.base.cache import address_of, name_of
+from drethtr.base.cache import address_of, joined, name_of, parts_of
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse
@@ -45,12 +45,12 @@ class Listed(NamedTuple):
 
     def is_of(self, type: str, *others: str) -> bool:
         """Whether its type begins so, or its name ends so; the rest are types and endings, too."""
-        name = urlsplit(self.place).path.lower()
+        name = parts_of(self.place).path.lower()
         return any(self.type.startswith(kind) or name.endswith(kind) for kind in (type, *others))
 
     def below(self, folder: Path) -> Path | None:
         """The file on this machine, named relative to a folder; None if it is elsewhere or missing."""
-        parts = urlsplit(self.place)
+        parts = parts_of(self.place)
         if parts.scheme == "file":
             from urllib.request import url2pathname  # with all of HTTP behind it
 
@@ -136,7 +136,7 @@ def page_of(path: Path, files: Sequence[Listed]) -> VolumePage | None:
     if not images:
         return None
     if (address := address_of(path)) is not None:
-        return RemotePage(path, addresses=(urljoin(address, images[0].place),), image_name=name_of(images[0].place))
+        return RemotePage(path, addresses=(joined(address, images[0].place),), image_name=name_of(images[0].place))
     here = (file.below(path.parent) for file in images)
     image = next((place for place in here if place is not None), None)
     if image is None:
