@@ -14,7 +14,8 @@ from drethtr.cli.trust_table import NOT_CALIBRATED
 
 DOUBTS = re.compile(
     r"^(\d[\d,]* files?( \(\S+ \w+\))? read in .*|"
-    rf"\d+ of \d+ words doubtful, \d+ of \d+ lines flagged.*|no line was read.*|{re.escape(NOT_CALIBRATED)})\n",
+    r"\d+ of \d+ words doubtful( by uncalibrated confidences)?, \d+ of \d+ lines flagged.*|"
+    rf"no line was read.*|{re.escape(NOT_CALIBRATED)})\n",
     re.M,
 )
 

@@ -94,7 +94,7 @@ def test_names_of_systems(tmp_path):
     assert system(str(model))[1:] == (model, None)
     assert system(f"{model}:beam:3")[1:] == (model, "beam:3")
     assert system(":ctc")[1:] == (None, "ctc")
-    assert system(":")[1:] == (None, None)
+    assert system(":") == ("the model in the package", None, None)
     with pytest.raises(CheckpointError, match="no such model file"):
         system(str(tmp_path / "gone"))
     with pytest.raises(ConfigError, match="did you mean 'beam'"):

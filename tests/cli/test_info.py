@@ -41,6 +41,13 @@ def test_measured_rates_stand_alone(told):
     assert "10.00 [5.00, 20.00]" in out
 
 
+def test_figures_of_another_model_are_said_to_be(told):
+    """As after `drethtr language`, which keeps the card."""
+    figures = CARD["evaluation"] | {"made_by": {"model": "older 0123456789ab"}, "decoder": "Joint(candidates=4)"}
+    out = told({**CARD, "evaluation": figures})
+    assert " lines with another model, older 0123456789ab:\n" in out and "Joint(" not in out
+
+
 def test_lines_and_hours_are_those_of_the_last_run(told):
     out = told({**CARD, **TRAINED})
     assert "last run, lines seen: 16009" in out and "last run, hours: 0.519" in out

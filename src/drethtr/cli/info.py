@@ -128,7 +128,7 @@ def description(model: "Model", path: Path) -> list[str]:
         else:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
-        lines += [measured(evaluation, names_of_strategies(model)), table_of(evaluation), evaluation["convention"]]
+        lines += [measured(evaluation, model), table_of(evaluation), evaluation["convention"]]
     return lines
 
 
@@ -139,11 +139,16 @@ def names_of_strategies(model: "Model") -> dict[str, str]:
     return {repr(known): name_of(known) for found in model.trust.calibrations for known in found.strategies}
 
 
-def measured(evaluation: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def measured(evaluation: Mapping[str, Any], model: "Model") -> str:
     """What figures were measured on, as far as they say; they do not say whether the model was trained on it."""
+    from drethtr.sharing.card import is_own, maker_of
+
+    on = f"measured on {evaluation['overall']['lines']:,} lines"
+    if (maker := maker_of(evaluation)) and not is_own(evaluation, model):
+        return f"{on} with another model, {maker}:"
+    names = names_of_strategies(model)
     told = {key: str(evaluation[key]) for key in ("decoder", "precision") if key in evaluation}
-    way = "".join(f", {key} {names.get(value, value)}" for key, value in told.items())
-    return f"measured on {evaluation['overall']['lines']:,} lines{way}:"
+    return f"{on}{''.join(f', {key} {names.get(value, value)}' for key, value in told.items())}:"
 
 
 def percentages(value: Any) -> dict[str, str]:

@@ -97,7 +97,7 @@ def language(
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_languages(model, loaded.languages.with_model(language, ngrams), target, of=loaded)
     typer.echo(f"{target}: language {language}: {ngrams}, from {' and '.join(names)}")
-    typer.echo(f"They get a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
+    typer.echo(f"They are used once the model is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
 
 
 def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:

@@ -65,6 +65,9 @@ def doubts_text(doubts: "DoubtCounts") -> str:
     if not doubts.lines:
         kept = f": {doubts.kept} have text; --force reads them again" if doubts.kept else ""
         return f"no line was read{kept}"
-    found = f"{doubts.doubtful} of {doubts.words} words doubtful, {doubts.flagged} of {doubts.lines} lines flagged"
+    basis = " by uncalibrated confidences" if doubts.uncalibrated else ""
+    found = (
+        f"{doubts.doubtful} of {doubts.words} words doubtful{basis}, {doubts.flagged} of {doubts.lines} lines flagged"
+    )
     kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(doubts.kinds.items()))
     return f"{found} ({kinds})" if kinds else found

@@ -6,6 +6,9 @@ from typing import Any
 COUNTS = {"lines": 6, "drawn": 6, "characters": 10}
 """What rates are based on, and the widths of the columns; older scores lack `drawn`, the pages that were resampled."""
 
+TITLES = {"drawn": "pages"}
+"""Titles of columns that are not their names in JSON."""
+
 OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
 """Titles of word error rates by other conventions, and their names in JSON."""
 
@@ -21,7 +24,7 @@ def table_of(scores: Mapping[str, Any]) -> str:
     others = {
         title: name for title, name in OTHER_CONVENTIONS.items() if all(is_rate(row.get(name, "")) for row in rows)
     }
-    counts = "".join(f"  {name:>{COUNTS[name]}}" for name in known)
+    counts = "".join(f"  {TITLES.get(name, name):>{COUNTS[name]}}" for name in known)
     titles = "".join(f"  {title:>13}" for title in others)
     lines = [f"{'set':{width}}{counts}  {'CER %':>20}  {'WER %':>20}{titles}"]
     for row in rows:

@@ -11,13 +11,15 @@ from drethtr.documents.page import Page, Transcription
 class DoubtCounts:
     """Numbers of lines and words that were read, how many are doubtful, and how many lines have each kind of flag.
 
-    kept  lines that were not read, as they had a text before
+    kept          lines that were not read, as they had a text before
+    uncalibrated  whether some words were judged by confidences that are not calibrated
     """
 
     lines: int = 0
     kept: int = 0
     words: int = 0
     doubtful: int = 0
+    uncalibrated: bool = False
     flagged: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
 
@@ -26,6 +28,7 @@ class DoubtCounts:
         self.lines += 1
         self.words += len(line.words)
         self.doubtful += sum(word.doubtful for word in line.words)
+        self.uncalibrated |= line.calibrated is False
         self.flagged += bool(line.flags)
         self.kinds.update({flag.kind for flag in line.flags})
 
