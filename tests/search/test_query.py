@@ -79,6 +79,13 @@ def test_or_binds_closer_than_and():
 
 
 @pytest.mark.parametrize(
+    "text", ['"dear sir" x', "“dear sir” x", "„dear sir“ x", "«dear sir» x", "x “dear sir", '"dear sir”x']
+)
+def test_a_phrase_stands_between_quotation_marks_of_any_kind(text):
+    assert sorted(groups(text)) == [[("dear sir", True)], [("x", True)]]
+
+
+@pytest.mark.parametrize(
     "text", ["", " ", '"', '""', "-", "*", "?", "~", "''; DROP TABLE pages; --"[:3], "\0", "-not", "-a OR -b", "~ab"]
 )
 def test_what_names_nothing_is_refused(text):

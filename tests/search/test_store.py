@@ -85,6 +85,10 @@ def another_file(path):
     path.write_bytes(b"no database at all" * 100)
 
 
+def empty(path):
+    path.write_bytes(b"")
+
+
 def another_database(path):
     path.unlink()
     with closing(sqlite3.connect(path)) as database:
@@ -110,10 +114,11 @@ def broken_posteriors(path):
     ("spoil", "reason"),
     [
         (not_there, "no such index; make one"),
-        (another_file, "damaged, or no index"),
+        (another_file, "not an index"),
+        (empty, "not an index"),
         (another_database, "not an index"),
         (another_version, "format 99, but this drethtr reads format 2"),
-        (cut_short, "damaged"),
+        (cut_short, "a damaged index"),
         (broken_posteriors, "damaged"),
     ],
 )

@@ -148,14 +148,17 @@ def test_what_people_say_of_hits_is_kept_in_the_database(build, tmp_path, url):
         assert second.box == index.search("the")[0].box
 
 
-def test_other_models_and_no_index_are_refused(build, tmp_path, url):
+def test_other_models_and_versions_and_no_index_are_refused(build, tmp_path, url, monkeypatch):
     with pytest.raises(DataError, match="no index; make one with drethtr index FOLDER --to URL"):
         open_index(url)
     build()
     with PostgresStore.write(url, {"model": "another"}):
         pass
-    with pytest.raises(DataError, match="made with model 'another', not 'tiny"):
+    with pytest.raises(DataError, match=r"made with model 'another', not 'tiny.*give the same, or another database"):
         fill(url, tmp_path / "a.sqlite")
+    monkeypatch.setattr(postgres, "FORMAT", 99)
+    with pytest.raises(DataError, match="format 2, but this drethtr reads format 99"):
+        open_index(url)
     with pytest.raises(DataError, match=r"postgresql://127\.0\.0\.1:1/none: cannot be reached") as told:
         open_index("postgresql://me:secret@127.0.0.1:1/none")
     assert "secret" not in str(told.value)

@@ -104,9 +104,8 @@ def table(hits: "Sequence[Hit]") -> str:
 def summary(hits: "Sequence[Hit]", lines: int, least: float, limit: int, *, pages: bool) -> str:
     """How many hits there are, and how many of them may be right."""
     if not hits:
-        return (
-            f"none of {lines:,} lines has it with a probability of at least {least:g}; --min {least / 10:g} shows more"
-        )
+        more = f"; --min {least / 10:g} may find more" if least else ""
+        return f"none of {lines:,} lines has it with a probability of at least {least:g}{more}"
     right = sum(hit.probability for hit in hits)
     what = ("page" if pages else "line") + ("" if len(hits) == 1 else "s")
     more = f"; --limit {2 * limit} may show more" if len(hits) == limit else ""

@@ -19,10 +19,11 @@ from drethtr.search.records import (
     StoredLine,
     Verdict,
     known_confidences,
+    refuse_other_settings,
     stored_lines,
-    which_differs,
 )
 from drethtr.search.spelling import Spelling
+from drethtr.search.tables import APPLICATION, FORMAT, POSTGRES_TABLES
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -36,44 +37,6 @@ PREFILTER_FROM = 100_000
 
 SIMILAR = 0.3
 """How similar a part of a text must be to a word: the share of trigrams that both have."""
-
-LOCK = 0x64725458
-"""Who makes the tables."""
-
-TABLES = """
-CREATE EXTENSION IF NOT EXISTS pg_trgm;
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS pages (
-    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    origin TEXT NOT NULL,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    digest BYTEA NOT NULL,
-    confidences BYTEA NOT NULL,
-    posteriors BYTEA NOT NULL,
-    UNIQUE (scan, number)
-);
-CREATE TABLE IF NOT EXISTS lines (
-    page BIGINT NOT NULL REFERENCES pages ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    text TEXT NOT NULL,
-    folded TEXT NOT NULL,
-    place BYTEA NOT NULL,
-    PRIMARY KEY (page, number)
-);
-CREATE INDEX IF NOT EXISTS lines_like ON lines USING gin (folded gin_trgm_ops);
-CREATE TABLE IF NOT EXISTS verdicts (
-    query TEXT NOT NULL,
-    scan TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    line TEXT NOT NULL,
-    probability DOUBLE PRECISION NOT NULL,
-    stands BOOLEAN NOT NULL,
-    PRIMARY KEY (query, scan, number, line)
-);
-"""
 
 
 def is_postgres(place: str | Path) -> bool:
@@ -93,12 +56,12 @@ class PostgresStore:
         """Open an index to search it.
 
         Raises:
-            DataError: if the database cannot be reached, or has no index.
+            DataError: if the database cannot be reached, or has no index, or one of another version.
             MissingExtraError: without psycopg.
         """
         store = cls(url, connect(url))
         try:
-            store.about()
+            store.check_format()
         except DataError:
             store.close()
             raise
@@ -109,18 +72,21 @@ class PostgresStore:
         """Open an index to write to it, or make it; others may write to it at the same time.
 
         Raises:
-            DataError: if the database cannot be reached, or its index was made with something else.
+            DataError: if the database cannot be reached, or its index was made with something else or by another
+                version.
             MissingExtraError: without psycopg.
         """
         store = cls(url, connect(url))
+        described = {**about, "format": FORMAT}
         try:
             with store.guarded(), store.database.transaction():
-                store.database.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-                store.database.execute(TABLES)
-                rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in about.items()]
+                store.database.execute("SELECT pg_advisory_xact_lock(%s)", (APPLICATION,))
+                store.database.execute(POSTGRES_TABLES)
+                rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in described.items()]
                 if not store.about():
                     store.database.cursor().executemany("INSERT INTO about VALUES (%s, %s)", rows)
-            which_differs(store.name, store.about(), about)
+            store.check_format()
+            refuse_other_settings(store.name, store.about(), about, "give the same, or another database")
         except BaseException:
             store.close()
             raise
@@ -158,6 +124,19 @@ class PostgresStore:
         """What the index was made with, by name."""
         with self.guarded():
             return {name: json.loads(value) for name, value in self.database.execute("SELECT * FROM about")}
+
+    def check_format(self) -> None:
+        """Check that this version understands the index.
+
+        Raises:
+            DataError: if it does not.
+        """
+        found = self.about().get("format")
+        if found != FORMAT:
+            raise DataError(
+                f"{self.name}: an index of format {found}, but this drethtr reads format {FORMAT}; fill another "
+                "database with drethtr index --to"
+            )
 
     def key(self, scan: Path, number: int) -> PageKey:
         """What a page is known by."""

@@ -16,7 +16,9 @@ LONGEST = 1000
 MOST_TERMS = 20
 """Words and phrases of a query."""
 
-PARTS = re.compile(r'(-?)"([^"]*)"?|(\S+)')
+PARTS = re.compile(r'(-?)["“”„«»]([^"“”„«»]*)["“”„«»]?|(\S+)')
+"""A minus and a phrase, between the quotation marks of any keyboard; or a word."""
+
 AND, OR = "AND", "OR"
 
 
@@ -70,7 +72,9 @@ def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  #
     if not groups:
         raise ConfigError(f"{text[:60]!r} has no letters to search for")
     if not any(all(term.wanted for term in group) for group in query.groups):
-        raise ConfigError(f"{text[:60]!r} names nothing that should be there; give at least one word without a minus")
+        raise ConfigError(
+            f"{text[:60]!r} would also find what has none of its words; add a word that must be there, without a minus"
+        )
     return query
 
 

@@ -119,8 +119,11 @@ def stored_lines(rows: Sequence[tuple[str, str, bytes]], confidences: bytes) -> 
     ]
 
 
-def which_differs(name: str, made_with: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Refuse to add to an index what was made otherwise.
+def refuse_other_settings(name: str, made_with: Mapping[str, Any], about: Mapping[str, Any], remedy: str) -> None:
+    """Refuse to add to an index what was made with other settings.
+
+    Args:
+        remedy: What the user can do instead.
 
     Raises:
         DataError: naming what differs.
@@ -129,5 +132,5 @@ def which_differs(name: str, made_with: Mapping[str, Any], about: Mapping[str, A
         if made_with.get(what) != value:
             raise DataError(
                 f"{name}: made with {what} {made_with.get(what)!r}, not {value!r}, so its lines would not "
-                "compare; give the same, another --output, or --force to make it again"
+                f"compare; {remedy}"
             )

@@ -24,10 +24,10 @@ from drethtr.search.records import (
     StoredLine,
     Verdict,
     known_confidences,
+    refuse_other_settings,
     stored_lines,
-    which_differs,
 )
-from drethtr.search.tables import APPLICATION, FORMAT, TABLES
+from drethtr.search.tables import APPLICATION, FILE_TABLES, FORMAT
 
 WAIT = 5.0
 """Seconds to wait for a process that closes the file."""
@@ -79,9 +79,9 @@ class Store:
         with store.closed_after_errors():
             if store.has_tables():
                 store.check()
-            store.begin(about)
+            store.begin_writing(about)
             if rebuild:
-                store.clear(about)
+                store.forget_pages(about)
             store.check_made_with(about)
             store.commit()
         return store
@@ -95,31 +95,31 @@ class Store:
             self.database.close()
             raise
 
-    def begin(self, about: Mapping[str, Any]) -> None:
+    def begin_writing(self, about: Mapping[str, Any]) -> None:
         """Become the one who writes, and make the tables if they are not there."""
         with self.guarded():
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("BEGIN IMMEDIATE")
             if not self.has_tables():
-                self.make(about)
+                self.make_tables(about)
         self.check()
 
-    def clear(self, about: Mapping[str, Any]) -> None:
+    def forget_pages(self, about: Mapping[str, Any]) -> None:
         """Forget all pages, and what they were read with; what people have said of hits stays."""
         with self.guarded():
             for table in ("lines", "pages", "about"):
                 self.database.execute(f"DELETE FROM {table}")
-            self.describe(about)
+            self.write_about(about)
 
-    def make(self, about: Mapping[str, Any]) -> None:
-        """Make the tables."""
-        for statement in TABLES.split(";\n"):
+    def make_tables(self, about: Mapping[str, Any]) -> None:
+        """Make the tables, empty but for what the index is made with."""
+        for statement in FILE_TABLES.split(";\n"):
             self.database.execute(statement)
         self.database.execute(f"PRAGMA application_id = {APPLICATION}")
         self.database.execute(f"PRAGMA user_version = {FORMAT}")
-        self.describe(about)
+        self.write_about(about)
 
-    def describe(self, about: Mapping[str, Any]) -> None:
+    def write_about(self, about: Mapping[str, Any]) -> None:
         """Write what the index is made with."""
         rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in about.items()]
         self.database.executemany("INSERT INTO about VALUES (?, ?)", rows)
@@ -134,22 +134,24 @@ class Store:
                 raise DataError(f"{self.path}: another process is writing it; wait until it has finished") from error
             raise DataError(f"{self.path}: cannot be used: {error}") from error
         except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                raise self.no_index() from error
             raise DataError(
-                f"{self.path}: damaged, or no index ({error}); remove it and make it again with drethtr index"
+                f"{self.path}: a damaged index ({error}); delete it and make it again with drethtr index"
             ) from error
 
-    def number(self, pragma: str) -> int:
-        """A number in the head of the file."""
-        return int(self.database.execute(f"PRAGMA {pragma}").fetchone()[0])
+    def no_index(self) -> DataError:
+        """The error of a file that is something else, which may be dear to its owner."""
+        return DataError(f"{self.path}: not an index; make one with drethtr index FOLDER --output ANOTHER_FILE")
 
-    def names(self) -> list[str]:
-        """The names of the tables."""
-        return [name for (name,) in self.database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    def pragma(self, name: str) -> int:
+        """A number in the head of the file."""
+        return int(self.database.execute(f"PRAGMA {name}").fetchone()[0])
 
     def has_tables(self) -> bool:
         """Whether it is more than a new file, or one whose maker was stopped before its first commit."""
         with self.guarded():
-            return bool(self.names())
+            return self.database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table'").fetchone() is not None
 
     def check(self) -> None:
         """Check that the file is an index that this version understands.
@@ -158,15 +160,14 @@ class Store:
             DataError: if it is not.
         """
         with self.guarded():
-            if self.number("application_id") != APPLICATION and self.names():
-                raise DataError(f"{self.path}: not an index; make one with drethtr index FOLDER --output FILE")
-            version = self.number("user_version")
+            if self.pragma("application_id") != APPLICATION:
+                raise self.no_index()
+            version = self.pragma("user_version")
             if version != FORMAT:
                 raise DataError(
-                    f"{self.path}: an index of format {version}, but this drethtr reads format {FORMAT}; remove it and "
+                    f"{self.path}: an index of format {version}, but this drethtr reads format {FORMAT}; delete it and "
                     "make it again with drethtr index"
                 )
-            self.names()
 
     def check_made_with(self, about: Mapping[str, Any]) -> None:
         """Check that the index was made with the same.
@@ -174,7 +175,9 @@ class Store:
         Raises:
             DataError: naming what differs.
         """
-        which_differs(self.name, self.about(), about)
+        refuse_other_settings(
+            self.name, self.about(), about, "give the same, another --output, or --force to make it again"
+        )
 
     def about(self) -> dict[str, Any]:
         """What the index was made with, by name: model, its alphabet, decoder, precision and line segmentation."""
