@@ -113,17 +113,23 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
 
 
 def test_what_was_forgotten_is_measured_on_old_lines_apart(drethtr, data, tiny_path, tmp_path):
-    old, output = tmp_path / "old", tmp_path / "mine.safetensors"
-    old.mkdir()
+    old, output = tmp_path / "old.jsonl", tmp_path / "mine.safetensors"
+    rows = []
     for number in range(24):
-        Image.fromarray(np.asarray(written(f"old {number}"))).save(old / f"{number}.png")
-        (old / f"{number}.txt").write_text(f"old {number}", encoding="utf-8")
+        Image.fromarray(np.asarray(written(f"old {number}"))).save(tmp_path / f"old {number}.png")
+        rows.append({"file": f"old {number}.png", "text": f"old {number}", "set": "clerk" if number % 2 else "mayor"})
+    old.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     outcome = drethtr("finetune", data, "--old-data", old, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
     assert "20 old lines to mix in, 4 to measure what is forgotten." in outcome.out
     assert "Forgotten: on 4 old lines that were not trained on, CER" in outcome.out
     told = load_model(output).card["fine_tuned"]
     assert f"{100 * told['old_data_before']:.2f} % before, {100 * told['old_data_after']:.2f} % after" in outcome.out
+    sets = re.search(r"By set, most forgotten first: (.*)\.", outcome.out)
+    assert sets is not None, outcome.out
+    changes = [float(after) - float(before) for before, after in re.findall(r"([\d.]+) → ([\d.]+) %", sets[1])]
+    assert len(changes) == 2 and changes == sorted(changes, reverse=True)
+    assert sum(map(int, re.findall(r"\((\d+) lines?\)", sets[1]))) == 4
     assert len(open_all([str(output.with_suffix(".run") / "old.parquet")])) == 20
 
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from drethtr.cli.progress import counted
+
 if TYPE_CHECKING:
     from drethtr.evaluation.compare import Difference
     from drethtr.evaluation.metrics import Rates
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from drethtr.training.finetuning.learning_curve import LearningCurve
 
 SHOWN = 30  # new characters
+SETS = 10  # of old lines
 
 
 def found(material: "Material") -> str:
@@ -91,16 +94,25 @@ def forgotten(material: "Material", outcome: "Outcome") -> list[str]:
     told = []
     if way < 1:
         told.append(f"To forget less, {100 * way:.0f} % of the change was kept, with most of its gain.")
-    if (change := outcome.forgotten) is not None:
+    if outcome.forgotten is not None:
+        change, sets = outcome.forgotten.overall, outcome.forgotten.sets
         told.append(
             f"Forgotten: on {change.lines:,} old lines that were not trained on, CER {100 * change.a:.2f} % before, "
             f"{100 * change.b:.2f} % after: {points(change)}."
         )
+        if len(sets) > 1:
+            told.append(f"By set, most forgotten first: {', '.join(map(of_set, sets[:SETS]))}.")
     elif material.old:
         told.append("What was forgotten is not known: measuring takes more lines of --old-data.")
     else:
         told.append("Other hands may be read worse than before: --old-data lessens and measures that.")
     return told
+
+
+def of_set(change: "Difference") -> str:
+    """What became of one set of old lines."""
+    lines = counted(change.lines, "line")
+    return f"{change.name} {100 * change.a:.1f} → {100 * change.b:.1f} % ({lines})"
 
 
 def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:

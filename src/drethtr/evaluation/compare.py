@@ -138,28 +138,13 @@ def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequenc
     counts_b = score(texts, [reading.text for reading in b])
     pages = list(map(page_of, samples))
     sets = [sample.set for sample in samples]
-
-    def by(names: Sequence[str], in_order: Sequence[str]) -> tuple[Difference, ...]:
-        groups: dict[str, list[int]] = defaultdict(list)
-        for place, name in enumerate(names):
-            groups[name].append(place)
-        return tuple(
-            paired(
-                [counts_a[place] for place in groups[name]],
-                [counts_b[place] for place in groups[name]],
-                [pages[place] for place in groups[name]],
-                name=name,
-            )
-            for name in in_order
-            if any(counts_a[place].characters for place in groups[name])
-        )
-
+    lengths = [class_of(len(for_scoring(text)), LENGTHS) for text in texts]
     lines = map(ComparedLine, samples, a, b, (c.edits for c in counts_a), (c.edits for c in counts_b))
     return Comparison(
         cer=paired(counts_a, counts_b, pages, name="CER"),
         wer=paired(list(map(of_words, counts_a)), list(map(of_words, counts_b)), pages, name="WER"),
-        sets=by(sets, sorted(set(sets))),
-        lengths=by([class_of(len(for_scoring(text)), LENGTHS) for text in texts], [name for name, _ in LENGTHS]),
+        sets=paired_by(sets, sorted(set(sets)), counts_a, counts_b, pages),
+        lengths=paired_by(lengths, [name for name, _ in LENGTHS], counts_a, counts_b, pages),
         confidences_a=by_confidence(a, counts_a),
         confidences_b=by_confidence(b, counts_b),
         confusions=confusions(texts, a, b),
@@ -194,6 +179,29 @@ def paired(a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, na
     better = float((differences < 0).mean() + (differences == 0).mean() / 2)
     drawn = len(set(units(pages)))
     return Difference(name, len(a), drawn, float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)
+
+
+def paired_by(
+    names: Sequence[str], in_order: Sequence[str], a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str]
+) -> tuple[Difference, ...]:
+    """The differences of groups of lines, such as sets, without those that have no text.
+
+    Args:
+        names: The group of each line.
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        groups[name].append(place)
+    return tuple(
+        paired(
+            [a[place] for place in groups[name]],
+            [b[place] for place in groups[name]],
+            [pages[place] for place in groups[name]],
+            name=name,
+        )
+        for name in in_order
+        if any(a[place].characters for place in groups[name])
+    )
 
 
 def class_of(value: float, classes: Classes) -> str:

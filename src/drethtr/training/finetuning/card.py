@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.evaluate import plain
 from drethtr.evaluation.metrics import CONVENTION, Rates
 from drethtr.recognition.model_file import Model
 from drethtr.sharing.card import NOT_STATED, mappings
+from drethtr.training.finetuning.judge import Forgotten
 from drethtr.training.finetuning.material import Material
 
 NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", "fine_tuned")
@@ -17,10 +17,11 @@ NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", 
 
 
 def card_of(
-    material: Material, trained: Model, before: Rates, after: Rates, forgotten: Difference | None
+    material: Material, trained: Model, before: Rates, after: Rates, forgotten: Forgotten | None
 ) -> dict[str, Any]:
     """The card of a fine-tuned model; the card of `trained` so far has the training time."""
     start, plan = material.start.card, material.plan
+    old = {} if forgotten is None else {"old_data_before": forgotten.overall.a, "old_data_after": forgotten.overall.b}
     name = start.get("name", Path(plan.model).stem)
     kept = {key: value for key, value in start.items() if key not in NOT_INHERITED}
     return kept | {
@@ -28,7 +29,7 @@ def card_of(
         "data": data_of(kept, material),
         "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card)
         | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION}
-        | ({} if forgotten is None else {"old_data_before": forgotten.a, "old_data_after": forgotten.b}),
+        | old,
     }
 
 

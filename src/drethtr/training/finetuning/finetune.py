@@ -29,7 +29,7 @@ from drethtr.recognition.model_file import Model, load_model, save_model, weight
 from drethtr.recognition.weights import dequantize, quantize
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
-from drethtr.training.finetuning.judge import edits, pages_of, with_trust
+from drethtr.training.finetuning.judge import Forgotten, edits, pages_of, with_trust
 from drethtr.training.finetuning.language import with_language
 from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
 from drethtr.training.finetuning.material import Material
@@ -54,14 +54,14 @@ class Outcome:
     """The result of fine-tuning; the rates are on the validation lines that selected the best weights.
 
     change     the error rate after minus the one before, with its interval
-    forgotten  the same on old lines that were not trained on; None without `--old-data`
+    forgotten  the changes on old lines that were not trained on; None without `--old-data`
     """
 
     model: Model
     before: Rates
     after: Rates
     change: Difference
-    forgotten: Difference | None
+    forgotten: Forgotten | None
     curve: LearningCurve | None
 
     @property
@@ -136,14 +136,13 @@ def finetuned(material: Material, output: Path, place: Workplace) -> Outcome:
     return outcome
 
 
-def forgotten_by(material: Material, trained: Model, place: Workplace) -> Difference | None:
-    """The errors of a model on old lines compared with those of the starting model; None without such lines."""
+def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgotten | None:
+    """What a model has forgotten of what the starting model knew; None without old lines to tell."""
     lines = material.remembered
     if not lines:
         return None
     place.tell(f"reading {len(lines):,} old lines with both models")
-    before, after = (edits(model, lines, place.device) for model in (material.start, trained))
-    return paired(before, after, pages_of(lines), name="CER")
+    return Forgotten.between(material.start, trained, lines, place.device)
 
 
 def folder_of(output: Path) -> Path:

@@ -1,16 +1,35 @@
 """Measure the effect of fine-tuning on the validation lines, and recalibrate the model."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
+from drethtr.evaluation.compare import Difference, paired, paired_by
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.recognizer import Recognizer
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """Error rates on old lines that were not trained on: of all, and of each set, most forgotten first."""
+
+    overall: Difference
+    sets: tuple[Difference, ...]
+
+    @classmethod
+    def between(cls, start: Model, trained: Model, samples: Sequence[Sample], device: str) -> Self:
+        """Read old lines with both models."""
+        before, after = (edits(model, samples, device) for model in (start, trained))
+        pages, names = pages_of(samples), [sample.set for sample in samples]
+        sets = paired_by(names, sorted(set(names)), before, after, pages)
+        ordered = sorted(sets, key=lambda change: -change.difference)
+        return cls(paired(before, after, pages, name="CER"), tuple(ordered))
 
 
 def edits(model: Model, samples: Sequence[Sample], device: str) -> list[Counts]:
