@@ -22,7 +22,7 @@ Weights = Mapping[str, Array]
 
 COLUMNS, LARGEST = 32, 127
 
-LARGE_KERNEL = 100_000
+LARGE_KERNEL = 30_000
 """Pointwise kernels of so many numbers are stored in 8 bits; errors in those of the early layers would show."""
 
 HEAD = 8
