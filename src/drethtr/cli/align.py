@@ -28,9 +28,7 @@ def align(
             help="Scans, PAGE or ALTO files, ZIPs of them; their text as txt, md, TEI, docx, JSON, …",
         ),
     ],
-    output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A folder for the pages with the text on their lines.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the aligned pages.")] = None,
     format: Annotated[
         str,
         typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, tei, json, html, …"),
@@ -38,12 +36,12 @@ def align(
     ground_truth: Annotated[
         Path | None,
         typer.Option(
-            "--ground-truth", metavar="FILE", help="Write the lines that can be trusted to this Parquet file."
+            "--ground-truth", metavar="FILE", help="Write reliable lines as training data to this Parquet file."
         ),
     ] = None,
     precision: Annotated[
         float,
-        typer.Option(metavar="P", min=0, max=1, help="Share of the lines of --ground-truth that should be right."),
+        typer.Option(metavar="P", min=0, max=1, help="Target precision of the --ground-truth lines."),
     ] = 0.99,
     lines: LinesOf = "auto",
     model: ModelFile = None,
@@ -52,7 +50,7 @@ def align(
     threads: Threads = None,
     force: ForceResults = False,
 ) -> None:
-    """Lay running text onto the lines of scans: lines given or found, words with their places.
+    """Align running text with the lines of scans; words get their positions.
 
     A text goes with the page of its name, or is the running text of all pages. Text that is on no line, and lines that
     are not in the text, are named, and the exit code is 1.

@@ -46,17 +46,18 @@ def check(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Conventions that are no errors, comma-separated: spelling, abbreviations, punctuation.",
+            help="Differences that are not errors, comma-separated: spelling, abbreviations, punctuation.",
         ),
     ] = "",
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write every word with its probability here.")
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write all words with their probabilities to this file."),
     ] = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with pictures of the doubtful words.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with images of the doubtful words.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write the pages with their doubts marked into this folder.")
+        Path | None, typer.Option(metavar="FOLDER", help="Write the pages with doubtful words marked to this folder.")
     ] = None,
     format: Annotated[
         str,

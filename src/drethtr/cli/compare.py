@@ -41,19 +41,17 @@ class System(NamedTuple):
 
 
 def compare(
-    a: Annotated[
-        str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the model inside the package.")
-    ],
+    a: Annotated[str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the included model.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Likewise: runs/new.safetensors:beam:5 or :ctc.")],
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, folders, patterns.")],
     limit: Limit = None,
     seed: Seed = 0,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="A report with pictures of lines, in one file.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with line images, in one file.")
     ] = None,
     shown: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help=f"How many lines the report shows; default: {LINES_SHOWN}."),
+        typer.Option(metavar="N", min=1, help=f"Lines in the report; default: {LINES_SHOWN}."),
     ] = None,
     json_file: JSONFile = None,
     force: ForceResults = False,
@@ -61,7 +59,7 @@ def compare(
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Compare two models or decoders on the same lines: which reads better, where, and how certain that is."""
+    """Compare two models or decoders on the same lines, with confidence intervals."""
     from drethtr.cli.compare_report import summary
     from drethtr.evaluation.compare import compare_readings
     from drethtr.evaluation.comparison import to_json

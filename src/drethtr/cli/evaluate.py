@@ -51,47 +51,48 @@ def evaluate(
     limit: Limit = None,
     seed: Seed = 0,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Also show how reliable confidences and flags are.")
+        bool, typer.Option("--confidence", help="Also measure how reliable confidences and flags are.")
     ] = False,
     json_file: JSONFile = None,
     force: ForceResults = False,
     end_to_end: Annotated[
-        bool, typer.Option("--end-to-end", help="Compare whole pages (PAGE, ALTO), their lines found as by --lines.")
+        bool, typer.Option("--end-to-end", help="Evaluate whole pages (PAGE, ALTO), line segmentation included.")
     ] = False,
     lines: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For --end-to-end: as in transcribe, but auto ignores given lines."),
+        typer.Option(
+            metavar="NAME", help="For --end-to-end: line segmentation, as in transcribe; auto ignores given lines."
+        ),
     ] = None,
-    search: Annotated[
-        bool, typer.Option("--search", help="Judge the search for words, as drethtr search does it, instead.")
-    ] = False,
+    search: Annotated[bool, typer.Option("--search", help="Evaluate keyword search (drethtr search) instead.")] = False,
     among: Annotated[
         list[str] | None,
         typer.Option(
             metavar="DATA",
-            help="For --search: lines to search besides, of other sets; or results of drethtr batch --posteriors, "
-            "whose inputs have texts; repeatable.",
+            help="For --search: also search these lines of other sets, or results of drethtr batch --posteriors "
+            "with transcribed inputs; repeatable.",
         ),
     ] = None,
     save_fit: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="For --search: learn its probabilities from these sets, and write them here."
+            metavar="FILE", help="For --search: fit its probabilities on these sets and write them to this file."
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Put errors into the texts, and measure how well drethtr check finds them.")
+        bool,
+        typer.Option("--check", help="Insert errors into the texts and measure how well drethtr check finds them."),
     ] = False,
     fit: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="DATA", help="For --check: judge every set by a fit on these lines of other sets; repeatable."
+            metavar="DATA", help="For --check: judge each set with a fit on these lines of other sets; repeatable."
         ),
     ] = None,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Measure character and word error rates on lines with known text, per set and overall."""
+    """Measure character and word error rates on transcribed lines, per set and overall."""
     from tqdm import tqdm
 
     from drethtr.evaluation import evaluate as measure

@@ -24,20 +24,22 @@ CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if 
 def info(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="MODEL", help="A model or adapter; the model inside the package if left out."),
+        typer.Argument(metavar="MODEL", help="A model or adapter; default: the included model."),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only print what its card lacks for sharing.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only print what the model card lacks for sharing.")] = False,
     add: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Put entries of a TOML file, or figures of evaluate --json, on the card."),
+        typer.Option(
+            metavar="FILE", help="Add entries of a TOML file, or metrics from evaluate --json, to the model card."
+        ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="With --add, also replace figures by some measured on fewer lines.")
+        bool, typer.Option("--force", help="With --add, also replace metrics with ones measured on fewer lines.")
     ] = False,
 ) -> None:
-    """Describe a model: its size, alphabet, training data, measured error rates and license.
+    """Describe a model: size, alphabet, training data, error rates and license.
 
-    With --check the exit code is 1 if the card lacks something.
+    With --check the exit code is 1 if the model card is incomplete.
     """
     from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.backends import check_weights

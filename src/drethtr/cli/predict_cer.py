@@ -42,20 +42,23 @@ def predict_cer(
     precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
-    truth: Annotated[bool, typer.Option("--truth", help="Compare with the known texts of data files.")] = False,
+    truth: Annotated[bool, typer.Option("--truth", help="Also compare with the transcriptions in the data.")] = False,
     learn: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL", help="Learn from the known texts of several sets, and write the model here."),
+        typer.Option(
+            metavar="MODEL",
+            help="Fit the prediction on the transcriptions of several sets; write the model to this file.",
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json_file: JSONFile = None,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Predict the character error rate of untranscribed lines, with a 95 % interval.
+    """Predict the character error rate on untranscribed lines, with a 95 % interval.
 
-    An image that cannot be used is reported and skipped, and the exit code is 1. It is also 1 if no text was found on
-    any line, and 2 if no image could be used.
+    Images that cannot be used are reported and skipped; the exit code is then 1. It is also 1 if no line has any text,
+    and 2 if no image could be used.
     """
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets

@@ -45,7 +45,7 @@ def open_job(
         doubts: Mark doubts in `txt`.
         pages: Read these only, as in "1-20,25,30-": pages of files that have several, else files of a folder by place.
         recursive: Also read the folders below those that are named, and mirror them in `output`.
-        force: Replace files and texts that exist.
+        force: Replace existing files and texts.
 
     Raises:
         ConfigError: as `open_selected` does, and for ranges of pages that make no sense.
