@@ -158,7 +158,7 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
     if largest is not None and largest.file_size > MOST_BYTES_OF_FILE:
         raise DataError(f"{largest.filename!r} in it is larger than {MOST_BYTES_OF_FILE >> 30} GB", name)
     if content > MOST_BYTES:
-        raise DataError(f"its files are larger than {MOST_BYTES >> 30} GB together; split it", name)
+        raise DataError(f"its files are larger than {MOST_BYTES >> 30} GB in total; split it", name)
     if content > max(SMALL, MOST_GROWTH * size):
         raise DataError(
             f"its files are more than {MOST_GROWTH} times larger than itself, as a bomb's are; "

@@ -60,7 +60,7 @@ def align(
     from drethtr.proofreading.rules import Rules
 
     if output is None and ground_truth is None:
-        raise ConfigError("nothing is to be written; give --output, --ground-truth or both")
+        raise ConfigError("nothing to write; give --output, --ground-truth or both")
     segmentation, formats = segmentation_named(lines), formats_of_pages(format)
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_given(inputs, texts_needed=True)

@@ -66,8 +66,8 @@ def calibrate(
     samples = to_read(open_all(data), limit, seed)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(
-            f"{', '.join(data)}: {len(samples)} lines to read; confidences are calibrated on at least "
-            f"{fit.TO_CALIBRATE}, better on some hundreds: give more lines that were never trained or tested on"
+            f"{', '.join(data)}: {len(samples)} lines to read; calibration needs at least "
+            f"{fit.TO_CALIBRATE}, better a few hundred: add lines used for neither training nor testing"
         )
     if check:
         with claimed(target):

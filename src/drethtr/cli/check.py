@@ -89,7 +89,7 @@ def check(
     refuse_results(json_file, html_file, force=force, inputs=inputs)
     if are_lines(inputs):
         if output is not None:
-            raise ConfigError("--output writes pages; for lines of a table take --json or --html")
+            raise ConfigError("--output writes pages; for lines of a table use --json or --html")
         samples = open_all(inputs)
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
         found, failed = check_rows(samples, recognizer, rules)

@@ -40,7 +40,7 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
     try:
         count_unknown(recognizer, chosen)
     except DataError as error:
-        typer.echo(f"Misaligned lines were not looked for: {error}")
+        typer.echo(f"Misaligned lines were not checked: {error}")
         return []
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)

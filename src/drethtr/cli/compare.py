@@ -69,7 +69,7 @@ def compare(
     from drethtr.recognition.recognizer import Recognizer
 
     if shown is not None and html_file is None:
-        raise ConfigError("--shown says how many lines the report of --html shows; add --html, or leave it out")
+        raise ConfigError("--shown needs --html; add it, or leave out --shown")
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
     samples = to_read(open_all(data), limit, seed)

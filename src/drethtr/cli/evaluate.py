@@ -104,7 +104,7 @@ def evaluate(
     refuse_results(json_file, save_fit, force=force, inputs=data)
     if search:
         if end_to_end or confidence or lines is not None:
-            raise ConfigError("--search judges searches; leave out --end-to-end, --lines and --confidence")
+            raise ConfigError("--search evaluates searches; leave out --end-to-end, --lines and --confidence")
         recognizer = load_recognizer(
             model, decoder, device, precision, threads=threads, posteriors=True, language=language
         )
@@ -112,15 +112,15 @@ def evaluate(
         deliver(f"{judged.text}\n{read_by(recognizer)}", judged.figures, recognizer, json_file)
         return
     if among or save_fit is not None:
-        raise ConfigError("--among and --save-fit go with --search; add it, or leave them out")
+        raise ConfigError("--among and --save-fit need --search; add it, or leave them out")
     if fit and not check:
-        raise ConfigError("--fit is for --check; add it, or leave it out")
+        raise ConfigError("--fit needs --check; add it, or leave out --fit")
     if check and (end_to_end or confidence or lines is not None):
-        raise ConfigError("--check measures nothing else; leave out --end-to-end, --lines and --confidence")
+        raise ConfigError("--check excludes other measurements; leave out --end-to-end, --lines and --confidence")
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(
-                "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
+                "--end-to-end evaluates whole pages; leave out --limit and --confidence, which are for lines"
             )
         segmentation = segmentation_named(lines or "auto")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
@@ -136,7 +136,7 @@ def evaluate(
         deliver(f"{page_table(compared)}\n{read_by(recognizer)}", compared, recognizer, json_file)
         return
     if lines is not None:
-        raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")
+        raise ConfigError("--lines needs --end-to-end; add it, or leave out --lines")
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
     samples = open_all(data)
     if check:

@@ -43,7 +43,10 @@ def evaluate_search(
     from drethtr.evaluation.search.fit import fit_search, judge_sets, load_weights, save_weights
 
     if not recognizer.model.languages:
-        raise ConfigError("--search makes up words by n-grams, which this model lacks; drethtr language gives it some")
+        raise ConfigError(
+            "--search makes up words with an n-gram language model, which this model lacks; add one with "
+            "drethtr language"
+        )
     language = recognizer.model.tokenizer, recognizer.model.languages
     lines = read_behind_bar(recognizer, data, limit, seed)
     crowd = Crowd.joined([crowd_of(recognizer, data, limit, seed) for data in among])

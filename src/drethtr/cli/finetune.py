@@ -112,4 +112,6 @@ def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> No
     own = resume and (folder_of(output) / PLAN).exists()  # a run that was stopped after it wrote its result
     refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])
     if (folder := folder_of(output)).is_file():
-        raise DataError(f"{folder} is a file, and would be the folder of the run; rename it, or name another --output")
+        raise DataError(
+            f"{folder} is a file where the folder of the run would be; rename it, or choose another --output"
+        )

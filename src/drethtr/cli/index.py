@@ -118,7 +118,7 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
     from drethtr.search.store import Store
 
     if len(inputs) > 1:
-        raise ConfigError("give the results of a batch by themselves: an index has lines of one model and one origin")
+        raise ConfigError("give the results of one batch alone: an index has lines of one model and one origin")
     added = index_batch(inputs[0], output, rebuild=rebuild)
     with Store.read(output) as store:
         typer.echo(f"{output}: {store.size()[1]:,} lines; {added.rows:,} added now")

@@ -46,9 +46,9 @@ def info(
     from drethtr.recognition.model_file import SHIPPED
 
     if add and model is None:
-        raise DataError("--add changes a model: name the one that is meant, as in drethtr info MODEL --add card.toml")
+        raise DataError("--add changes a model; name it, as in drethtr info MODEL --add card.toml")
     if force and not add:
-        raise DataError("--force replaces figures on a card; give new ones by --add, or leave it out")
+        raise DataError("--force replaces metrics on a card; give new ones with --add, or leave out --force")
     path = model if model is not None else SHIPPED
     found = load_named(path, None)
     try:
@@ -95,10 +95,10 @@ def report_gaps(model: "Model", path: Path) -> None:
     if not found:
         typer.echo(f"{path}: the card is complete")
         return
-    typer.echo(f"{path}: the card does not tell")
+    typer.echo(f"{path}: the card lacks")
     for gap in found:
         typer.echo(f"- {gap.what}: {gap.remedy}".translate(CONTROL))
-    typer.echo(f"Entries are added from a TOML file: drethtr info {path} --add card.toml")
+    typer.echo(f"Add entries from a TOML file: drethtr info {path} --add card.toml")
     raise typer.Exit(1)
 
 

@@ -75,7 +75,7 @@ def language(
         check_name(name)
     loaded = load_model(model)
     if loaded.network.ctc is None:
-        raise ConfigError(f"{model}: has no CTC head, whose search the n-grams would guide; train a model with one")
+        raise ConfigError(f"{model}: has no CTC head, so n-grams cannot guide its search; train a model with one")
     tokenizer = loaded.tokenizer
     known = [sample.text for sample in open_all(data) if name is None or sample.language in (None, name)]
     sources: list[Iterable[str] | NGrams] = [known]
@@ -95,7 +95,7 @@ def language(
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_languages(model, loaded.languages.with_model(language, ngrams), target, of=loaded)
     typer.echo(f"{target}: language {language}: {ngrams}, from {' and '.join(names)}")
-    typer.echo(f"They are used once the model is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
+    typer.echo(f"Now calibrate the model, so that it uses them: drethtr calibrate {target} VALIDATION_LINES --force")
 
 
 def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:

@@ -70,12 +70,12 @@ def predict_cer(
     from drethtr.recognition.model_file import SHIPPED
 
     if learn is not None and truth:
-        raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
+        raise ConfigError("--learn includes the comparison; leave out --truth")
     if force and learn is None and json_file is None:
-        raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave it out")
+        raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave out --force")
     refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
-        raise DataError(f"{model} is an adapter; only a whole model can learn this")
+        raise DataError(f"{model} is an adapter; only a whole model can store the prediction")
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
     failed = 0
     if learn is not None:
@@ -93,7 +93,9 @@ def predict_cer(
         if not pairs:
             raise typer.Exit(2)
         if not any(reading.characters for _, reading in pairs):
-            typer.echo(f"Nothing was read on any of {len(pairs):,} lines: no rate can be expected of them.", err=True)
+            typer.echo(
+                f"No text was found on any of {len(pairs):,} lines, so no error rate can be predicted.", err=True
+            )
             raise typer.Exit(1)
         failed = len(chosen) - len(pairs)
         text, report = predicted(rate, pairs, failed)

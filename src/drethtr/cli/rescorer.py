@@ -51,7 +51,7 @@ def rescorer(
     refuse_existing(target, force=force)
     loaded = load_model(model)
     if loaded.network.ctc is None:
-        raise ConfigError(f"{model}: has no CTC head to propose texts that could be rescored; train a model with one")
+        raise ConfigError(f"{model}: has no CTC head to propose texts for rescoring; train a model with one")
     lines = [sample.text for sample in open_all(data)]
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
     run = RescorerRun(characters=characters, share=share, seed=seed)
@@ -69,4 +69,6 @@ def rescorer(
         snapshot.unlink(missing_ok=True)
     parameters = sum(weight.size for weight in trained.weights.values())
     typer.echo(f"{target}: a rescorer of {parameters:,} parameters")
-    typer.echo(f"It gets a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
+    typer.echo(
+        f"Now calibrate the model, so that it uses the rescorer: drethtr calibrate {target} VALIDATION_LINES --force"
+    )

@@ -36,7 +36,7 @@ def train(
     wanted = config.load(RunConfig, run, settings or ())
     make_folder(output)
     if resume and not (output / loop.SNAPSHOT).exists():
-        typer.echo(f"drethtr: nothing to resume in {output}; the run starts from the beginning", err=True)
+        typer.echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
     with stopping(RESUME):
         best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
     if best.exists():

@@ -107,7 +107,7 @@ def split_line(
         raise DataError(f"line {line_id!r} has no baseline to split; draw one first")
     parts = split_place(old, point)
     if parts is None:
-        raise DataError("a line is split between its ends; choose a point inside it")
+        raise DataError("a line can only be split between its ends; choose a point inside it")
     first, second = (TextLine(line_id, polygon, baseline) for baseline, polygon in parts)
     second = replace(second, id=file.free_id(line_id))
     status = status_of(old, made_here=made_here)

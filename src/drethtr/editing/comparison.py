@@ -45,7 +45,7 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
     file = reader.workspace.truths.existing(leaf).file
     lines = file.page.lines
     if not lines:
-        raise DataError("has no lines to lay a text onto; draw them, or have them found", leaf.name)
+        raise DataError("has no lines to align a text with; draw them, or detect them", leaf.name)
     refuse_empty(source, text)
     alignment = fitting(source, text, leaf.name, [line.text for line in lines])
     theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}

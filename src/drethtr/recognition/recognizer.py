@@ -103,9 +103,7 @@ class Recognizer:
             raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
         self.doubtful = doubtful
         if posteriors and self.network.dimensions.steps_per_token is None:
-            raise ConfigError(
-                "this model has no CTC head, so it cannot say what else a line may say; use another model"
-            )
+            raise ConfigError("this model has no CTC head, so it has no posteriors; use another model")
         self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
 
     @classmethod
@@ -170,7 +168,7 @@ class Recognizer:
             ConfigError: if it is a single image instead of a sequence.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
-            raise ConfigError("read takes a list of images; for one of them, [reading] = recognizer.read([image])")
+            raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
         readings = self.read_lines([self.open_line(image) for image in images])
         return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
@@ -354,6 +352,6 @@ def check_trust(model: Model, network: Network) -> None:
     known, seen = model.trust.unlike_training, features_of(network.dimensions)
     if known is not None and len(known.alike.weights) != seen:
         raise CheckpointError(
-            f"model {model.identity}: its check for unknown writing weighs {len(known.alike.weights)} features of a "
-            f"line, but its network sees {seen}; calibrate it again"
+            f"model {model.identity}: out-of-distribution detection expects {len(known.alike.weights)} line "
+            f"features, but the network gives {seen}; recalibrate the model"
         )

@@ -47,11 +47,11 @@ class TextLog(RunLog):
     def start(self, plan: "Plan", units: int, unit: str) -> None:
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
-            say(f"{self.before:,} of {self.files:,} files were done before; --force reads them again")
+            say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
         if plan.unrecorded:
             say(
-                f"drethtr: {some(plan.unrecorded)}: not known how the results in {self.output} were made; they are "
-                "kept; --force replaces them"
+                f"drethtr: {some(plan.unrecorded)}: it is not known how the results in {self.output} were made; they "
+                "are kept; --force replaces them"
             )
         for reason, tasks in plan.refused.items():
             say(

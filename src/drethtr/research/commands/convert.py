@@ -50,10 +50,8 @@ def convert(
         raise error.of(weights) from error
     save_model(model, output)
     size = f"{model.parameter_count:,} parameters, {model.tokenizer.size} tokens"
-    typer.echo(f"{output}: {size}, every weight in its place")
-    typer.echo(
-        "whether the settings are those it was trained with, only lines tell: drethtr evaluate LINES --model OUT"
-    )
+    typer.echo(f"{output}: {size}, every weight used")
+    typer.echo("check on lines that the settings are those of training: drethtr evaluate LINES --model OUT")
 
 
 def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversion":
