@@ -22,7 +22,7 @@ Config = TypeVar("Config")
 Named = TypeVar("Named")
 
 MOST_BYTES = 1 << 20
-"""The size of a file of settings that is not refused."""
+"""The largest settings file that is accepted."""
 
 
 def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:

@@ -1,4 +1,4 @@
-"""Places for results: files that are whole or not there, and the folders they go to."""
+"""Result files, which are complete or absent, and their folders."""
 
 from os import W_OK, X_OK, access
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Fetch files from addresses that a user has named: bounded, one at a time, and never from a private network.
+"""Fetch files from URLs that a user has given: bounded, one at a time, and never from a private network.
 
     path = Web().file(("https://example.org/scan.jpg",), "scan.jpg")
 

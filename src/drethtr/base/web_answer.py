@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
     @property
     def may_change(self) -> bool:
-        """Whether it is worth to ask again."""
+        """Whether a retry may succeed."""
         return self.status in BUSY or not self.status
 
     @property

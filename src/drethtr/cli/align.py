@@ -1,4 +1,4 @@
-"""`drethtr align`: running text, laid onto the lines of the scans on which it stands."""
+"""`drethtr align`: align running text with the lines of scans."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,7 +81,7 @@ def align(
 
 
 def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, precision: float) -> str:
-    """Write the lines that can be accepted; returns what to say about them."""
+    """Write the accepted lines; returns a message about them."""
     from drethtr.lines.write_parquet import store_parquet
     from drethtr.proofreading.ground_truth import accepted, ground_truth
 
@@ -93,7 +93,7 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
 
 
 def told(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
-    """How much of the text was laid onto how many lines, and what is left over on either side."""
+    """How much of the text was aligned with how many lines, and what is left over on either side."""
     from drethtr.proofreading.proof import counted, shortened
 
     words = sum(len(line.check.text.split()) for line in lines)

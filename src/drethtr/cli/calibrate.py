@@ -97,7 +97,7 @@ def calibrate(
 
 
 def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) -> "SupportFit":
-    """What the evidence for given texts is worth, behind a bar."""
+    """Fit the check of given texts, with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.support import fit_support, weigh_cases

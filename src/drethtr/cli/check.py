@@ -1,4 +1,4 @@
-"""`drethtr check`: somebody else's text, held against the ink word by word."""
+"""`drethtr check`: compare somebody else's text with the ink, word by word."""
 
 import json
 from collections.abc import Sequence
@@ -120,7 +120,7 @@ def check(
 
 
 def check_rows(samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Rules") -> "tuple[list[ProofLine], int]":
-    """The proofs of the lines of a table, behind a bar, and how many of them cannot be used; says why."""
+    """The proofs of the lines of a table, with a progress bar, and how many lines cannot be used; reports why."""
     from tqdm import tqdm
 
     from drethtr.proofreading.proof import prove_lines

@@ -110,7 +110,7 @@ def system(spec: str) -> System:
 
 
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
-    """Read the lines with one of the two."""
+    """Read the lines with one of the systems."""
     from drethtr.evaluation.comparison import Side
     from drethtr.pages.provenance import provenance_of, way_of
 

@@ -157,7 +157,7 @@ def evaluate(
 def check_figures(
     recognizer: "Recognizer", samples: "Sequence[Sample]", fitted_on: "Sequence[Sample]", seed: int
 ) -> "list[PoolFigures]":
-    """How well errors in the texts are found, behind a bar."""
+    """How well errors in the texts are found, with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.support import known_sets, weigh_cases

@@ -107,7 +107,7 @@ def predict_cer(
 
 
 def report_left_out(line: "LeftOut") -> None:
-    """Say which marked line cannot be used."""
+    """Report a marked line that cannot be used."""
     typer.echo(f"left out, {line.reason}: {line.key}", err=True)
 
 

@@ -26,7 +26,7 @@ LinesOf = Annotated[
 def prove_all(
     given: "Sequence[Given]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
 ) -> "list[TextProof]":
-    """Hold each text against its pages, behind a bar; says which pages could not be read."""
+    """Check each text against its pages, with a progress bar; reports pages that could not be read."""
     from tqdm import tqdm
 
     from drethtr.proofreading.text import prove_text

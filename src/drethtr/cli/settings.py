@@ -1,4 +1,4 @@
-"""What options are where they are not typed: settings from files and from the environment.
+"""Settings of options from files and from the environment.
 
     model = "mine.safetensors"   # for every command that has this option
     [transcribe]

@@ -1,4 +1,4 @@
-"""What `drethtr transcribe` is asked for, which of its options go together, and the job that it makes of them."""
+"""The options of `drethtr transcribe`, which of them go together, and the job they describe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

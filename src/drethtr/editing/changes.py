@@ -1,4 +1,4 @@
-"""What a person can do with lines: each function makes of a file a changed one, and a record of the change."""
+"""Edits of lines: each function returns a changed file and a record of the change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -73,7 +73,7 @@ def reviewed(old: Transcription | None, text: str, review: Review) -> Transcript
 
 
 def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool) -> Changed:
-    """Add a line behind another one, or first; where it belongs by its place, unless `placed`.
+    """Add a line after another one, or first; at the place its position suggests, unless `placed`.
 
     Raises:
         DataError: if there is no line `after`.
@@ -161,7 +161,7 @@ def merge_lines(
 
 
 def move_line(file: PageFile, line_id: str, after: str | None, page: str) -> Changed:
-    """Move a line behind another one, or to the beginning of the page.
+    """Move a line after another one, or to the beginning of the page.
 
     Raises:
         DataError: if there is no such line, or its file fixes the order.

@@ -24,7 +24,7 @@ MOST_PARTS, LONGEST_PART = 20, 300
 
 
 def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Convention, ...] = ()) -> dict[str, Any]:
-    """A text laid onto the lines of a page, and held against the ink where it says something else than they do.
+    """Align a text with the lines of a page, and check it against the ink where it differs from them.
 
     Args:
         source: Where the text comes from, for messages.

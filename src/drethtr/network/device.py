@@ -1,4 +1,4 @@
-"""Where a network computes."""
+"""The device of a network."""
 
 import torch
 

@@ -74,12 +74,12 @@ class TextLog(RunLog):
         self.advance()
 
     def advance(self) -> None:
-        """One page or line more."""
+        """Advance by one page or line."""
         if self.bar is not None:
             self.bar.update()
 
     def close_bar(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar."""
         if self.bar is not None:
             self.bar.close()
 
@@ -110,7 +110,7 @@ class TextLog(RunLog):
         typer.echo(CONTINUE if self.resumable else "stopped", err=True)
 
     def refused(self, error: DrethtrError) -> None:
-        """It is one line; the command line prints it."""
+        """The command line prints it."""
 
 
 def some(tasks: "Sequence[FileTask]") -> str:

@@ -111,7 +111,7 @@ def material_of(lines: Lines, others: Crowd, model: LanguageModel) -> Material:
 
 
 def cases_of(chances: Floats, query: str, lines: Candidates, right: NDArray[np.bool_]) -> Cases:
-    """The lines that are not out of the question for a query."""
+    """The lines on which a query is possible."""
     kept = np.flatnonzero(chances > 0)
     return features(chances[kept], len(query), lines.where(kept)), right[kept]
 
