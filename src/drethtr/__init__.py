@@ -1,4 +1,4 @@
-"""Reads handwriting: images of lines or pages in, text with places and confidences out.
+"""Handwriting recognition: images of lines or pages in, text with positions and confidences out.
 
     from drethtr import Recognizer, transcribe_page
     [reading] = Recognizer.load().read(["line.png"])

@@ -180,5 +180,5 @@ def test_a_host_that_is_not_there(web, waits):
 
 @pytest.mark.parametrize("address", ["https://", "http://host:99999/a", "ftp://example.org/a", "http://a@example.org/"])
 def test_what_is_no_address_is_refused(web, address):
-    with pytest.raises(DataError, match="is not an address of the web"):
+    with pytest.raises(DataError, match="is not a web address"):
         web.fetch([address])

@@ -81,7 +81,7 @@ def test_workers_are_as_many_as_processors_may_be_used(monkeypatch):
 def test_a_file_is_no_place_for_results(drethtr, lines, tiny_path):
     image = lines / "one.png"
     outcome = drethtr("batch", lines, "--output", image, "--model", tiny_path)
-    assert outcome.code == 2 and outcome.err == f"drethtr: {image} is a file; name the folder to write to\n"
+    assert outcome.code == 2 and outcome.err == f"drethtr: {image} is a file; give a folder to write to\n"
 
 
 def test_an_empty_folder_is_called_so(drethtr, tiny_path, tmp_path):

@@ -67,7 +67,7 @@ def test_texts_and_pictures_are_not_replaced(drethtr, lines, tiny_path):
 
 def test_how_many_lines_a_report_shows_is_for_reports(drethtr, lines, tiny_path, tmp_path):
     outcome = drethtr("compare", tiny_path, tiny_path, lines, "--shown", 3)
-    assert outcome.code == 2 and "add --html" in outcome.err and outcome.out == ""
+    assert outcome.code == 2 and "needs --html" in outcome.err and outcome.out == ""
     options = ("--html", tmp_path / "c.html", "--shown", 1)
     assert drethtr("compare", f"{tiny_path}:ctc", f"{tiny_path}:beam:2", lines, *options).code == 0
     assert len(Page((tmp_path / "c.html").read_text(encoding="utf-8")).pictures) <= 1

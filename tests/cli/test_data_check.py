@@ -78,7 +78,7 @@ def test_lines_of_another_script_are_not_read(drethtr, lines, tiny_path):
     for name in ("one", "two"):
         (lines / f"{name}.gt.txt").write_text("мир", encoding="utf-8")
     outcome = drethtr("data", "check", lines, "--model", tiny_path)
-    assert outcome.code == 0 and "Misaligned lines were not looked for" in outcome.out
+    assert outcome.code == 0 and "Misaligned lines were not checked" in outcome.out
 
 
 def test_nothing_there(drethtr, tmp_path):

@@ -12,7 +12,7 @@ def test_gaps_of_a_folder(drethtr, tmp_path):
     assert outcome.code == 0
     assert outcome.out.strip() == f"{output}: {sum(map(len, found.values()))} gaps in {len(found)} of 6 lines"
     again = drethtr("data", "gaps", SAMPLES, "--output", output)
-    assert again.code != 0 and "exists; name another output or give --force" in again.err
+    assert again.code != 0 and "exists; choose another output or use --force" in again.err
 
 
 def test_gaps_are_written_as_parquet(drethtr, tmp_path):

@@ -80,7 +80,7 @@ def test_the_lines_that_were_meant_are_suggested(drethtr, pages, tmp_path):
 
 def test_lines_refuse_what_is_for_whole_pages(drethtr, pages, tiny_path):
     outcome = drethtr("evaluate", pages, "--model", tiny_path, "--lines", "given")
-    assert outcome.code == 2 and "add --end-to-end" in outcome.err and outcome.err.count("\n") == 1
+    assert outcome.code == 2 and "needs --end-to-end" in outcome.err and outcome.err.count("\n") == 1
 
 
 def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):

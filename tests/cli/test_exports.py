@@ -112,9 +112,7 @@ def test_an_index_takes_folders_only(drethtr, transcribe, escriptorium, tmp_path
     assert refused.code == 2 and "unpack it and give the folder" in refused.err
     (tmp_path / "mets.xml").write_text("<mets/>")
     refused = drethtr("index", tmp_path / "mets.xml", "--output", tmp_path / "i.drethtr.sqlite")
-    assert (
-        refused.code == 2 and "mets.xml: an index shows the scans later; give the folder of the images" in refused.err
-    )
+    assert refused.code == 2 and "mets.xml: an index links to the scans; give the folder of the images" in refused.err
     refused = transcribe(escriptorium, "--index", tmp_path / "i.drethtr.sqlite")
     assert refused.code == 2 and "unpack it and give the folder" in refused.err
 

@@ -109,7 +109,7 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert "fine tuned" in drethtr("info", output).out
     assert list(output.with_suffix(".run").rglob("*.safetensors")) == [other], "only what it wrote itself is removed"
     again = drethtr("finetune", data, "--model", tiny_path, "--output", output)
-    assert again.code == 2 and "exists; name another output" in again.err
+    assert again.code == 2 and "exists; choose another output" in again.err
 
 
 def test_what_was_forgotten_is_measured_on_old_lines_apart(drethtr, data, tiny_path, tmp_path):

@@ -86,7 +86,7 @@ def test_info_takes_nothing_for_granted(drethtr, tiny_model, tmp_path, evaluatio
 def test_the_package_is_not_changed_by_chance(drethtr, tmp_path):
     (tmp_path / "card.toml").write_text('license = "CC0"', encoding="utf-8")
     outcome = drethtr("info", "--add", tmp_path / "card.toml")
-    assert outcome.code == 2 and "name the one that is meant" in outcome.err
+    assert outcome.code == 2 and "--add changes a model; name it" in outcome.err
 
 
 def test_a_complete_card_passes(drethtr, tiny_model, tmp_path):
@@ -107,7 +107,7 @@ def test_figures_on_many_lines_are_not_replaced_by_such_on_few_unless_forced(dre
     assert "--force" in outcome.err and path.read_bytes() == before
     assert drethtr("info", path, "--add", figures, "--force").code == 0
     assert load_model(path).card["evaluation"] == few
-    assert "give new ones by --add" in drethtr("info", path, "--force").err
+    assert "give new ones with --add" in drethtr("info", path, "--force").err
 
 
 def test_figures_of_another_model_make_way_for_any(drethtr, tiny_model, tmp_path):

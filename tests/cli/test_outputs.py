@@ -26,7 +26,7 @@ def test_what_is_there_stays_unless_forced(tmp_path):
     (tmp_path / "there").touch()
     refuse_existing(None, tmp_path / "gone", force=False)
     refuse_existing(tmp_path / "there", force=True)
-    with pytest.raises(DataError, match="there exists; name another output or give --force"):
+    with pytest.raises(DataError, match="there exists; choose another output or use --force"):
         refuse_existing(tmp_path / "gone", tmp_path / "there", force=False)
 
 

@@ -150,7 +150,7 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     assert lonely.code == 2 and "lines of 1 set; at least 4" in lonely.err and not (tmp_path / "m").exists()
     learn = ("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn")
     for model in (tiny_path, taught):
-        assert "exists; name another output or give --force" in drethtr(*learn, model).err
+        assert "exists; choose another output or use --force" in drethtr(*learn, model).err
     assert "cannot be overwritten" in drethtr(*learn, sets / "a.val.parquet", "--force").err
     assert "leave out --truth" in drethtr(*learn, tmp_path / "m", "--truth").err
     assert "--learn and --json" in drethtr("predict-cer", sets / "*.val.parquet", "--model", taught, "--force").err

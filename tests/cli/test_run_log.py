@@ -39,7 +39,7 @@ def test_the_end_says_what_was_read_and_what_failed_and_where_it_is(said, mixed,
     assert code == 1 and summary.startswith("2 files read in ") and "words doubtful" in doubts
     assert summary.endswith(f" s; 1 failed: {mixed / 'bad.png'}; results are in {out}")
     _, err = said(mixed, "--output", out)
-    assert "2 of 3 files were done before; --force reads them again" in err
+    assert "2 of 3 files already have results; --force reads them again" in err
     assert "0 files read in " in err.splitlines()[-1] and "; 2 done before; 1 failed: " in err.splitlines()[-1]
 
 

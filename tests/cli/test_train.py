@@ -56,10 +56,10 @@ def test_a_run_is_not_overwritten(drethtr, run, tmp_path):
 
 def test_a_file_where_the_folder_should_be_is_refused(drethtr, run):
     outcome = drethtr("train", run, "--output", run)
-    assert outcome.code == 2 and outcome.err == f"drethtr: {run} is a file; name the folder to write to\n"
+    assert outcome.code == 2 and outcome.err == f"drethtr: {run} is a file; give a folder to write to\n"
 
 
 @pytest.mark.parametrize("resume", [True, False])
 def test_that_there_is_nothing_to_resume_is_said(drethtr, run, tmp_path, resume):
     outcome = drethtr("train", run, "--output", tmp_path / "wrong", *["--resume"] * resume)
-    assert (f"nothing to resume in {tmp_path / 'wrong'}; the run starts from the beginning" in outcome.err) == resume
+    assert (f"nothing to resume in {tmp_path / 'wrong'}; starting from the beginning" in outcome.err) == resume

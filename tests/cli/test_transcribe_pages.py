@@ -112,7 +112,7 @@ def test_files_of_several_pages_are_not_joined_on_the_screen(transcribe, scans, 
     """Nothing could read them."""
     outcome = transcribe(scans, "--format", format)
     assert (outcome.code, outcome.out) == (2, "")
-    assert f"--format {format} makes 2 files here; give --output, the folder for them" in outcome.err
+    assert f"--format {format} makes 2 files here; give a folder as --output" in outcome.err
     assert transcribe(scans / "one.png", "--format", format).code == 0
 
 
@@ -363,7 +363,7 @@ def test_results_beside_the_scans_are_no_scans(transcribe, scans, book, formats)
     for path in set(scans.glob("two.*")) - {scans / "two.png"}:
         path.unlink()
     outcome = transcribe(*run)
-    assert (outcome.code, outcome.err) == (0, "2 of 3 files were done before; --force reads them again\n")
+    assert (outcome.code, outcome.err) == (0, "2 of 3 files already have results; --force reads them again\n")
     assert names(scans) == written
 
 
@@ -568,7 +568,7 @@ def test_doubtful_words_are_marked_in_text_alone(transcribe, scans, tmp_path):
     ("arguments", "message"),
     [
         (("--lines", "kraken2"), "did you mean 'kraken'"),
-        (("--format", "tsv", "--lines", "projection"), "otherwise take csv"),
+        (("--format", "tsv", "--lines", "projection"), "use csv otherwise"),
         (("--format", "txt,atlo"), "did you mean 'alto'"),
     ],
 )

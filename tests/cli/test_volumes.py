@@ -127,7 +127,7 @@ def test_mets_at_an_address_leads_to_its_images(transcribe, library, tmp_path):
     volume = mets_of({"MAX": images}, [("1", ["I1"]), ("2", ["I2"])])
     library.replies["/ms18/mets.xml"] = Reply(content=volume.encode())
     outcome = transcribe(f"{library.address}/ms18/mets.xml")
-    assert outcome.code == 1 and "mets.xml page 2: " in outcome.err and "is not an address of the web" in outcome.err
+    assert outcome.code == 1 and "mets.xml page 2: " in outcome.err and "is not a web address" in outcome.err
     assert names(tmp_path / "out") == ["ms18.txt"]
 
 

@@ -110,7 +110,7 @@ def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     assert judged["set"].to_json() == judged["other"].to_json(), "the same lines, judged by the same"
     assert "drethtr search" in table(judged, held_out=True)
     (tmp_path / "weights.json").write_text('{"bias": 0, "weights": {}}')
-    with pytest.raises(DataError, match="no weights of a search"):
+    with pytest.raises(DataError, match="no weights for search"):
         load_weights(tmp_path / "weights.json")
 
 

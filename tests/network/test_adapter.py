@@ -107,5 +107,5 @@ def test_changes_of_another_network_are_refused(network):
     with pytest.raises(CheckpointError, match=r"layers that this network does not have, such as ctc\."):
         adapted(weights_of(DRetHTR(replace(TINY, ctc=None), 12)), changes)
     changes.popitem()
-    with pytest.raises(CheckpointError, match="half of a low-rank change is missing"):
+    with pytest.raises(CheckpointError, match="one half of a low-rank update is missing"):
         adapted(weights_of(network), changes)

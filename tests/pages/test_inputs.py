@@ -11,7 +11,7 @@ def test_an_empty_name_is_no_folder(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     assert find_inputs([str(tmp_path)]) == ([tmp_path / "scan.jfif"], [])
     files, [error] = find_inputs([name])
-    assert not files and "an empty name is given" in str(error)
+    assert not files and "an input name is empty" in str(error)
 
 
 def test_pictures_of_a_telephone_are_not_passed_over(tmp_path):

@@ -63,7 +63,7 @@ def test_a_result_that_cannot_be_written_is_reported(scans, tiny_path, tmp_path)
     [
         ({"formats": ["atlo"]}, ConfigError, "did you mean 'alto'"),
         ({"segmentation": "kraken2"}, ConfigError, "did you mean 'kraken'"),
-        ({"segmentation": "rapid", "update": True}, ConfigError, "needs lines that are given"),
+        ({"segmentation": "rapid", "update": True}, ConfigError, "needs existing lines"),
     ],
 )
 def test_what_does_not_fit_is_refused(scans, tmp_path, more, error, message):
@@ -86,5 +86,5 @@ def test_an_updated_file_is_read_again(tmp_path, tiny_path):
 
 
 def test_two_formats_whose_files_have_the_same_names_are_refused(scans, tmp_path):
-    with pytest.raises(ConfigError, match=r"pdf and pdfa are both written to files named \.pdf; choose one"):
+    with pytest.raises(ConfigError, match=r"pdf and pdfa are both written to files ending in \.pdf; choose one"):
         open_job([scans], tmp_path / "out", ["pdf", "pdfa"])

@@ -246,7 +246,7 @@ def test_missing_file_is_named(tmp_path) -> None:
 
 
 def test_a_folder_is_called_one(tmp_path) -> None:
-    with pytest.raises(CheckpointError, match=r"is a folder; name the model file in it, such as .*model\.safetensors"):
+    with pytest.raises(CheckpointError, match=r"is a folder; give the model file in it, such as .*model\.safetensors"):
         load_model(tmp_path)
 
 
@@ -375,7 +375,7 @@ def test_what_was_learned_of_another_model_is_not_saved_into_it(tiny_model, tiny
     name, weight = next(iter(tiny_model.weights.items()))
     before = load_model(tiny_path)
     save_model(replace(tiny_model, weights={**tiny_model.weights, name: weight + 1}), tiny_path)
-    with pytest.raises(CheckpointError, match="was replaced by another model meanwhile; start again"):
+    with pytest.raises(CheckpointError, match="was replaced by another model in the meantime; start over"):
         save_trust(tiny_path, Trust(), tiny_path, of=before)
     save_trust(tiny_path, Trust(), tiny_path, of=load_model(tiny_path))
 

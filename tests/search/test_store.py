@@ -113,7 +113,7 @@ def broken_posteriors(path):
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (not_there, "no such index; make one"),
+        (not_there, "no such index; create one"),
         (another_file, "not an index"),
         (empty, "not an index"),
         (another_database, "not an index"),

@@ -149,7 +149,7 @@ def test_what_people_say_of_hits_is_kept_in_the_database(build, tmp_path, url):
 
 
 def test_other_models_and_versions_and_no_index_are_refused(build, tmp_path, url, monkeypatch):
-    with pytest.raises(DataError, match="no index; make one with drethtr index FOLDER --to URL"):
+    with pytest.raises(DataError, match="no index; create one with drethtr index FOLDER --to URL"):
         open_index(url)
     build()
     with PostgresStore.write(url, {"model": "another"}):

@@ -1,4 +1,4 @@
-"""Unpack ZIP files of strangers: into a folder of this process, in a process with limits, within bounds.
+"""Unpack untrusted ZIP files: into a folder of this process, in a child process with limits.
 
     folder = unpacked(Path("export.zip"))
 
@@ -34,7 +34,7 @@ MOST_GROWTH = 100
 """How many times larger than the ZIP file its content may be; scans hardly shrink, and XML shrinks to a tenth."""
 
 SMALL = 64 << 20
-"""Bytes of content that may be of any growth."""
+"""Bytes of content below which growth does not matter."""
 
 SECONDS, BYTES_PER_SECOND = 60.0, 10e6
 """Processor time to unpack a ZIP file, and bytes of it for which there is another second."""
@@ -121,7 +121,7 @@ def unpack(path: Path, folder: Path, name: str) -> Answer:
 
 @contextmanager
 def refusing_damage(what: str, name: str | Path) -> Iterator[None]:
-    """Turn what `zipfile` raises for a damaged file, beside errors of the system, into one that names it.
+    """Turn errors of `zipfile` and of the system into one that names the file.
 
     Raises:
         DataError: saying that it is not `what`.
@@ -158,7 +158,7 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
     if largest is not None and largest.file_size > MOST_BYTES_OF_FILE:
         raise DataError(f"{largest.filename!r} in it is larger than {MOST_BYTES_OF_FILE >> 30} GB", name)
     if content > MOST_BYTES:
-        raise DataError(f"its files are larger than {MOST_BYTES >> 30} GB together; split it", name)
+        raise DataError(f"its files are larger than {MOST_BYTES >> 30} GB in total; split it", name)
     if content > max(SMALL, MOST_GROWTH * size):
         raise DataError(
             f"its files are more than {MOST_GROWTH} times larger than itself, as a bomb's are; "

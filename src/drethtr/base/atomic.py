@@ -127,7 +127,7 @@ def is_own(folder: Path) -> bool:
 
 
 tidied = cache(remove_unfinished)
-"""The same, once for each folder."""
+"""Remove unfinished files, once for each folder."""
 
 
 def keep_owner(path: Path, owner: os.stat_result) -> None:

@@ -22,7 +22,7 @@ Config = TypeVar("Config")
 Named = TypeVar("Named")
 
 MOST_BYTES = 1 << 20
-"""The size of a file of settings that is not refused."""
+"""The largest settings file that is accepted."""
 
 
 def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Config:
@@ -51,7 +51,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise ConfigError(f"{path}: has more than {MOST_BYTES:,} bytes; it is no file of settings")
+            raise ConfigError(f"{path}: has more than {MOST_BYTES:,} bytes; it is not a settings file")
         return tomllib.loads(content.decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error

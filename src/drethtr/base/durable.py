@@ -1,4 +1,4 @@
-"""What a loss of power cannot take back: files, and names in folders, that were flushed."""
+"""Flush files, and names in folders, so that they survive a loss of power."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def make_folders(folder: Path) -> None:
-    """Make a folder, and those above it that are missing; a loss of power does not take them with what is in them.
+    """Create a folder and its missing parents, so that they survive a loss of power.
 
     Raises:
         OSError: if one cannot be made.

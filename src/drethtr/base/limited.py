@@ -1,4 +1,4 @@
-"""Call functions in a child process with limited memory and time: a small file can be made to take any amount of both.
+"""Call functions in a child process with limited memory and time: small malicious files can exhaust both.
 
     value, content = limited("scan.pdf", render, path)
 
@@ -37,7 +37,7 @@ SECONDS = 15.0
 """Processor time that a call may take; a page that a person made takes a second or two."""
 
 CHILDREN = 4
-"""How many calls may be answered side by side, so that a slow file does not hold up the others."""
+"""Number of concurrent calls, so that a slow file does not hold up the others."""
 
 HEAD = struct.Struct(">IQ")
 """The lengths of an answer: of its JSON and of its bytes."""

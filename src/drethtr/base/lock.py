@@ -40,7 +40,7 @@ def claimed(path: Path) -> Iterator[None]:
         yield
         return
     if lock is None:
-        raise DataError(f"{path} is being written by {holder(note)}; wait until it ends, or name another output")
+        raise DataError(f"{path} is being written by {holder(note)}; wait until it ends, or choose another output")
     with lock:
         lock.truncate(0)
         lock.write(about_this_program().encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Places for results: files that are whole or not there, and the folders they go to."""
+"""Result files, which are complete or absent, and their folders."""
 
 from os import W_OK, X_OK, access
 from pathlib import Path
@@ -19,7 +19,7 @@ def is_there(path: Path) -> bool:
 def refuse_file(folder: Path) -> None:
     """Refuse a file where a folder for results is wanted."""
     if is_there(folder) and not folder.is_dir():
-        raise DataError(f"{folder} is a file; name the folder to write to")
+        raise DataError(f"{folder} is a file; give a folder to write to")
 
 
 def make_folder(folder: Path) -> None:
@@ -32,9 +32,9 @@ def make_folder(folder: Path) -> None:
     try:
         make_folders(folder)
     except OSError as error:
-        raise DataError(f"cannot make the folder {folder}: {error.strerror}") from error
+        raise DataError(f"cannot create the folder {folder}: {error.strerror}") from error
     if not access(folder, W_OK | X_OK):
-        raise DataError(f"cannot write to the folder {folder}; change its permissions or name another one")
+        raise DataError(f"cannot write to the folder {folder}; change its permissions or choose another one")
 
 
 def refuse_protected(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What other packages bring: the entry points of a group. Those of `drethtr.plugins` are modules with variants."""
+"""Entry points of other packages, by group. Those of `drethtr.plugins` are modules with variants."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""The processors that are really free to this process, and workers that behave on them."""
+"""The processors this process may really use, and well-behaved workers."""
 
 import ctypes
 import os
@@ -25,12 +25,12 @@ def free_processors() -> int:
 
 
 def let_threads_wait() -> None:
-    """Let idle threads of OpenMP sleep instead of spinning; has an effect only before torch is imported."""
+    """Let idle OpenMP threads sleep instead of spinning; only effective before torch is imported."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def begin_worker() -> None:
-    """Let a worker process not outlive a killed parent, and not compete for processors, as there is one for each."""
+    """Make a worker process end with its parent, and use one thread, as there is a worker for each processor."""
     with suppress(ImportError):
         import cv2
 

@@ -1,4 +1,4 @@
-"""Fetch files from addresses that a user has named: bounded, one at a time, and never from a private network.
+"""Fetch files from URLs that a user has given: bounded, one at a time, and never from a private network.
 
     path = Web().file(("https://example.org/scan.jpg",), "scan.jpg")
 
@@ -170,7 +170,7 @@ class Web:
         numbers = list(dict.fromkeys(str(place[4][0]) for place in found))
         if not all(self.may_reach(ip_address(number.split("%")[0])) for number in numbers):
             raise DataError(f"{host} is in a private network ({', '.join(numbers)}); only the public web is read", name)
-        trouble: OSError = OSError(f"{host} has no number")
+        trouble: OSError = OSError(f"{host} cannot be resolved")
         for number in numbers:
             try:
                 return socket.create_connection((number, port), timeout=PATIENCE)
@@ -194,5 +194,5 @@ def checked(address: str, named: str) -> SplitResult:
     except ValueError:
         usable = False
     if not usable or "@" in parts.netloc:
-        raise DataError("is not an address of the web" if address == named else f"leads to {address!r}", named)
+        raise DataError("is not a web address" if address == named else f"leads to {address!r}", named)
     return parts

@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
     @property
     def may_change(self) -> bool:
-        """Whether it is worth to ask again."""
+        """Whether a retry may succeed."""
         return self.status in BUSY or not self.status
 
     @property
@@ -61,7 +61,7 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
     if response.status != 200:
         return Answer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
     if (packing := response.headers.get("Content-Encoding", "identity")) != "identity":
-        raise DataError(f"is sent as {packing}, which was not asked for", name)
+        raise DataError(f"is sent as {packing}, which was not requested", name)
     promised = response.length
     if promised is not None and promised > most:
         refuse_large(most, name)

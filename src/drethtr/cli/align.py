@@ -1,4 +1,4 @@
-"""`drethtr align`: running text, laid onto the lines of the scans on which it stands."""
+"""`drethtr align`: align running text with the lines of scans."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,9 +28,7 @@ def align(
             help="Scans, PAGE or ALTO files, ZIPs of them; their text as txt, md, TEI, docx, JSON, …",
         ),
     ],
-    output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A folder for the pages with the text on their lines.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the aligned pages.")] = None,
     format: Annotated[
         str,
         typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, tei, json, html, …"),
@@ -38,12 +36,12 @@ def align(
     ground_truth: Annotated[
         Path | None,
         typer.Option(
-            "--ground-truth", metavar="FILE", help="Write the lines that can be trusted to this Parquet file."
+            "--ground-truth", metavar="FILE", help="Write reliable lines as training data to this Parquet file."
         ),
     ] = None,
     precision: Annotated[
         float,
-        typer.Option(metavar="P", min=0, max=1, help="Share of the lines of --ground-truth that should be right."),
+        typer.Option(metavar="P", min=0, max=1, help="Target precision of the --ground-truth lines."),
     ] = 0.99,
     lines: LinesOf = "auto",
     model: ModelFile = None,
@@ -52,7 +50,7 @@ def align(
     threads: Threads = None,
     force: ForceResults = False,
 ) -> None:
-    """Lay running text onto the lines of scans: lines given or found, words with their places.
+    """Align running text with the lines of scans; words get their positions.
 
     A text goes with the page of its name, or is the running text of all pages. Text that is on no line, and lines that
     are not in the text, are named, and the exit code is 1.
@@ -62,7 +60,7 @@ def align(
     from drethtr.proofreading.rules import Rules
 
     if output is None and ground_truth is None:
-        raise ConfigError("nothing is to be written; give --output, --ground-truth or both")
+        raise ConfigError("nothing to write; give --output, --ground-truth or both")
     segmentation, formats = segmentation_named(lines), formats_of_pages(format)
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_given(inputs, texts_needed=True)
@@ -83,7 +81,7 @@ def align(
 
 
 def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, precision: float) -> str:
-    """Write the lines that can be accepted; returns what to say about them."""
+    """Write the accepted lines; returns a message about them."""
     from drethtr.lines.write_parquet import store_parquet
     from drethtr.proofreading.ground_truth import accepted, ground_truth
 
@@ -95,7 +93,7 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
 
 
 def told(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
-    """How much of the text was laid onto how many lines, and what is left over on either side."""
+    """How much of the text was aligned with how many lines, and what is left over on either side."""
     from drethtr.proofreading.proof import counted, shortened
 
     words = sum(len(line.check.text.split()) for line in lines)

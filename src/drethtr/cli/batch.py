@@ -36,12 +36,14 @@ def batch(
         ),
     ],
     output: Annotated[
-        str, typer.Option(metavar="FOLDER", help="Folder for the results, path or URL; resumes a job found there.")
+        str, typer.Option(metavar="FOLDER", help="Folder for the results, a path or URL; a job found there is resumed.")
     ],
-    engine: Annotated[str, typer.Option(metavar="NAME", help="local, processes of this machine; or ray.")] = "local",
+    engine: Annotated[str, typer.Option(metavar="NAME", help="local (processes on this machine) or ray.")] = "local",
     workers: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="How many; default: one per usable processor, with Ray one fewer."),
+        typer.Option(
+            metavar="N", min=1, help="Number of workers; default: one per usable processor, with Ray one fewer."
+        ),
     ] = None,
     model: ModelFile = None,
     column: Annotated[
@@ -49,14 +51,14 @@ def batch(
         typer.Option(metavar="COLUMN", help="Column with images or their paths; default: image, im, path or file."),
     ] = "",
     carry: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column into the results; may be repeated.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="Copy this column to the results; repeatable.")
     ] = None,
     rows_per_part: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Rows read together and written as one file; default 1,000.")
+        int | None, typer.Option(metavar="N", min=1, help="Rows per output file; default: 1,000.")
     ] = None,
     posteriors: Annotated[
         bool,
-        typer.Option("--posteriors", help="Also keep what else each line may say, for drethtr index of the results."),
+        typer.Option("--posteriors", help="Also store what drethtr index needs of each line."),
     ] = False,
     decoder: DecoderName = None,
     language: LanguageNames = "auto",
@@ -64,9 +66,9 @@ def batch(
     device: DeviceName = "auto",
     force: Annotated[bool, typer.Option("--force", help="Discard the results in the folder and start over.")] = False,
 ) -> None:
-    """Read any number of line images: one output row per input row, in Parquet files.
+    """Read any number of line images into Parquet files, one output row per input row.
 
-    Repeat the command to resume. A row that cannot be read has its reason in the output and in _quarantine;
+    Repeat the command to resume. Rows that cannot be read have the reason in the output and in _quarantine;
     the exit code is 1 if rows are missing because a file or a worker failed.
     """
     from tqdm import tqdm

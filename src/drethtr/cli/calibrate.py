@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 
 def calibrate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Validation lines: never trained or tested on.")],
+    data: Annotated[
+        list[str], typer.Argument(metavar="DATA", help="Validation lines, used for neither training nor testing.")
+    ],
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The model file to write; default: MODEL itself, with --force."),
+        typer.Option(metavar="FILE", help="Output model; default: MODEL itself, with --force."),
     ] = None,
     decoder: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Calibrate this decoder; repeatable; default: the usual ones."),
+        typer.Option(metavar="NAME", help="Calibrate this decoder; repeatable; default: the common ones."),
     ] = None,
     check: Annotated[
         bool,
@@ -39,9 +41,9 @@ def calibrate(
     seed: Seed = 0,
     device: DeviceName = "auto",
     threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
-    """Choose a decoder, fit confidences and the check for unknown writing on validation lines; save all of it.
+    """Choose the best decoder and calibrate confidences and out-of-distribution detection on validation lines.
 
     This takes at least 25 lines without editorial signs, and 100 for the check for unknown writing.
     """
@@ -64,8 +66,8 @@ def calibrate(
     samples = to_read(open_all(data), limit, seed)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(
-            f"{', '.join(data)}: {len(samples)} lines to read; confidences are calibrated on at least "
-            f"{fit.TO_CALIBRATE}, better on some hundreds: give more lines that were never trained or tested on"
+            f"{', '.join(data)}: {len(samples)} lines to read; calibration needs at least "
+            f"{fit.TO_CALIBRATE}, better a few hundred: add lines used for neither training nor testing"
         )
     if check:
         with claimed(target):
@@ -95,7 +97,7 @@ def calibrate(
 
 
 def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) -> "SupportFit":
-    """What the evidence for given texts is worth, behind a bar."""
+    """Fit the check of given texts, with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.support import fit_support, weigh_cases

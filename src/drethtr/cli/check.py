@@ -1,4 +1,4 @@
-"""`drethtr check`: somebody else's text, held against the ink word by word."""
+"""`drethtr check`: compare somebody else's text with the ink, word by word."""
 
 import json
 from collections.abc import Sequence
@@ -46,17 +46,18 @@ def check(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Conventions that are no errors, comma-separated: spelling, abbreviations, punctuation.",
+            help="Differences that are not errors, comma-separated: spelling, abbreviations, punctuation.",
         ),
     ] = "",
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write every word with its probability here.")
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write all words with their probabilities to this file."),
     ] = None,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with pictures of the doubtful words.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with images of the doubtful words.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write the pages with their doubts marked into this folder.")
+        Path | None, typer.Option(metavar="FOLDER", help="Write the pages with doubtful words marked to this folder.")
     ] = None,
     format: Annotated[
         str,
@@ -88,7 +89,7 @@ def check(
     refuse_results(json_file, html_file, force=force, inputs=inputs)
     if are_lines(inputs):
         if output is not None:
-            raise ConfigError("--output writes pages; for lines of a table take --json or --html")
+            raise ConfigError("--output writes pages; for lines of a table use --json or --html")
         samples = open_all(inputs)
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
         found, failed = check_rows(samples, recognizer, rules)
@@ -119,7 +120,7 @@ def check(
 
 
 def check_rows(samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Rules") -> "tuple[list[ProofLine], int]":
-    """The proofs of the lines of a table, behind a bar, and how many of them cannot be used; says why."""
+    """The proofs of the lines of a table, with a progress bar, and how many lines cannot be used; reports why."""
     from tqdm import tqdm
 
     from drethtr.proofreading.proof import prove_lines

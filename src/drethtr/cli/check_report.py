@@ -25,7 +25,7 @@ PICTURED = ("misaligned", "contrary duplicates", "crowded line", "roomy line", "
 
 
 def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, device: str) -> "list[Suspect]":
-    """Lines whose text the model contradicts, among `limit` of each set; none if it lacks some of their characters."""
+    """Lines whose text the model contradicts, among `limit` per set; none if it lacks some of their characters."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import count_unknown
@@ -40,7 +40,7 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
     try:
         count_unknown(recognizer, chosen)
     except DataError as error:
-        typer.echo(f"Misaligned lines were not looked for: {error}")
+        typer.echo(f"Misaligned lines were not checked: {error}")
         return []
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)
@@ -58,7 +58,7 @@ def readable(sample: "Sample") -> bool:
 
 
 def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
-    """What the model contradicts, as a finding."""
+    """Lines the model contradicts, as a finding."""
     rows = []
     for suspect in suspects:
         detail = f"{suspect.sample.text!r} is read {suspect.reading.text!r} ({suspect.reading.confidence:.2f})"

@@ -24,33 +24,31 @@ LanguageNames = Annotated[
     typer.Option(
         "--language",
         metavar="NAMES",
-        help="Comma-separated: languages of the model (en, fr, de), text files (.txt) whose words become likelier. "
+        help="Comma-separated: languages of the model (en, fr, de), text files (.txt) with words to favor. "
         "auto: each line in its own language.",
     ),
 ]
-ModelFile = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="A model file; default: the one inside the package.")
-]
+ModelFile = Annotated[Path | None, typer.Option(metavar="MODEL", help="A model file; default: the included model.")]
 Limit = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="At most this many lines per set, drawn by --seed.")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed for drawing lines.")]
 Workers = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Processes that load lines; they do not change results.")
+    int, typer.Option(metavar="N", min=0, help="Processes that load data; results do not depend on it.")
 ]
 Pages = Annotated[
     str | None,
     typer.Option(
         "--pages",
         metavar="RANGES",
-        help="Only these pages, as 1-20,25,30-: of a PDF or TIFF; of a folder of images, its files in order.",
+        help="Only these pages of a PDF or TIFF, or files of a folder in order, such as 1-20,25,30-.",
     ),
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
 ]
-ForceResults = Annotated[bool, typer.Option("--force", help="Replace result files that exist.")]
-JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures here.")]
+ForceResults = Annotated[bool, typer.Option("--force", help="Replace existing result files.")]
+JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the metrics to this file.")]
 PrecisionName = Annotated[
     str,
     typer.Option(
@@ -72,7 +70,7 @@ Threads = Annotated[
         "-j",
         metavar="N",
         min=1,
-        help="Lines to read side by side on a CPU; one per free processor by default.",
+        help="Lines to read in parallel on a CPU; default: one per free processor.",
     ),
 ]
 

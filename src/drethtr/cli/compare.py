@@ -41,19 +41,17 @@ class System(NamedTuple):
 
 
 def compare(
-    a: Annotated[
-        str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the model inside the package.")
-    ],
+    a: Annotated[str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the included model.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Likewise: runs/new.safetensors:beam:5 or :ctc.")],
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, folders, patterns.")],
     limit: Limit = None,
     seed: Seed = 0,
     html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="A report with pictures of lines, in one file.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a report with line images, in one file.")
     ] = None,
     shown: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help=f"How many lines the report shows; default: {LINES_SHOWN}."),
+        typer.Option(metavar="N", min=1, help=f"Lines in the report; default: {LINES_SHOWN}."),
     ] = None,
     json_file: JSONFile = None,
     force: ForceResults = False,
@@ -61,7 +59,7 @@ def compare(
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Compare two models or decoders on the same lines: which reads better, where, and how certain that is."""
+    """Compare two models or decoders on the same lines, with confidence intervals."""
     from drethtr.cli.compare_report import summary
     from drethtr.evaluation.compare import compare_readings
     from drethtr.evaluation.comparison import to_json
@@ -71,7 +69,7 @@ def compare(
     from drethtr.recognition.recognizer import Recognizer
 
     if shown is not None and html_file is None:
-        raise ConfigError("--shown says how many lines the report of --html shows; add --html, or leave it out")
+        raise ConfigError("--shown needs --html; add it, or leave out --shown")
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
     samples = to_read(open_all(data), limit, seed)
@@ -112,7 +110,7 @@ def system(spec: str) -> System:
 
 
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
-    """Read the lines with one of the two."""
+    """Read the lines with one of the systems."""
     from drethtr.evaluation.comparison import Side
     from drethtr.pages.provenance import provenance_of, way_of
 

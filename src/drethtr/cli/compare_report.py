@@ -10,7 +10,7 @@ CONFUSIONS_SHOWN = 12
 
 
 def summary(found: Comparison, a: Side, b: Side) -> str:
-    """What was found, as text."""
+    """The comparison, as text."""
     parts = [f"A: {a}", f"B: {b}", "", *table("all lines", [found.cer, found.wer])]
     parts += ["", *table("CER by set", found.sets), "", *table("CER by length", found.lengths)]
     parts += ["", *confidence_table(found), "", *confusion_table(found)]
@@ -30,7 +30,7 @@ def table(title: str, rows: Sequence[Difference]) -> Iterator[str]:
 
 
 def confidence_table(found: Comparison) -> Iterator[str]:
-    """How right each of the two is where it is so sure."""
+    """Accuracy of each system by confidence."""
     yield f"{'confidence':13}  {'lines A':>8}  {'CER A %':>8}  {'lines B':>8}  {'CER B %':>8}"
     for name, *row in confidence_rows(found):
         yield "  ".join([f"{name:13}", *(f"{cell:>8}" for cell in row)])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from drethtr.lines.importers.importer import Entry, Importer, Tally
 
-app = typer.Typer(no_args_is_help=True, help="Import lines, check them, and find the gaps between their words.")
+app = typer.Typer(no_args_is_help=True, help="Import and check transcribed lines, and find gaps between words.")
 
 SPLITS = ("train", "val", "test", "")
 SHOWN = 3  # lines named for each reason; --json has them all
@@ -29,34 +29,33 @@ def import_lines(
     ],
     layout: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Read SOURCE as this layout, such as iam-xml, instead of recognizing it."),
+        typer.Option(metavar="NAME", help="Layout of SOURCE, such as iam-xml; default: detect it."),
     ] = None,
     splits: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="A folder of lists of line or page names: train.txt, val.lst, test.uttlist."
+            metavar="FOLDER", help="Folder with lists of line or page names: train.txt, val.lst, test.uttlist."
         ),
     ] = None,
     set_name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the set, instead of the layout's.")
+        str | None, typer.Option(metavar="NAME", help="Name of the data set; default: the layout's.")
     ] = None,
     language: Annotated[
         str | None, typer.Option("--lang", metavar="LANGUAGE", help="Language of the lines, such as de.")
     ] = None,
     unconfirmed: Annotated[
         bool,
-        typer.Option(
-            "--unconfirmed", help="Of a folder edited with drethtr edit: also lines that nobody has confirmed."
-        ),
+        typer.Option("--unconfirmed", help="From a folder of drethtr edit, also import unconfirmed lines."),
     ] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write what was found and left out here.")
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Also write what was imported and left out to this file."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the files that exist, those of all splits included.")
+        bool, typer.Option("--force", help="Replace existing files, including those of all splits.")
     ] = False,
 ) -> None:
-    """Import line images and texts of a known layout into Parquet files; images keep their bytes where possible."""
+    """Import line images and texts of a known layout to Parquet files; images are copied as they are where possible."""
     from dataclasses import replace
 
     from drethtr.base.archive import as_given, is_archive, unpacked
@@ -159,24 +158,25 @@ def check(
         list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
     ],
     read: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Read this many lines per set to find misaligned ones; 0: none.")
+        int, typer.Option(min=0, metavar="N", help="Read up to N lines per set to find misaligned ones; 0: none.")
     ] = 200,
     model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="The model that reads them; default: the one in the package.")
+        Path | None, typer.Option(metavar="MODEL", help="Model that reads them; default: the included one.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines to read.")] = 0,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a picture of the suspect lines, a PNG.")
+        Path | None, typer.Option(metavar="FILE", help="Write a picture of the suspect lines (.png).")
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write every finding with all its lines here.")
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Also write all findings with their lines to this file."),
     ] = None,
     force: ForceResults = False,
     device: DeviceName = "auto",
 ) -> None:
-    """Check lines for problems that spoil training or evaluation; exit code 1 if there are errors. Nothing is changed.
+    """Check lines for problems that spoil training or evaluation, without changing them; exit code 1 on errors.
 
-    Files with train, val or test in their names are those splits; all others form one more.
+    Files with train, val or test in their names are those splits; all others are one more split.
     """
     from drethtr.cli.check_report import draw_suspects, findings_of, read_suspects, report_json, report_text
     from drethtr.lines import checks
@@ -199,12 +199,12 @@ def check(
 @app.command()
 def gaps(
     files: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines to train on: Parquet, folders, patterns.")],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, FILE.parquet.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Output file (.parquet).")],
     model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="The model that finds them; default: the one in the package.")
+        Path | None, typer.Option(metavar="MODEL", help="Model that finds them; default: the included one.")
     ] = None,
     device: DeviceName = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Find the gaps between words, so that training can recombine the words of a page into new lines."""
     from tqdm import tqdm

@@ -1,4 +1,4 @@
-"""The option `--doubts P`, whose number may be left out.
+"""The option `--doubts P`, whose number is optional.
 
 Contexts are of click, or of the copy of it inside typer, as the version of typer has it: hence `Any`.
 """

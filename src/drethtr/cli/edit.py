@@ -27,7 +27,7 @@ from drethtr.cli.serve import AllowedHosts, address, listener, serving
 if TYPE_CHECKING:
     from drethtr.editing import Workspace
 
-Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")]
+Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 
 PATIENCE = 3
@@ -37,12 +37,17 @@ PATIENCE = 3
 def edit(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="FOLDER", help="Scans, in subfolders too; without it, a letter to try it with."),
+        typer.Argument(
+            metavar="FOLDER", help="Folder of scans, including subfolders; default: a sample letter to try."
+        ),
     ] = None,
     port: Port = 8010,
     host: Annotated[
         str,
-        typer.Option(metavar="ADDRESS", help="Who may connect: 127.0.0.1, this machine; 0.0.0.0, who has the token."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on: 127.0.0.1 for this machine only; 0.0.0.0 for anyone with the token.",
+        ),
     ] = "127.0.0.1",
     allow_host: AllowedHosts = None,
     no_browser: NoBrowser = False,
@@ -56,7 +61,7 @@ def edit(
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
 ) -> None:
-    """Correct readings in your browser: scans and text side by side, saved as PAGE XML (or ALTO) beside the scans."""
+    """Correct transcriptions in your browser; they are saved as PAGE XML (or ALTO) beside the scans."""
     from drethtr.editing import Session, Workspace
     from drethtr.editing.learner import adopted_in
     from drethtr.pages.segmentation import segmentation_named

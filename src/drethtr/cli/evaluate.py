@@ -51,47 +51,48 @@ def evaluate(
     limit: Limit = None,
     seed: Seed = 0,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Also show how reliable confidences and flags are.")
+        bool, typer.Option("--confidence", help="Also measure how reliable confidences and flags are.")
     ] = False,
     json_file: JSONFile = None,
     force: ForceResults = False,
     end_to_end: Annotated[
-        bool, typer.Option("--end-to-end", help="Compare whole pages (PAGE, ALTO), their lines found as by --lines.")
+        bool, typer.Option("--end-to-end", help="Evaluate whole pages (PAGE, ALTO), line segmentation included.")
     ] = False,
     lines: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For --end-to-end: as in transcribe, but auto ignores given lines."),
+        typer.Option(
+            metavar="NAME", help="For --end-to-end: line segmentation, as in transcribe; auto ignores given lines."
+        ),
     ] = None,
-    search: Annotated[
-        bool, typer.Option("--search", help="Judge the search for words, as drethtr search does it, instead.")
-    ] = False,
+    search: Annotated[bool, typer.Option("--search", help="Evaluate keyword search (drethtr search) instead.")] = False,
     among: Annotated[
         list[str] | None,
         typer.Option(
             metavar="DATA",
-            help="For --search: lines to search besides, of other sets; or results of drethtr batch --posteriors, "
-            "whose inputs have texts; repeatable.",
+            help="For --search: also search these lines of other sets, or results of drethtr batch --posteriors "
+            "with transcribed inputs; repeatable.",
         ),
     ] = None,
     save_fit: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="For --search: learn its probabilities from these sets, and write them here."
+            metavar="FILE", help="For --search: fit its probabilities on these sets and write them to this file."
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Put errors into the texts, and measure how well drethtr check finds them.")
+        bool,
+        typer.Option("--check", help="Insert errors into the texts and measure how well drethtr check finds them."),
     ] = False,
     fit: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="DATA", help="For --check: judge every set by a fit on these lines of other sets; repeatable."
+            metavar="DATA", help="For --check: judge each set with a fit on these lines of other sets; repeatable."
         ),
     ] = None,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Measure character and word error rates on lines with known text, per set and overall."""
+    """Measure character and word error rates on transcribed lines, per set and overall."""
     from tqdm import tqdm
 
     from drethtr.evaluation import evaluate as measure
@@ -103,7 +104,7 @@ def evaluate(
     refuse_results(json_file, save_fit, force=force, inputs=data)
     if search:
         if end_to_end or confidence or lines is not None:
-            raise ConfigError("--search judges searches; leave out --end-to-end, --lines and --confidence")
+            raise ConfigError("--search evaluates searches; leave out --end-to-end, --lines and --confidence")
         recognizer = load_recognizer(
             model, decoder, device, precision, threads=threads, posteriors=True, language=language
         )
@@ -111,15 +112,15 @@ def evaluate(
         deliver(f"{judged.text}\n{read_by(recognizer)}", judged.figures, recognizer, json_file)
         return
     if among or save_fit is not None:
-        raise ConfigError("--among and --save-fit go with --search; add it, or leave them out")
+        raise ConfigError("--among and --save-fit need --search; add it, or leave them out")
     if fit and not check:
-        raise ConfigError("--fit is for --check; add it, or leave it out")
+        raise ConfigError("--fit needs --check; add it, or leave out --fit")
     if check and (end_to_end or confidence or lines is not None):
-        raise ConfigError("--check measures nothing else; leave out --end-to-end, --lines and --confidence")
+        raise ConfigError("--check excludes other measurements; leave out --end-to-end, --lines and --confidence")
     if end_to_end:
         if limit is not None or confidence:
             raise ConfigError(
-                "--end-to-end compares whole pages; --limit and --confidence are for lines: leave them out"
+                "--end-to-end evaluates whole pages; leave out --limit and --confidence, which are for lines"
             )
         segmentation = segmentation_named(lines or "auto")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
@@ -135,7 +136,7 @@ def evaluate(
         deliver(f"{page_table(compared)}\n{read_by(recognizer)}", compared, recognizer, json_file)
         return
     if lines is not None:
-        raise ConfigError("--lines finds the lines of whole pages; add --end-to-end, or leave it out")
+        raise ConfigError("--lines needs --end-to-end; add it, or leave out --lines")
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
     samples = open_all(data)
     if check:
@@ -156,7 +157,7 @@ def evaluate(
 def check_figures(
     recognizer: "Recognizer", samples: "Sequence[Sample]", fitted_on: "Sequence[Sample]", seed: int
 ) -> "list[PoolFigures]":
-    """How well errors in the texts are found, behind a bar."""
+    """How well errors in the texts are found, with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.support import known_sets, weigh_cases

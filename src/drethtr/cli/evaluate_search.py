@@ -1,4 +1,4 @@
-"""`drethtr evaluate --search`: how good the search for words is, beside searching the text."""
+"""`drethtr evaluate --search`: evaluate keyword search, compared with searching the text."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ class Judged(NamedTuple):
 def evaluate_search(
     recognizer: "Recognizer", data: Sequence[str], among: Sequence[str], limit: int | None, seed: int, fit: Path | None
 ) -> Judged:
-    """Read lines and judge the search on each set; with `fit`, by weights of the other sets, and write those of all.
+    """Read lines and evaluate the search on each set; with `fit`, by weights fitted on the others; write those of all.
 
     Raises:
         ConfigError: if the model has no n-grams, which make words up.
@@ -43,7 +43,10 @@ def evaluate_search(
     from drethtr.evaluation.search.fit import fit_search, judge_sets, load_weights, save_weights
 
     if not recognizer.model.languages:
-        raise ConfigError("--search makes up words by n-grams, which this model lacks; drethtr language gives it some")
+        raise ConfigError(
+            "--search makes up words with an n-gram language model, which this model lacks; add one with "
+            "drethtr language"
+        )
     language = recognizer.model.tokenizer, recognizer.model.languages
     lines = read_behind_bar(recognizer, data, limit, seed)
     crowd = Crowd.joined([crowd_of(recognizer, data, limit, seed) for data in among])
@@ -66,7 +69,7 @@ def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) 
 
 
 def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "Lines":
-    """The clean lines of data sets, read."""
+    """The clean lines of data sets, read with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import to_read

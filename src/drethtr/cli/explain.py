@@ -20,19 +20,19 @@ from drethtr.cli.trust_table import NOT_CALIBRATED
 
 def explain(
     line: Annotated[Path, typer.Argument(metavar="LINE", help="An image of one line.")],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="The picture to write, .svg or .png.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Output picture (.svg or .png).")],
     model: ModelFile = None,
     decoder: DecoderName = None,
     language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
 ) -> None:
-    """Draw how a line was read: characters under their places, doubts in color, where the decoder looked.
+    """Draw how a line was read: characters at their positions, doubtful ones in color, and attention.
 
-    Below the reading, each character has a row that is dark where the decoder looked, and each layer shows how far back
-    it remembers the text.
+    Below the reading, each character has a row, dark where the decoder looked, and each layer a row that shows
+    how far back it remembers the text.
     """
     from drethtr.documents.writers.text import marked
     from drethtr.images.line_file import open_line

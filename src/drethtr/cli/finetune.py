@@ -17,51 +17,52 @@ NOTHING_BETTER = 3
 
 def finetune(
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Your lines: files, folders, patterns.")],
-    output: Annotated[Path, typer.Option(metavar="MODEL", help="The file to write, ending in .safetensors.")],
+    output: Annotated[Path, typer.Option(metavar="MODEL", help="Output model (.safetensors).")],
     model: Annotated[
-        Path | None, typer.Option(metavar="START", help="The model to start from; default: the one in the package.")
+        Path | None, typer.Option(metavar="START", help="Model to start from; default: the included one.")
     ] = None,
     validation: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILES", help="Lines to choose the best weights by; repeatable; default: a part of DATA."),
+        typer.Option(
+            metavar="FILES", help="Validation lines for model selection; repeatable; default: a part of DATA."
+        ),
     ] = None,
     old_data: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILES", help="Lines of earlier training to mix in, so that they are not forgotten; repeatable."
-        ),
+        typer.Option(metavar="FILES", help="Earlier training lines to mix in against forgetting; repeatable."),
     ] = None,
     adapter: Annotated[
-        bool, typer.Option("--adapter", help="Train an adapter (LoRA), a file of at most 1 MB beside the model.")
+        bool, typer.Option("--adapter", help="Train an adapter (LoRA) of at most 1 MB instead of a whole model.")
     ] = False,
     learning_curve: Annotated[
         bool,
         typer.Option(
-            "--learning-curve", help="Also train on a quarter and a half, to estimate the gain of more lines."
+            "--learning-curve",
+            help="Also train on a quarter and on half of the lines, to estimate what more lines would gain.",
         ),
     ] = False,
     samples: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Lines seen in training, repeats included; default: depends on DATA."),
+        typer.Option(metavar="N", min=1, help="Lines seen in training, including repeats; default: depends on DATA."),
     ] = None,
     minimum_count: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How often a new character must occur to be added to the alphabet.")
+        int, typer.Option(metavar="N", min=1, help="Occurrences after which a new character is added to the alphabet.")
     ] = 2,
     drop_unused: Annotated[
-        bool, typer.Option("--drop-unused", help="Remove characters from the alphabet that no line has.")
+        bool, typer.Option("--drop-unused", help="Remove characters that no line has from the alphabet.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Only print what would be done, and how long it takes.")
+        bool, typer.Option("--check", help="Only print what would be done and how long it would take.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and a run left beside it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and an unfinished run beside it.")] = False,
     seed: Seed = 0,
     workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
-    """Fine-tune a model on your lines: 50 are enough to start, thousands are fine.
+    """Fine-tune a model on your lines; 50 are enough to start.
 
-    If the model does not become better, nothing is written, and the exit code is 3.
+    If the model does not improve, nothing is written and the exit code is 3.
     """
     require("torch", "train")
     from drethtr.recognition.model_file import SHIPPED
@@ -111,4 +112,6 @@ def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> No
     own = resume and (folder_of(output) / PLAN).exists()  # a run that was stopped after it wrote its result
     refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])
     if (folder := folder_of(output)).is_file():
-        raise DataError(f"{folder} is a file, and would be the folder of the run; rename it, or name another --output")
+        raise DataError(
+            f"{folder} is a file where the folder of the run would be; rename it, or choose another --output"
+        )

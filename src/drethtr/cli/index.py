@@ -36,15 +36,15 @@ def index(
             "drethtr batch --posteriors.",
         ),
     ],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="The index to make, or to add to.")] = Path(
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Index file to create or update.")] = Path(
         "archive.drethtr.sqlite"
     ),
     to: Annotated[
         str | None,
         typer.Option(
             metavar="TARGET",
-            help="Also keep this up to date: parquet, a table beside the index; or a database that several may fill "
-            "and search, as postgresql://user@host/name.",
+            help="Also update this: parquet, a table beside the index; or a database that many can fill and search, "
+            "such as postgresql://user@host/name.",
         ),
     ] = None,
     model: ModelFile = None,
@@ -52,18 +52,18 @@ def index(
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
     pages: Pages = None,
-    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Read the folders below, too.")] = False,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
     decoder: DecoderName = None,
     language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Forget what is in the index, and read all pages.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Discard the index and read all pages again.")] = False,
 ) -> None:
-    """Read pages and keep what each line may say, so that drethtr search finds words that were misread.
+    """Index pages for drethtr search, which also finds words that were misread.
 
-    Only new and changed scans are read, and deleted ones are removed; repeat the command to resume. Lines that PAGE or
-    ALTO files give keep their text; a text without confidences counts as written by a person, and as certain.
+    Repeat the command to resume or update: only new and changed scans are read, deleted ones are removed. Lines with
+    text in PAGE or ALTO keep it; text without confidences counts as written by a person and as certain.
     """
     from tqdm import tqdm
 
@@ -118,7 +118,7 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
     from drethtr.search.store import Store
 
     if len(inputs) > 1:
-        raise ConfigError("give the results of a batch by themselves: an index has lines of one model and one origin")
+        raise ConfigError("give the results of one batch alone: an index has lines of one model and one origin")
     added = index_batch(inputs[0], output, rebuild=rebuild)
     with Store.read(output) as store:
         typer.echo(f"{output}: {store.size()[1]:,} lines; {added.rows:,} added now")

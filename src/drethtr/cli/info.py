@@ -24,29 +24,31 @@ CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if 
 def info(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="MODEL", help="A model or adapter; the model inside the package if left out."),
+        typer.Argument(metavar="MODEL", help="A model or adapter; default: the included model."),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only print what its card lacks for sharing.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only print what the model card lacks for sharing.")] = False,
     add: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Put entries of a TOML file, or figures of evaluate --json, on the card."),
+        typer.Option(
+            metavar="FILE", help="Add entries of a TOML file, or metrics from evaluate --json, to the model card."
+        ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="With --add, also replace figures by some measured on fewer lines.")
+        bool, typer.Option("--force", help="With --add, also replace metrics with ones measured on fewer lines.")
     ] = False,
 ) -> None:
-    """Describe a model: its size, alphabet, training data, measured error rates and license.
+    """Describe a model: size, alphabet, training data, error rates and license.
 
-    With --check the exit code is 1 if the card lacks something.
+    With --check the exit code is 1 if the model card is incomplete.
     """
     from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.backends import check_weights
     from drethtr.recognition.model_file import SHIPPED
 
     if add and model is None:
-        raise DataError("--add changes a model: name the one that is meant, as in drethtr info MODEL --add card.toml")
+        raise DataError("--add changes a model; name it, as in drethtr info MODEL --add card.toml")
     if force and not add:
-        raise DataError("--force replaces figures on a card; give new ones by --add, or leave it out")
+        raise DataError("--force replaces metrics on a card; give new ones with --add, or leave out --force")
     path = model if model is not None else SHIPPED
     found = load_named(path, None)
     try:
@@ -93,10 +95,10 @@ def report_gaps(model: "Model", path: Path) -> None:
     if not found:
         typer.echo(f"{path}: the card is complete")
         return
-    typer.echo(f"{path}: the card does not tell")
+    typer.echo(f"{path}: the card lacks")
     for gap in found:
         typer.echo(f"- {gap.what}: {gap.remedy}".translate(CONTROL))
-    typer.echo(f"Entries are added from a TOML file: drethtr info {path} --add card.toml")
+    typer.echo(f"Add entries from a TOML file: drethtr info {path} --add card.toml")
     raise typer.Exit(1)
 
 

@@ -21,46 +21,44 @@ ORDER = 6
 
 def language(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text: those it was trained on.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")],
     texts: Annotated[
         list[Path] | None,
         typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
     ] = None,
     share: Annotated[
-        float, typer.Option(metavar="S", min=0, max=1, help="Weight of the texts; the lines have the rest.")
+        float, typer.Option(metavar="S", min=0, max=1, help="Weight of the --text files; the lines get the rest.")
     ] = 0.4,
-    lines: Annotated[int, typer.Option(metavar="N", min=1, help="Lines drawn from the texts.")] = 800_000,
+    lines: Annotated[int, typer.Option(metavar="N", min=1, help="Number of lines drawn from the texts.")] = 800_000,
     name: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Their language, such as nl; lines of others are left out. Default: the known one that fits best.",
+            help="Language, such as nl; lines in other languages are left out. Default: the known one that fits best.",
         ),
     ] = None,
     keep: Annotated[
         float,
-        typer.Option(
-            metavar="S", min=0, max=1, help="Weight of the n-grams that the model already has of this language."
-        ),
+        typer.Option(metavar="S", min=0, max=1, help="Weight of the n-grams the model already has for this language."),
     ] = 0.5,
     order: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, max=10, help="Characters of the longest n-grams: 6, or as before."),
+        typer.Option(metavar="N", min=1, max=10, help="Length of the longest n-grams; default: 6, or as before."),
     ] = None,
     size: Annotated[
         int,
-        typer.Option(metavar="N", min=1, help="N-grams to keep, not counting their prefixes; about 4 bytes each."),
+        typer.Option(metavar="N", min=1, help="Number of n-grams to keep, not counting prefixes; about 4 bytes each."),
     ] = 700_000,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The model file to write; default: MODEL itself, with --force."),
+        typer.Option(metavar="FILE", help="Output model; default: MODEL itself, with --force."),
     ] = None,
     seed: Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
-    """Learn character n-grams of a language, which guide the search to likely texts; calibrate the model afterwards.
+    """Add a character n-gram language model to a model; run calibrate afterwards.
 
-    Use training lines and other texts, never those that the model is evaluated on.
+    Use training lines and other texts, never the texts you evaluate on.
     """
     import numpy as np
 
@@ -77,7 +75,7 @@ def language(
         check_name(name)
     loaded = load_model(model)
     if loaded.network.ctc is None:
-        raise ConfigError(f"{model}: has no CTC head, whose search the n-grams would guide; train a model with one")
+        raise ConfigError(f"{model}: has no CTC head, so n-grams cannot guide its search; train a model with one")
     tokenizer = loaded.tokenizer
     known = [sample.text for sample in open_all(data) if name is None or sample.language in (None, name)]
     sources: list[Iterable[str] | NGrams] = [known]
@@ -97,7 +95,7 @@ def language(
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_languages(model, loaded.languages.with_model(language, ngrams), target, of=loaded)
     typer.echo(f"{target}: language {language}: {ngrams}, from {' and '.join(names)}")
-    typer.echo(f"They are used once the model is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
+    typer.echo(f"Now calibrate the model, so that it uses them: drethtr calibrate {target} VALIDATION_LINES --force")
 
 
 def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:

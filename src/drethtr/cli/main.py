@@ -81,7 +81,7 @@ def common(
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Read lines of handwriting, measure how well, and train models that do."""
+    """Transcribe handwriting, measure accuracy, and train models."""
     context.default_map = default_map(context)
 
 

@@ -22,7 +22,7 @@ def refuse_places(*paths: Path | None) -> None:
         if not path.parent.is_dir():
             raise DataError(f"{path}: there is no folder {path.parent}")
         if path.is_dir():
-            raise DataError(f"{path} is a folder; name the file to write")
+            raise DataError(f"{path} is a folder; give a file to write")
 
 
 def refuse_ending(picture: Path | None, *endings: str) -> None:
@@ -40,7 +40,7 @@ def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()
         if path.exists() and is_input(path, inputs):
             raise DataError(f"{path} is an input; it cannot be overwritten")
         if path.exists() and not force:
-            raise DataError(f"{path} exists; name another output or give --force")
+            raise DataError(f"{path} exists; choose another output or use --force")
         refuse_protected(path)
 
 

@@ -42,20 +42,23 @@ def predict_cer(
     precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
-    truth: Annotated[bool, typer.Option("--truth", help="Compare with the known texts of data files.")] = False,
+    truth: Annotated[bool, typer.Option("--truth", help="Also compare with the transcriptions in the data.")] = False,
     learn: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL", help="Learn from the known texts of several sets, and write the model here."),
+        typer.Option(
+            metavar="MODEL",
+            help="Fit the prediction on the transcriptions of several sets; write the model to this file.",
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json_file: JSONFile = None,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Predict the character error rate of untranscribed lines, with a 95 % interval.
+    """Predict the character error rate on untranscribed lines, with a 95 % interval.
 
-    An image that cannot be used is reported and skipped, and the exit code is 1. It is also 1 if no text was found on
-    any line, and 2 if no image could be used.
+    Images that cannot be used are reported and skipped; the exit code is then 1. It is also 1 if no line has any text,
+    and 2 if no image could be used.
     """
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
@@ -67,12 +70,12 @@ def predict_cer(
     from drethtr.recognition.model_file import SHIPPED
 
     if learn is not None and truth:
-        raise ConfigError("--learn shows each set beside the truth as well; leave out --truth")
+        raise ConfigError("--learn includes the comparison; leave out --truth")
     if force and learn is None and json_file is None:
-        raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave it out")
+        raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave out --force")
     refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
-        raise DataError(f"{model} is an adapter; only a whole model can learn this")
+        raise DataError(f"{model} is an adapter; only a whole model can store the prediction")
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
     failed = 0
     if learn is not None:
@@ -90,7 +93,9 @@ def predict_cer(
         if not pairs:
             raise typer.Exit(2)
         if not any(reading.characters for _, reading in pairs):
-            typer.echo(f"Nothing was read on any of {len(pairs):,} lines: no rate can be expected of them.", err=True)
+            typer.echo(
+                f"No text was found on any of {len(pairs):,} lines, so no error rate can be predicted.", err=True
+            )
             raise typer.Exit(1)
         failed = len(chosen) - len(pairs)
         text, report = predicted(rate, pairs, failed)
@@ -102,7 +107,7 @@ def predict_cer(
 
 
 def report_left_out(line: "LeftOut") -> None:
-    """Say which marked line cannot be used."""
+    """Report a marked line that cannot be used."""
     typer.echo(f"left out, {line.reason}: {line.key}", err=True)
 
 

@@ -25,7 +25,7 @@ RESUME = "stopped; run the same command with --resume to continue"
 
 @contextmanager
 def stopping(words: str) -> Iterator[None]:
-    """After Ctrl-C, say these words instead of nothing."""
+    """Print these words after Ctrl-C."""
     try:
         yield
     except KeyboardInterrupt:
@@ -34,19 +34,19 @@ def stopping(words: str) -> Iterator[None]:
 
 
 def say(words: str) -> None:
-    """Say something beside a progress bar."""
+    """Print a message without breaking a progress bar."""
     from tqdm import tqdm
 
     tqdm.write(as_given(words), file=sys.stderr)
 
 
 def report_skipped(error: DataError) -> None:
-    """Say what was skipped and why."""
+    """Report what was skipped and why."""
     say(f"drethtr: {error}")
 
 
 def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: str | None = None) -> "list[Reading]":
-    """Read lines behind a progress bar, which has a name if one is given."""
+    """Read lines with a progress bar, which may have a name."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_lines

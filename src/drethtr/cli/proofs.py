@@ -26,7 +26,7 @@ LinesOf = Annotated[
 def prove_all(
     given: "Sequence[Given]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
 ) -> "list[TextProof]":
-    """Hold each text against its pages, behind a bar; says which pages could not be read."""
+    """Check each text against its pages, with a progress bar; reports pages that could not be read."""
     from tqdm import tqdm
 
     from drethtr.proofreading.text import prove_text
@@ -74,12 +74,12 @@ def targets_of(
         stem = page_stem(original.description or original.source.path)
         stem = numbered(stem, original.source.number) if original.source.pages > 1 else stem
         if output / stem in targets.values():
-            raise DataError(f"{original.name}: another page is named {stem}, too; give them in two runs")
+            raise DataError(f"{original.name}: another page is also named {stem}; process them in two runs")
         targets[original.name] = output / stem
         for name in formats:
             path = output / f"{stem}{FORMATS[name].ending}"
             if path.exists() and not force:
-                raise DataError(f"{path} exists; name another folder or give --force")
+                raise DataError(f"{path} exists; choose another folder or use --force")
     return targets
 
 

@@ -13,7 +13,7 @@ from drethtr.cli.progress import CONTINUE, stopping
 
 def rescorer(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines with text: those it was trained on.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")],
     texts: Annotated[
         list[Path] | None,
         typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
@@ -26,15 +26,15 @@ def rescorer(
     ] = 48_000_000,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The model file to write; default: MODEL itself, with --force."),
+        typer.Option(metavar="FILE", help="Output model; default: MODEL itself, with --force."),
     ] = None,
     seed: Seed = 0,
     device: DeviceName = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Replace a model that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> None:
     """Train a language model that rescores the candidates of `joint` and `careful`; calibrate the model afterwards.
 
-    Use training lines and other texts, never those that the model is evaluated on. To continue a run that was stopped,
+    Use training lines and other texts, never the texts you evaluate on. To continue a run that was stopped,
     run the same command again.
     """
     require("torch", "train")
@@ -51,7 +51,7 @@ def rescorer(
     refuse_existing(target, force=force)
     loaded = load_model(model)
     if loaded.network.ctc is None:
-        raise ConfigError(f"{model}: has no CTC head to propose texts that could be rescored; train a model with one")
+        raise ConfigError(f"{model}: has no CTC head to propose texts for rescoring; train a model with one")
     lines = [sample.text for sample in open_all(data)]
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
     run = RescorerRun(characters=characters, share=share, seed=seed)
@@ -69,4 +69,6 @@ def rescorer(
         snapshot.unlink(missing_ok=True)
     parameters = sum(weight.size for weight in trained.weights.values())
     typer.echo(f"{target}: a rescorer of {parameters:,} parameters")
-    typer.echo(f"It gets a vote when it is calibrated: drethtr calibrate {target} VALIDATION_LINES --force")
+    typer.echo(
+        f"Now calibrate the model, so that it uses the rescorer: drethtr calibrate {target} VALIDATION_LINES --force"
+    )

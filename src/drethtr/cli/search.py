@@ -20,7 +20,7 @@ COLUMNS = ("probability", "page", "number", "line", "left", "top", "right", "bot
 
 def search(
     index: Annotated[
-        str, typer.Argument(metavar="INDEX", help="A file that drethtr index has made, or a database: postgresql://…")
+        str, typer.Argument(metavar="INDEX", help="An index from drethtr index: a file, or postgresql://…")
     ],
     query: Annotated[
         list[str],
@@ -30,28 +30,29 @@ def search(
         ),
     ],
     least: Annotated[
-        float, typer.Option("--min", metavar="P", min=0, max=1, help="Show lines of at least this probability.")
+        float, typer.Option("--min", metavar="P", min=0, max=1, help="Show only hits with at least this probability.")
     ] = 0.1,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show at most this many lines.")] = 50,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show at most N hits.")] = 50,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Tell case, accents and older spellings (u/v, i/j, ſ/s …) apart.")
+        bool, typer.Option("--strict", help="Distinguish case, accents and older spellings (u/v, i/j, ſ/s …).")
     ] = False,
     pages: Annotated[
-        bool, typer.Option("--pages", help="AND, OR and -not apply to pages instead of lines; one hit for each page.")
+        bool, typer.Option("--pages", help="Apply AND, OR and -not to pages instead of lines; one hit per page.")
     ] = False,
     image: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also draw the lines with the words marked, as .png or .svg.")
+        Path | None, typer.Option(metavar="FILE", help="Also draw the lines with the words marked (.png or .svg).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a list of JSON objects.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table.")] = False,
     threads: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Pages to look at side by side; one per free processor.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Pages to search in parallel; default: one per free processor."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a picture that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
 ) -> None:
-    """Find words in handwriting, also where they were misread: lines with the probability that the words stand there.
+    """Find words in handwriting, even where they were misread; every hit has a probability.
 
-    A query that begins with a minus goes behind two dashes: drethtr search INDEX -- -not this.
+    Put two dashes before a query that begins with a minus: drethtr search INDEX -- -not this.
     """
     from drethtr.search import open_index
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 AllowedHosts = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="A name under which the server may be asked, besides its own; repeatable."),
+    typer.Option(metavar="NAME", help="Also accept requests to this host name; repeatable."),
 ]
 
 BACKLOG = 256
@@ -36,9 +36,12 @@ DESCRIPTORS = 2048
 
 def serve(
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Who may connect: 127.0.0.1, this machine; 0.0.0.0, everybody.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on: 127.0.0.1 for this machine only; 0.0.0.0 for everybody."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")] = 8000,
     allow_host: AllowedHosts = None,
     model: ModelFile = None,
     decoder: DecoderName = None,
@@ -47,7 +50,7 @@ def serve(
     device: DeviceName = "auto",
     threads: Threads = None,
     alternatives: Annotated[
-        int, typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line.")
+        int, typer.Option(metavar="N", min=0, max=99, help="Also return up to N alternative texts per line.")
     ] = 0,
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
@@ -56,13 +59,13 @@ def serve(
         str | None,
         typer.Option(
             metavar="INDEX",
-            help="Also search this index, a file or a database that drethtr index made: GET /search?q=.",
+            help="Also search this index (a file or postgresql://…): GET /search?q=.",
         ),
     ] = None,
 ) -> None:
-    """Serve readings over HTTP: POST the image of a line to /line, of a page to /page?format=alto.
+    """Serve recognition over HTTP: POST an image to /line or /page?format=alto.
 
-    It has no passwords and no encryption; beyond your own machine, run it behind a server that has them.
+    It has no authentication or encryption; to serve other machines, run it behind a server that has both.
     """
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.search.index import open_index

@@ -1,4 +1,4 @@
-"""What options are where they are not typed: settings from files and from the environment.
+"""Settings of options from files and from the environment.
 
     model = "mine.safetensors"   # for every command that has this option
     [transcribe]
@@ -102,7 +102,7 @@ def refuse_in_file(table: Mapping[str, Any], where: str) -> None:
         if isinstance(value, Mapping):
             refuse_in_file(value, where)
         elif (option := name.replace("_", "-")) in FROM_NO_FILE:
-            raise ConfigError(f"{where}: {name!r} may not stand in a file; type --{option} where it is meant")
+            raise ConfigError(f"{where}: {name!r} cannot be set in a file; give --{option} on the command line")
 
 
 def check_name(name: str, known: Mapping[str, Any], where: str) -> None:

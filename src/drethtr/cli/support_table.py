@@ -1,4 +1,4 @@
-"""How well a check notices errors in given texts, as a table."""
+"""How well a check finds errors in given texts, as a table."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

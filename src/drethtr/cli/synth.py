@@ -12,25 +12,25 @@ SHOWN = 40  # lines on the contact sheet
 
 
 def synth(
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="The .parquet file to write, or the folder.")],
-    fonts: Annotated[Path, typer.Option(metavar="FOLDER", help="A folder of handwriting fonts: .ttf, .otf, .woff2.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="Output: a .parquet file or a folder.")],
+    fonts: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of handwriting fonts (.ttf, .otf, .woff2).")],
     text: Annotated[
         list[Path], typer.Option(metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable.")
     ],
     count: Annotated[int, typer.Option(metavar="N", min=1, help="How many lines.")] = 1000,
     height: Annotated[int, typer.Option(metavar="N", help="Height of the lines in pixels.")] = 64,
     alphabet: Annotated[
-        str, typer.Option(metavar="TEXT", help="The only characters to write; default: all that the fonts have.")
+        str, typer.Option(metavar="TEXT", help="Characters to use; default: all that the fonts have.")
     ] = "",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same lines.")] = 0,
     sheet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A PNG with the first lines and their texts.")
+        Path | None, typer.Option(metavar="FILE", help="Write a picture of the first lines with their texts (.png).")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that exist, of a folder all numbered lines.")
+        bool, typer.Option("--force", help="Replace existing files; in a folder, all numbered lines.")
     ] = False,
 ) -> None:
-    """Write lines of synthetic handwriting: texts in handwriting fonts, as a scan would show them."""
+    """Generate lines of synthetic handwriting from texts and handwriting fonts."""
     from tqdm import tqdm
 
     from drethtr.lines.write_folder import store_folder

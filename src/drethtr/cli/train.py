@@ -12,17 +12,17 @@ from drethtr.cli.progress import RESUME, stopping
 
 
 def train(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A TOML file: what to train, on what, how long.")],
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for models, snapshots and figures.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run file (TOML): the network, the data, the schedule.")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for models, snapshots and metrics.")],
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder.")] = False,
     minutes: Annotated[
-        float | None, typer.Option(metavar="N", min=0, help="Stop after this time, ready to resume.")
+        float | None, typer.Option(metavar="N", min=0, help="Stop after N minutes; resume with --resume.")
     ] = None,
     workers: Workers = 1,
     device: DeviceName = "auto",
 ) -> None:
-    """Train a model."""
+    """Train a model from scratch, or from another model, as a run file says."""
     require("torch", "train")
     from drethtr.base import config
     from drethtr.training import loop
@@ -36,7 +36,7 @@ def train(
     wanted = config.load(RunConfig, run, settings or ())
     make_folder(output)
     if resume and not (output / loop.SNAPSHOT).exists():
-        typer.echo(f"drethtr: nothing to resume in {output}; the run starts from the beginning", err=True)
+        typer.echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
     with stopping(RESUME):
         best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
     if best.exists():

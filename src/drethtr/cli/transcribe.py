@@ -52,46 +52,45 @@ def transcribe(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="A folder for the results; else the screen.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results; default: print them."),
     ] = None,
     lines: Annotated[
         str,
         typer.Option(
             metavar="NAME",
             help="Line segmentation: given (by PAGE or ALTO), whole (image is a line), rapid, projection or kraken. "
-            "auto: given, else whole if lower than 300 pixels or 5 times as wide as high, else rapid.",
+            "auto: given, else whole if less than 300 pixels tall or 5 times wider than tall, else rapid.",
         ),
     ] = "auto",
     pages: Pages = None,
     recursive: Annotated[
         bool,
-        typer.Option("--recursive", "-r", help="Read the folders below, too; results go into a tree like theirs."),
+        typer.Option("--recursive", "-r", help="Include subfolders; results are written to the same tree."),
     ] = False,
-    update: Annotated[bool, typer.Option("--update", help="Write the text into the PAGE or ALTO files read.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Write the text into the given PAGE or ALTO files.")] = False,
     doubts: Doubts = None,
     alternatives: Annotated[
         int,
-        typer.Option(metavar="N", min=0, max=99, help="Also give up to this many other texts of each line; json only."),
+        typer.Option(metavar="N", min=0, max=99, help="Also return up to N alternative texts per line; json only."),
     ] = 0,
     index: Annotated[
         Path | None,
-        typer.Option(
-            "--index", metavar="FILE", help="Also add the pages that are read to this index for drethtr search."
-        ),
+        typer.Option("--index", metavar="FILE", help="Also add the pages to this index for drethtr search."),
     ] = None,
     decoder: DecoderName = None,
     language: LanguageNames = "auto",
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files and texts that exist.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what each file was taken for.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files and texts.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report what each file was recognized as.")] = False,
     log: LogName = "text",
 ) -> None:
-    """Read images of handwriting: single lines, or pages whose lines are given or found.
+    """Transcribe images of handwriting: page scans or single lines.
 
-    Repeat the command to resume: results that exist are kept; those of another model, decoder or scan are reported. A
-    file that cannot be read is reported and skipped. The exit code is then 1, or 2 if nothing could be read.
+    Repeat the command to resume: existing results are kept; those of another model, decoder or scan are reported. Files
+    that cannot be read are reported and skipped; the exit code is then 1, or 2 if nothing could be read.
     """
     prepare("drethtr.images.line_file", "drethtr.images.page_file")  # meanwhile this process gets ready itself
     with run_log_named(log, output, resumable=output is not None or update) as told:

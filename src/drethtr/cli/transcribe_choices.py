@@ -1,4 +1,4 @@
-"""What `drethtr transcribe` is asked for, which of its options go together, and the job that it makes of them."""
+"""The options of `drethtr transcribe`, which of them go together, and the job they describe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,14 +37,16 @@ class Choices:
 
         formats = [FORMATS[name] for name in self.names if name in FORMATS]
         if self.doubts and not (self.update or "txt" in self.names or any(format.doubts for format in formats)):
-            raise ConfigError(f"--doubts marks no words in {', '.join(self.names)}; add txt, page or alto")
+            raise ConfigError(f"--doubts cannot mark words in {', '.join(self.names)}; add txt, page or alto")
         if self.alternatives and "json" not in self.names:
             other = ", ".join(self.names) or "PAGE or ALTO"
-            raise ConfigError(f"--alternatives are written in json; {other} cannot hold them")
+            raise ConfigError(f"--alternatives needs json; {other} cannot hold alternatives")
         if self.force and self.output is None and not self.update:
-            raise ConfigError("--force replaces files; add --output or --update, or leave it out: nothing is written")
+            raise ConfigError(
+                "--force replaces files, but nothing is written; add --output or --update, or leave out --force"
+            )
         if self.index is not None and self.update:
-            raise ConfigError("--index goes with new files; run drethtr index on the updated ones")
+            raise ConfigError("--index excludes --update; run drethtr index on the updated files")
         if self.output is not None:
             refuse_name_of_file(self.output, self.names)
 
@@ -71,7 +73,9 @@ class Choices:
         images = line_images(selection, segmentation) if of_lines else None
         if images is not None:
             if self.doubts and names[0] != "txt":
-                raise ConfigError(f"--doubts marks no words in {names[0]} of line images; it has confidences; use txt")
+                raise ConfigError(
+                    f"--doubts cannot mark words in {names[0]} of line images, which has confidences; use txt"
+                )
             return open_line_job(
                 *images,
                 selection,
@@ -107,12 +111,12 @@ class Choices:
         if self.alternatives:
             raise ConfigError("--alternatives needs single-line images and --format json alone")
         if self.update and self.lines not in WITHOUT_FINDER:
-            raise ConfigError(f"--update writes into the lines that are given; leave out --lines {self.lines}")
+            raise ConfigError(f"--update writes into existing lines; leave out --lines {self.lines}")
         if of_lines := set(self.names) - FORMATS.keys():
-            raise ConfigError(f"{min(of_lines)} must be the only format, and only for line images; otherwise take csv")
+            raise ConfigError(f"{min(of_lines)} must be the only format, for line images only; use csv otherwise")
         printed = all(FORMATS[name].printed for name in self.names)
         if self.output is None and (len(self.names) > 1 or not printed):
-            raise ConfigError(f"--format {','.join(self.names)} needs a folder to write to; give --output")
+            raise ConfigError(f"--format {','.join(self.names)} writes files; give --output")
 
 
 def refuse_joined(job: "PageJob") -> None:
@@ -124,7 +128,7 @@ def refuse_joined(job: "PageJob") -> None:
     for name, format in job.formats.items():
         files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
         if files > 1 and format.ending != ".txt":
-            raise ConfigError(f"--format {name} makes {files} files here; give --output, the folder for them")
+            raise ConfigError(f"--format {name} makes {files} files here; give a folder as --output")
 
 
 def formats_named(text: str | None) -> tuple[str, ...]:
@@ -150,7 +154,7 @@ def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
     """
     endings = {f".{ending.rpartition('.')[2]}" for ending in (*names, *endings_of(names))}
     if output.suffix.lower() in endings and not output.exists():
-        raise ConfigError(f"--output {output}: results are named after their images; give the folder for them")
+        raise ConfigError(f"--output {output}: results are named after their images; give a folder instead of a file")
 
 
 def endings_of(names: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""How sure a word is, in four grades, for formats that people read."""
+"""Four grades of confidence, for formats that people read."""
 
 from enum import StrEnum
 from typing import Self

@@ -1,4 +1,4 @@
-"""A PAGE or ALTO file in which single lines are changed: their text, place, order and number.
+"""Edit single lines of a PAGE or ALTO file: their text, position, order and number.
 
     file = PageFile.parse(data, name)
     file = file.with_line(replace(line, baseline=baseline))
@@ -30,13 +30,13 @@ SIGNATURE = f"edited with drethtr {__version__}"
 
 
 def revision_of(content: bytes) -> str:
-    """A short name of some bytes, which other bytes do not have."""
+    """A short digest of some bytes."""
     return blake2b(content, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)
 class PageFile:
-    """The bytes of a file, and what they say.
+    """The bytes of a file, and their content.
 
     image   the upright image of the page, if it is there: its file and size in pixels, in which all coordinates are
     """
@@ -71,7 +71,7 @@ class PageFile:
 
     @property
     def revision(self) -> str:
-        """A name for the file as it is now."""
+        """A digest of the file as it is now."""
         return revision_of(self.data)
 
     @property
@@ -80,7 +80,7 @@ class PageFile:
         return EDITORS[self.dialect.root](self.markup, self.parsed)
 
     def revision_of(self, line_id: str) -> str:
-        """A name for a line as it is now: for all that its element says."""
+        """A digest of the element of a line as it is now."""
         element = self.element(line_id)
         return revision_of(self.markup.utf8[element.start : element.end])
 

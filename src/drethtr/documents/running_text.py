@@ -1,4 +1,4 @@
-"""`read_running_text`: the text in a file that says nothing of places, whoever wrote it.
+"""`read_running_text`: the text in a file, without positions, whoever wrote it.
 
 Plain text, Markdown, TEI, PAGE, ALTO, Word documents, and JSON as programs and language models write it.
 """
@@ -79,7 +79,7 @@ def running_text(data: bytes, path: Path) -> str:
 
 
 def reader_of(path: Path) -> Callable[[bytes, Path], str]:
-    """What reads files of this ending.
+    """The reader of files with this extension.
 
     Raises:
         DataError: if none does.

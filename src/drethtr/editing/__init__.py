@@ -1,4 +1,4 @@
-"""A folder of scans that is worked in: read, corrected, confirmed and learned from.
+"""A working folder of scans: read, corrected, confirmed and learned from.
 
 with Workspace.open("scans") as workspace, Session(workspace, Recognizer.load(), finder) as session:
     session.reader.read_pages()

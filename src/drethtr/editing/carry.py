@@ -1,4 +1,4 @@
-"""The places of words, carried over to a text that a person has changed."""
+"""Carry the positions of words over to a text that a person has changed."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher

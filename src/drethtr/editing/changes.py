@@ -1,4 +1,4 @@
-"""What a person can do with lines: each function makes of a file a changed one, and a record of the change."""
+"""Edits of lines: each function returns a changed file and a record of the change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -73,7 +73,7 @@ def reviewed(old: Transcription | None, text: str, review: Review) -> Transcript
 
 
 def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool) -> Changed:
-    """Add a line behind another one, or first; where it belongs by its place, unless `placed`.
+    """Add a line after another one, or first; at the place its position suggests, unless `placed`.
 
     Raises:
         DataError: if there is no line `after`.
@@ -107,7 +107,7 @@ def split_line(
         raise DataError(f"line {line_id!r} has no baseline to split; draw one first")
     parts = split_place(old, point)
     if parts is None:
-        raise DataError("a line is split between its ends; choose a point inside it")
+        raise DataError("a line can only be split between its ends; choose a point inside it")
     first, second = (TextLine(line_id, polygon, baseline) for baseline, polygon in parts)
     second = replace(second, id=file.free_id(line_id))
     status = status_of(old, made_here=made_here)
@@ -161,7 +161,7 @@ def merge_lines(
 
 
 def move_line(file: PageFile, line_id: str, after: str | None, page: str) -> Changed:
-    """Move a line behind another one, or to the beginning of the page.
+    """Move a line after another one, or to the beginning of the page.
 
     Raises:
         DataError: if there is no such line, or its file fixes the order.

@@ -24,7 +24,7 @@ MOST_PARTS, LONGEST_PART = 20, 300
 
 
 def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Convention, ...] = ()) -> dict[str, Any]:
-    """A text laid onto the lines of a page, and held against the ink where it says something else than they do.
+    """Align a text with the lines of a page, and check it against the ink where it differs from them.
 
     Args:
         source: Where the text comes from, for messages.
@@ -45,7 +45,7 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
     file = reader.workspace.truths.existing(leaf).file
     lines = file.page.lines
     if not lines:
-        raise DataError("has no lines to lay a text onto; draw them, or have them found", leaf.name)
+        raise DataError("has no lines to align a text with; draw them, or detect them", leaf.name)
     refuse_empty(source, text)
     alignment = fitting(source, text, leaf.name, [line.text for line in lines])
     theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}

@@ -37,7 +37,7 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
     format = named("format", format_name, FORMATS)
     leaves = [leaf for page in pages if workspace.truths.of(leaf := workspace.leaf(page)) is not None]
     if not leaves:
-        raise DataError("nothing has been read yet, so that there is nothing to export")
+        raise DataError("nothing has been read yet, so there is nothing to export")
     if len(leaves) == 1:
         return Exported(
             f"{stem_of(leaves[0])}{format.ending}", format.media, written(workspace, leaves, format_name, model)

@@ -80,7 +80,7 @@ class Journal:
             if "locked" not in str(error):
                 raise DataError(f"cannot open {path}: {error}") from error
             raise DataError(
-                f"{folder} is open in another drethtr edit; use that one, or end it (Ctrl-C in its window)"
+                f"{folder} is open in another drethtr edit; use that one, or stop it (Ctrl-C in its window)"
             ) from error
         except sqlite3.DatabaseError:
             with suppress(OSError):

@@ -94,7 +94,7 @@ class Learner:
         if (reason := self.why_not) is not None:
             raise DataError(reason)
         if self.jobs.running(LEARN) is not None:
-            raise DataError("this folder is already being learned from; wait, or cancel that first")
+            raise DataError("the model is already learning from this folder; wait, or cancel that first")
         job = self.jobs.new(LEARN, STEPS)
         Thread(target=self.work, args=(job, adapter), name="learn", daemon=True).start()
         return job

@@ -104,9 +104,9 @@ class Truths:
         """
         now = self.line_now(leaf, truth, line)
         if now is None:
-            raise Stale("this line has been removed meanwhile; your text was not saved", None)
+            raise Stale("this line was removed in the meantime; your text was not saved", None)
         if now["revision"] != revision:
-            raise Stale("this line has been changed meanwhile, in another window or by another program", now)
+            raise Stale("this line was changed in the meantime, in another window or by another program", now)
 
     def write(self, leaf: Leaf, before: bytes | None, after: bytes) -> None:
         """Write the file of a page, which must still have the bytes `before`, or not exist; it is on the disk then.
@@ -117,7 +117,7 @@ class Truths:
         try:
             now = leaf.truth.read_bytes() if leaf.truth.exists() else None
             if now != before:
-                raise DataError("was changed by another program this very moment; try again", leaf.name)
+                raise DataError("was changed by another program at the same moment; try again", leaf.name)
             with atomic_write(leaf.truth) as unfinished, unfinished.open("wb") as file:
                 file.write(after)
         except OSError as error:

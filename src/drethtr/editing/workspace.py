@@ -58,7 +58,7 @@ class Workspace:
         try:
             opened = cls(folder.resolve(), journal)
             if not opened.leaves:
-                raise DataError("holds no images and no PDF, nor do its subfolders", folder)
+                raise DataError("contains no images or PDFs, nor do its subfolders", folder)
         except BaseException:
             journal.close()
             raise

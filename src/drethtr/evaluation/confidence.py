@@ -110,7 +110,7 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
 
 
 def measure_sets(names: Sequence[str], texts: Sequence[str], readings: Sequence[Reading]) -> dict[str, Trustworthiness]:
-    """The same for each set of lines, sorted by name; `names` has that of each line."""
+    """The measurements for each set of lines, sorted by name; `names` has the set of each line."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
         places[name].append(place)

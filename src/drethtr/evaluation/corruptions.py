@@ -1,4 +1,4 @@
-"""Errors put into right texts, one to a text, to measure whether a check notices them.
+"""Errors inserted into correct texts, one per text, to measure whether a check finds them.
 
 Each kind imitates how transcriptions go wrong: a reader takes a word for another one, a model invents or modernizes, a
 volunteer skips a word or slips into another line.

@@ -66,7 +66,7 @@ class PoolFigures:
     kinds: Mapping[str, KindFigures]
 
     def to_json(self) -> dict[str, Any]:
-        """The same in plain values; rates are fractions."""
+        """The metrics as plain values; rates are fractions."""
         return asdict(self)
 
 

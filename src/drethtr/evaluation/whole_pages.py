@@ -22,10 +22,10 @@ def open_references(data: Sequence[str]) -> list[Original]:
     files = [file for name in data for file in files_of(name)]
     described = [original for file in files for original in open_originals(file) if original.description is not None]
     if not described:
-        raise DataError(f"{', '.join(data)}: no PAGE or ALTO files; whole pages are compared with the texts in those")
+        raise DataError(f"{', '.join(data)}: no PAGE or ALTO files; whole pages are evaluated against their texts")
     for original in described:
         if not texts_of(original):
-            raise DataError("has no texts to compare with", original.name)
+            raise DataError("has no text to compare with", original.name)
     return described
 
 

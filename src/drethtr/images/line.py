@@ -95,7 +95,7 @@ def decoding(name: str) -> Iterator[None]:
             f"not an image in a supported format ({', '.join(FORMATS)}); convert it to JPEG or PNG first", name
         ) from error
     except MemoryError as error:
-        raise DataError("takes more memory to decode than there is; scale the image down", name) from error
+        raise DataError("needs more memory to decode than is available; scale the image down", name) from error
     except DECODING_ERRORS as error:
         raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
 

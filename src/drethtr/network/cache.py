@@ -1,6 +1,6 @@
 """The cache of a softmax mixer: keys and values of every text token, with room for more.
 
-A step writes its token behind the others, in place. When a search reorders its rows, the cache only notes the order and
+A step appends its token in place. When a search reorders its rows, the cache only notes the order and
 applies it, in place as well, when the next token comes. Two texts may continue from one cache; a cache whose rows have
 been reordered since is stale and refuses to be read.
 
@@ -59,7 +59,7 @@ class Store:
                 heads.copy_(heads.index_select(0, rows))
 
     def write(self, text: KeyValue, at: int) -> None:
-        """Write further tokens into the room behind place `at`."""
+        """Write further tokens after place `at`."""
         self.written = at + text.keys.shape[2]
         for part, new in zip(self.parts, text, strict=True):
             part[:, :, at : self.written] = new

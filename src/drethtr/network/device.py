@@ -1,4 +1,4 @@
-"""Where a network computes."""
+"""The device of a network."""
 
 import torch
 
@@ -16,7 +16,7 @@ def device_called(name: torch.device | str) -> torch.device:
     except RuntimeError as error:
         raise ConfigError(f"unknown device {str(name)!r}; known: cpu, cuda, cuda:N, mps") from error
     if device.type == "meta":
-        raise ConfigError("device 'meta' only pretends to compute; known: cpu, cuda, cuda:N, mps")
+        raise ConfigError("device 'meta' does not compute; known: cpu, cuda, cuda:N, mps")
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:

@@ -1,4 +1,4 @@
-"""What happens to the output of the heads before it is projected back to the network's width.
+"""The step between the output of the heads and its projection back to the network's width.
 
 DRetHTR changes nothing here. RetNet's own block norms every head and gates it; the paper leaves both out (Sec. 4.1.2).
 

@@ -1,4 +1,4 @@
-"""Weights that others saved, from safetensors or torch files, without running code from them, and whether they fit."""
+"""Read weights saved by other programs, from safetensors or torch files, without running code from them."""
 
 import pickle
 import re

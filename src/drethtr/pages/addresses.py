@@ -1,4 +1,4 @@
-"""Files at addresses of the web that a user has named: volumes, as METS and IIIF manifests, scans and PDFs."""
+"""Files at URLs given by a user: volumes (METS and IIIF manifests), scans and PDFs."""
 
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit

@@ -1,4 +1,4 @@
-"""Several programs may write to one folder: each file is read by the one that claims its results first."""
+"""Claims: if several programs write to one folder, each file is read by the program that claims its results first."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,7 +15,7 @@ from drethtr.pages.task import FileTask
 class Claims:
     """The files that this program reads now.
 
-    done  how many files other programs have finished meanwhile
+    done  how many files other programs have finished in the meantime
     """
 
     def __init__(self, *, force: bool) -> None:

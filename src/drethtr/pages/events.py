@@ -13,7 +13,7 @@ from drethtr.pages.task import FileTask
 
 
 class Planned(NamedTuple):
-    """It is known what there is to do; this comes first, unless there is nothing."""
+    """The plan of a job; reported first, unless there is nothing to do."""
 
     plan: Plan
 
@@ -25,7 +25,7 @@ class Skipped(NamedTuple):
 
 
 class PageRead(NamedTuple):
-    """A page was tried; `page` is None if it could not be read. Pages that were read before are not reported."""
+    """A page was processed; `page` is None if it could not be read. Pages read earlier are not reported."""
 
     original: Original
     page: Page | None

@@ -78,7 +78,7 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
         OSError: if they cannot be accessed.
     """
     if not name.strip():
-        raise DataError("an empty name is given; give a file, or . for this folder")
+        raise DataError("an input name is empty; give a file, or . for this folder")
     if is_address(name):
         from drethtr.pages.addresses import file_at
 

@@ -53,7 +53,7 @@ class PageJob:
         report: Callable[[PageEvent], object] = lambda event: None,
         witness: Witness = nobody,
     ) -> JobSummary:
-        """Read what has no results yet and write it; results that were made otherwise are kept, and counted as failed.
+        """Read files without results and write their results; stale results are kept and counted as failed.
 
         Args:
             load: Gives the recognizer; it is not called if there are no files.

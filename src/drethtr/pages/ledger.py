@@ -1,4 +1,4 @@
-"""The record of a folder of results: what each of them was made of and how, so that none passes for another one.
+"""The ledger of a folder of results: how each of them was made, so that stale ones are recognized.
 
 It is a hidden file beside the results with a JSON object in each row; the last row about a result counts. Rows are only
 added, so several programs can write to one folder, and one that is killed loses no more than its last row.
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     made: Mapping[str, Any]
 
     def difference(self, made: Mapping[str, Any]) -> str:
-        """What was chosen otherwise, in words; empty if nothing was. What was not recorded is no difference."""
+        """The first different choice, in words; empty if there is none. Unrecorded choices do not count."""
         other = (name for name, value in made.items() if name in self.made and self.made[name] != value)
         return ", ".join(f"{name} {self.made[name]}, not {made[name]}" for name in other)
 

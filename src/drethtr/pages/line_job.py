@@ -45,7 +45,7 @@ class LineJob:
     def run(
         self, load: Callable[[], Recognizer], report: Callable[[LineEvent], object] = lambda event: None
     ) -> JobSummary:
-        """Read what has no result yet and write it; results that were made otherwise are kept, and counted as failed.
+        """Read images without results and write their results; stale results are kept and counted as failed.
 
         Args:
             load: Gives the recognizer; it is not called if there are no images.

@@ -45,7 +45,7 @@ def open_job(
         doubts: Mark doubts in `txt`.
         pages: Read these only, as in "1-20,25,30-": pages of files that have several, else files of a folder by place.
         recursive: Also read the folders below those that are named, and mirror them in `output`.
-        force: Replace files and texts that exist.
+        force: Replace existing files and texts.
 
     Raises:
         ConfigError: as `open_selected` does, and for ranges of pages that make no sense.
@@ -79,9 +79,7 @@ def open_selected(
     if isinstance(segmentation, str):
         segmentation = segmentation_named(segmentation)
     if update and isinstance(segmentation, Found):
-        raise ConfigError(
-            f"an update needs lines that are given; it does not go with finding them by {segmentation.name}"
-        )
+        raise ConfigError(f"an update needs existing lines, so it excludes detecting them with {segmentation.name}")
     wanted = {name: named("format", name, FORMATS) for name in formats}
     refuse_same_endings(wanted)
     if doubts and "txt" in wanted:
@@ -113,7 +111,9 @@ def refuse_same_endings(formats: Mapping[str, Format]) -> None:
     owners: dict[str, str] = {}
     for name, format in formats.items():
         if (owner := owners.setdefault(format.ending, name)) != name:
-            raise ConfigError(f"{owner} and {name} are both written to files named {format.ending}; choose one of them")
+            raise ConfigError(
+                f"{owner} and {name} are both written to files ending in {format.ending}; choose one of them"
+            )
 
 
 def refuse_unpacked(file: Path) -> None:
@@ -123,7 +123,7 @@ def refuse_unpacked(file: Path) -> None:
         DataError: naming the ZIP file.
     """
     if (archive := archive_of(file)) is not None:
-        raise DataError(f"{archive}: is not changed; give --output, a folder for the updated copies")
+        raise DataError(f"{archive}: cannot be updated in place; give a folder for the updated copies as --output")
 
 
 def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tuple[Original, ...]:
@@ -134,7 +134,7 @@ def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tup
     """
     originals = open_originals(file)
     if update and (originals[0].description != file or file.suffix.lower() == ".json"):
-        raise DataError(f"{file}: is neither PAGE nor ALTO; only those can be updated")
+        raise DataError(f"{file}: neither PAGE nor ALTO; only those can be updated")
     if update and not originals[0].has_lines:
         raise DataError(f"{file}: has no lines to write text into; write a new file instead of updating it")
     return tuple(map(segmentation.prepare, originals))

@@ -12,11 +12,11 @@ from drethtr.layout.finder import Floats
 from drethtr.recognition.reading import Reading, Word, is_doubtful
 
 Witness: TypeAlias = Callable[[str, Strip, Reading], object]
-"""Is told of every line that was read for good: its id on the page, where it stands, and its reading."""
+"""Receives every final line: its id, its strip on the page, and its reading."""
 
 
 def nobody(id: str, strip: Strip, reading: Reading) -> None:
-    """The witness who does not look."""
+    """A witness that ignores everything."""
 
 
 def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:

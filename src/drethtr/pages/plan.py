@@ -1,4 +1,4 @@
-"""What a job has to do: which files to read, and which results exist, and whether they are what would be made now."""
+"""The plan of a job: which files to read, which results exist, and which of them are stale."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ UNMARKED = "unmarked"
 """What stands for the threshold of doubts in a format that does not mark them."""
 
 OTHER_SCAN = "made of other files of these names"
-"""Why a result is refused whose scan, or the file that describes it, has changed."""
+"""Why a result is refused if its scan, or the description of that, has changed."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Plan:
 
 
 class Planner:
-    """Holds results against the records of their folders, and records new ones."""
+    """Compares results with the ledgers of their folders, and records new ones."""
 
     def __init__(self, made: Made) -> None:
         self.made = made

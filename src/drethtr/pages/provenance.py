@@ -1,4 +1,4 @@
-"""Who made an output, and how: what every result says about its maker."""
+"""Provenance: what every result records about how it was made."""
 
 from drethtr.documents.document import Provenance
 from drethtr.pages.segmentation import Segmentation
@@ -8,17 +8,17 @@ from drethtr.recognition.search.strategies import name_of
 
 
 def provenance_of(recognizer: Recognizer) -> Provenance:
-    """What the model of a recognizer makes now, with this version of the package."""
+    """The provenance of results of a recognizer with this version of the package."""
     return Provenance.now(recognizer.model.identity)
 
 
 def way_of(recognizer: Recognizer) -> dict[str, str]:
-    """How a recognizer reads with its model, as stored with figures."""
+    """Decoder and precision of a recognizer, as stored with metrics."""
     return {"decoder": name_of(recognizer.strategy), "precision": recognizer.precision.value}
 
 
 def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, str]:
-    """What decides the text of a page, in the names of the command line, as stored with an index and with results."""
+    """All that decides the text of a page, by the names of the command line, as stored with indexes and results."""
     return {
         "model": recognizer.model.identity,
         "decoder": name_of(recognizer.strategy),

@@ -46,11 +46,11 @@ def span_of(part: str, whole: str) -> Span:
         ConfigError: naming all of them, if it makes no sense.
     """
     if (found := RANGE.fullmatch(part)) is None:
-        raise ConfigError(f"pages {whole!r} are not understood; write them as 1-20,25,30-")
+        raise ConfigError(f"pages {whole!r} are not understood; expected something like 1-20,25,30-")
     first, open_end, last = found.groups()
     span = Span(int(first), int(last) if last else None if open_end else int(first))
     if span.first < 1 or (span.last is not None and span.last < span.first):
-        raise ConfigError(f"pages {whole!r}: {part} is no range of pages; they are numbered from 1")
+        raise ConfigError(f"pages {whole!r}: {part} is not a range of pages; pages are numbered from 1")
     return span
 
 

@@ -1,4 +1,4 @@
-"""Line segmentation as a user chooses it: lines given with the page, found by a named finder, or whatever suits it."""
+"""Line segmentation as a user chooses it: given lines, a named finder, or whatever suits the page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

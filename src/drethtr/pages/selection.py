@@ -1,4 +1,4 @@
-"""What a person wants to be read: files, their pages, and where the results of each go."""
+"""The selected files, their pages, and the folders for their results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

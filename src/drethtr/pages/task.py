@@ -131,4 +131,4 @@ def refuse_overwriting(tasks: Sequence[FileTask]) -> None:
                     "rename one, or read them in two runs, each into its own folder"
                 )
             if target.resolve() in read and not (task.in_place and target == task.updated):
-                raise DataError(f"{target} is read, and would be overwritten; choose another folder")
+                raise DataError(f"{target} is an input and would be overwritten; choose another folder")

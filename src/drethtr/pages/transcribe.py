@@ -1,4 +1,4 @@
-"""Reads a page: its lines are found or given, straightened, read, and put back with the places of their words."""
+"""Read a page: detect or take its lines, straighten and read them, and place their words on the page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -50,8 +50,8 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
 
     Args:
         path: Of a file with one page.
-        finder: Finds the lines that the file does not give. By default an image lower than 300 pixels, or five times
-            as wide as high, is one line, and `RapidDetector` finds the lines of others, as in `drethtr transcribe`.
+        finder: Finds the lines that the file does not give. By default an image less than 300 pixels tall, or
+            at least five times wider than tall, is one line, and `RapidDetector` finds the lines of others.
 
     Raises:
         DataError: if file or image are missing or damaged, or the file holds several pages.

@@ -1,1 +1,1 @@
-"""drethtr inside other programs: one file per program, which finds it through an entry point of its own."""
+"""Plug-ins for other programs: one file per program, which finds it through an entry point of its own."""

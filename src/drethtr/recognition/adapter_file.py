@@ -111,8 +111,8 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
         tried.append(str(path))
     its = f"the adapter is of a model with the hash {adapter.base}, from a file {adapter.beside}"
     if not tried:
-        raise CheckpointError(f"{its}, which is not there: lay it beside the adapter, or name both")
-    raise CheckpointError(f"{its}, and not of {' or '.join(tried)}: lay that file beside the adapter, or name both")
+        raise CheckpointError(f"{its}, which was not found; put it beside the adapter, or give both")
+    raise CheckpointError(f"{its}, and not of {' or '.join(tried)}; put that file beside the adapter, or give both")
 
 
 def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
@@ -123,9 +123,9 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
     """
     layers = {name.removesuffix(part) for name in changes for part in (UP, DOWN) if name.endswith(part)}
     if changes.keys() != {layer + part for layer in layers for part in (UP, DOWN)}:
-        raise CheckpointError("half of a low-rank change is missing")
+        raise CheckpointError("one half of a low-rank update is missing")
     if strange := sorted(layer for layer in layers if f"{layer}.weight" not in weights):
-        raise CheckpointError(f"the adapter changes layers that this network does not have, such as {strange[0]}")
+        raise CheckpointError(f"the adapter changes layers this network does not have, such as {strange[0]}")
     plain = dict(weights)
     for layer in sorted(layers):
         name = f"{layer}.weight"
@@ -134,7 +134,7 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
         )
         inputs = weight.size // len(weight)
         if up.ndim != 2 or down.ndim != 2 or up.shape != (len(weight), len(down)) or down.shape[1] != inputs:
-            raise CheckpointError(f"the adapter's change of {layer} has not the shape of its weight")
+            raise CheckpointError(f"the adapter's update of {layer} does not have the shape of its weight")
         # Summed in double, the weights and so their hash are the same on every machine.
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused below
             plain[name] = (weight + (up @ down).reshape(weight.shape)).astype(np.float32)

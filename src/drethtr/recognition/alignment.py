@@ -1,4 +1,4 @@
-"""Lay running text onto lines: which part of a text stands on which line, judged by what was read there.
+"""Align running text with lines: which part of a text belongs to which line, judged by the readings.
 
 A text that somebody else has made, an edition or the output of a language model, has no line breaks or other ones. The
 fewest edits between it and the readings of the lines say where each line ends. Lines may be missing from the text, and
@@ -61,7 +61,7 @@ class LaidLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Alignment:
-    """A text laid onto lines.
+    """A text aligned with lines.
 
     text   with white space folded
     lines  what stands on each line
@@ -74,7 +74,7 @@ class Alignment:
 
     @property
     def fits(self) -> bool:
-        """Whether this is the text of these lines, rather than some other one."""
+        """Whether this is the text of these lines, rather than another one."""
         return self.apart < OTHER_TEXT
 
     @property
@@ -96,7 +96,7 @@ class Alignment:
 
 
 def lay(text: str, read: Sequence[str]) -> Alignment:
-    """Lay a text onto lines that were read so, in reading order.
+    """Align a text with readings of lines, in reading order.
 
     The text may be much longer than what the lines hold, as a book for one of its pages: they are looked for in it.
     """

@@ -1,4 +1,4 @@
-"""Which backend computes a model: onnxruntime on a CPU, torch everywhere else."""
+"""Choose the backend of a model: onnxruntime on a CPU, torch everywhere else."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -24,7 +24,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
     Args:
         device: "cpu", or what torch calls a device: "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else
             the CPU.
-        threads: How many lines are computed side by side on a CPU.
+        threads: Number of lines computed in parallel on a CPU.
 
     Raises:
         CheckpointError: if the weights are not those of such a network.

@@ -92,7 +92,7 @@ class Network(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many threads may call it side by side with profit."""
+        """Number of threads that can call it in parallel with profit."""
 
     def groups(self, columns: Sequence[int]) -> Iterator[list[int]]:
         """Which lines to encode together, as numbers of lines with so many columns."""

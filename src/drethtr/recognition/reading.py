@@ -164,7 +164,7 @@ class Reading:
             DataError: if its image is unknown or gone.
         """
         if self.image is None:
-            raise DataError("the image of this reading is unknown; Recognizer.read keeps it")
+            raise DataError("this reading has no image; Recognizer.read keeps it")
         return Image.fromarray(open_line(self.image))
 
     def _repr_html_(self) -> str:

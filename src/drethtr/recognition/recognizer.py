@@ -53,16 +53,16 @@ class Recognizer:
 
     Args:
         model: From `load_model`.
-        decoder: How text is found: a name such as "joint", or a strategy such as `CTC()`; by default what reads best
-            with this model.
-        network: What computes; by default what `load` would open. Training hands in the network that it trains.
-        precision: In which numbers the network computes: "float32", "int8" or "bfloat16".
+        decoder: The decoder: a name such as "joint", or a strategy such as `CTC()`; by default the one that
+            reads best with this model.
+        network: The network; by default the one that `load` would open. Training passes the network it trains.
+        precision: Precision of the network: "float32", "int8" or "bfloat16".
         device: "cpu", "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else the CPU.
-        threads: How many lines to read side by side on a CPU; by default one for each free processor.
-        alternatives: How many other texts to give for each line that is short enough to be read in one piece; the
-            text that was read stands before them, with its score.
-        doubtful: Words less sure than this are doubtful, as documents mark them.
-        posteriors: Keep for each line what else it may say, for an index (`drethtr.search`).
+        threads: Number of lines to read in parallel on a CPU; by default one for each free processor.
+        alternatives: Number of alternative texts for each line short enough to be read in one piece; the reading
+            itself comes before them, with its score.
+        doubtful: Words with less confidence than this are marked as doubtful.
+        posteriors: Keep the posteriors of each line, for an index (`drethtr.search`).
 
     Raises:
         CheckpointError: if the model has to be calibrated again, or its weights are not those of its network.
@@ -103,9 +103,7 @@ class Recognizer:
             raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
         self.doubtful = doubtful
         if posteriors and self.network.dimensions.steps_per_token is None:
-            raise ConfigError(
-                "this model has no CTC head, so it cannot say what else a line may say; use another model"
-            )
+            raise ConfigError("this model has no CTC head, so it has no posteriors; use another model")
         self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
 
     @classmethod
@@ -170,7 +168,7 @@ class Recognizer:
             ConfigError: if it is a single image instead of a sequence.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
-            raise ConfigError("read takes a list of images; for one of them, [reading] = recognizer.read([image])")
+            raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
         readings = self.read_lines([self.open_line(image) for image in images])
         return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
@@ -252,7 +250,7 @@ class Recognizer:
         return np.stack([np.mean(some, axis=0) for some in of_line])
 
     def check(self, image: ImageSource, text: str) -> TextCheck:
-        """Hold a text that somebody has given for a line against its image, word by word.
+        """Check a text that somebody has given for a line against its image, word by word.
 
         Raises:
             DataError: naming the image, if it cannot be used.
@@ -269,11 +267,11 @@ class Recognizer:
         read: Sequence[ReadText] | None = None,
         least: float = DOUBTED,
     ) -> list[TextCheck]:
-        """The same for the texts of some lines that `open_line` has opened.
+        """Check the texts of lines that `open_line` returned, as `check` does.
 
         Args:
-            read: What was read on the lines, if they have been read before.
-            least: Words that are less probable are doubtful.
+            read: The readings of the lines, if there are any.
+            least: Words with a lower probability are doubtful.
 
         Raises:
             CheckpointError, ConfigError: as `check`.
@@ -294,11 +292,11 @@ class Recognizer:
 
     @property
     def support_fit(self) -> SupportFit:
-        """What makes probabilities of the evidence for a given text: the model's own fit, or the usual one."""
+        """The fit that turns evidence for a given text into probabilities: the model's own, or the default."""
         return self.model.trust.support or USUAL
 
     def align(self, images: Sequence[ImageSource], text: str) -> Alignment:
-        """Lay running text onto the lines on which it stands; in the order given.
+        """Align running text with the lines of its page, given in reading order.
 
         Raises:
             DataError, CheckpointError: as `read`.
@@ -307,7 +305,7 @@ class Recognizer:
 
     @property
     def calibration(self) -> Calibration | None:
-        """What makes probabilities of confidences, if the model was calibrated for this strategy and precision."""
+        """The calibration of confidences, if the model was calibrated for this strategy and precision."""
         return self.model.trust.calibration(self.strategy, self.precision)
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
@@ -354,6 +352,6 @@ def check_trust(model: Model, network: Network) -> None:
     known, seen = model.trust.unlike_training, features_of(network.dimensions)
     if known is not None and len(known.alike.weights) != seen:
         raise CheckpointError(
-            f"model {model.identity}: its check for unknown writing weighs {len(known.alike.weights)} features of a "
-            f"line, but its network sees {seen}; calibrate it again"
+            f"model {model.identity}: out-of-distribution detection expects {len(known.alike.weights)} line "
+            f"features, but the network gives {seen}; recalibrate the model"
         )

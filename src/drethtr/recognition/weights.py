@@ -82,7 +82,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     except (SafetensorError, OSError) as error:
         raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
-        raise CheckpointError(f"{path}: holds numbers of kind {', '.join(strange)}, which no drethtr model does")
+        raise CheckpointError(f"{path}: holds numbers of kind {', '.join(strange)}, which drethtr models never do")
     header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
     return {name: as_array(tensor) for name, tensor in tensors}, header.get("__metadata__") or {}
 
@@ -99,7 +99,7 @@ def check_file(path: Path) -> None:
         CheckpointError: saying so.
     """
     if path.is_dir():
-        raise CheckpointError(f"{path}: is a folder; name the model file in it, such as {path / 'model.safetensors'}")
+        raise CheckpointError(f"{path}: is a folder; give the model file in it, such as {path / 'model.safetensors'}")
     if not path.is_file():
         raise CheckpointError(f"{path}: no such model file")
 

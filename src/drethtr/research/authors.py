@@ -120,7 +120,7 @@ def vocabulary_of(weights: Mapping[str, Tensor]) -> int:
 def size(weights: Mapping[str, Tensor], name: str, axis: int) -> int:
     """One side of a weight."""
     if name not in weights or weights[name].ndim <= axis:
-        raise CheckpointError(f"the published weights lack {their_name(name)}; are they a DRetHTR's?")
+        raise CheckpointError(f"the published weights lack {their_name(name)}; are they from a DRetHTR?")
     return weights[name].shape[axis]
 
 
@@ -148,7 +148,7 @@ def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         else:
             weights[ours] = weight
     if unknown:
-        raise CheckpointError(f"weights that no network here has: {listed(unknown)}; are they a DRetHTR's?")
+        raise CheckpointError(f"weights that no network here has: {listed(unknown)}; are they from a DRetHTR?")
     return joined_projections(weights)
 
 

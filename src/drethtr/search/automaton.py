@@ -165,7 +165,7 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     breaks: list[int] = []
     for state in order:  # which grows
         if len(order) > MOST_STATES:
-            raise ConfigError(f"{pattern.text[:30]!r}… takes too many states; use fewer ? and *, or no ~ with them")
+            raise ConfigError(f"{pattern.text[:30]!r}… needs too many states; use fewer ? and *, or no ~ with them")
         rows.append([number_of(steps.after(state, kind), numbers, order) for kind in inside])
         behind = steps.after(state, BREAK)
         goes_on = AGAIN in state or FOUND in behind  # the next line may end the pattern, but not the one after it

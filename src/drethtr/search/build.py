@@ -145,9 +145,9 @@ def refuse_passing(files: Iterable[Path]) -> None:
     """
     for file in files:
         if (archive := archive_of(file)) is not None:
-            raise DataError("an index shows the scans later; unpack it and give the folder", archive)
+            raise DataError("an index links to the scans, so unpack it and give the folder", archive)
         if is_there(file) and (is_mets(file) or is_manifest(file)):
-            raise DataError("an index shows the scans later; give the folder of the images", file)
+            raise DataError("an index links to the scans; give the folder of the images", file)
 
 
 def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:

@@ -94,7 +94,7 @@ class SearchIndex:
 
     Args:
         calibration: What makes probabilities of sums over readings; by default the one in the package.
-        threads: How many pages to look at side by side; by default one for each free processor.
+        threads: Number of pages to search in parallel; by default one for each free processor.
     """
 
     def __init__(self, store: Records, calibration: Calibration | None = None, threads: int | None = None) -> None:
@@ -238,7 +238,7 @@ def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
     """Open an index that `drethtr index` has made: a file, or a database by its URL.
 
     Args:
-        threads: How many pages to look at side by side; by default one for each free processor.
+        threads: Number of pages to search in parallel; by default one for each free processor.
 
     Raises:
         DataError: if there is none, or it is damaged or of another version.

@@ -63,7 +63,7 @@ def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern
         ]
         word = WordPattern(tuple(items), int(nearly))
         if nearly and len(word.letters) < SHORTEST_NEARLY:
-            raise ConfigError(f"{part!r}: ~ takes a word of at least {SHORTEST_NEARLY} letters, else it fits anything")
+            raise ConfigError(f"{part!r}: ~ needs a word of at least {SHORTEST_NEARLY} letters")
         words.append(word)
     pattern = Pattern(text, tuple(words))
     if not words or not all(word.letters for word in words):

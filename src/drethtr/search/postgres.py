@@ -101,7 +101,7 @@ class PostgresStore:
         try:
             yield
         except UndefinedTable as error:
-            raise DataError(f"{self.name}: no index; make one with drethtr index FOLDER --to URL") from error
+            raise DataError(f"{self.name}: no index; create one with drethtr index FOLDER --to URL") from error
         except Error as error:
             raise DataError(f"{self.name}: cannot be used: {first_line(error)}") from error
 

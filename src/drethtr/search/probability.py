@@ -98,7 +98,7 @@ class Calibration:
             found = json.loads(path.read_text(encoding="utf-8"))
             return cls(Logistic(float(found["bias"]), tuple(float(found["weights"][name]) for name in FEATURES)))
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise DataError(f"{path}: no weights of a search: {error}") from error
+            raise DataError(f"{path}: no weights for search: {error}") from error
 
     def to_json(self) -> dict[str, Any]:
         """The weights, as `load` reads them."""

@@ -72,9 +72,7 @@ def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  #
     if not groups:
         raise ConfigError(f"{text[:60]!r} has no letters to search for")
     if not any(all(term.wanted for term in group) for group in query.groups):
-        raise ConfigError(
-            f"{text[:60]!r} would also find what has none of its words; add a word that must be there, without a minus"
-        )
+        raise ConfigError(f"{text[:60]!r} excludes words but includes none; add a word without a minus")
     return query
 
 

@@ -100,4 +100,4 @@ def unpacked(store: Records, posteriors: bytes, number: int) -> PackedLines:
 
 def damaged(store: Records) -> DataError:
     """The error of an index whose posteriors are damaged."""
-    return DataError("damaged; make it again with drethtr index --force", store.name)
+    return DataError("damaged; rebuild it with drethtr index --force", store.name)

@@ -54,7 +54,7 @@ class Store:
         """
         path = Path(path)
         if not path.is_file():
-            raise DataError(f"{path}: no such index; make one with drethtr index FOLDER --output {path}")
+            raise DataError(f"{path}: no such index; create one with drethtr index FOLDER --output {path}")
         store = cls(path, connect(path))
         with store.closed_after_errors():
             store.check()
@@ -136,13 +136,11 @@ class Store:
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
                 raise self.no_index() from error
-            raise DataError(
-                f"{self.path}: a damaged index ({error}); delete it and make it again with drethtr index"
-            ) from error
+            raise DataError(f"{self.path}: a damaged index ({error}); delete it and run drethtr index again") from error
 
     def no_index(self) -> DataError:
         """The error of a file that is something else, which may be dear to its owner."""
-        return DataError(f"{self.path}: not an index; make one with drethtr index FOLDER --output ANOTHER_FILE")
+        return DataError(f"{self.path}: not an index; create one with drethtr index FOLDER --output ANOTHER_FILE")
 
     def pragma(self, name: str) -> int:
         """A number in the head of the file."""

@@ -32,7 +32,7 @@ def test_published_weights_become_a_model_file(drethtr, weights, tmp_path):
     outcome = drethtr(
         "convert", weights, output, "--preset", "small", *SETTINGS, "--set", "network.mixer.kind=JointSoftmax"
     )
-    assert outcome.code == 0 and "every weight in its place" in outcome.out
+    assert outcome.code == 0 and "every weight used" in outcome.out
     model = load_model(output)
     assert model.network.mixer == JointSoftmax() and model.tokenizer.size == 83
     again = drethtr("convert", weights, output, "--preset", "small", *SETTINGS)

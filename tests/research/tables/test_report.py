@@ -39,5 +39,5 @@ def test_lines_that_are_gone_or_others_are_named(conditions):
     there = ReadLine(first.key, "", first.text, "", Counts())
     assert samples_of(result, [there]).keys() == {f"{file} row 1"}
     for line in (replace(there, key=f"{file} row 99"), replace(there, text="another")):
-        with pytest.raises(DataError, match="this test line is no longer where it was when 'small'"):
+        with pytest.raises(DataError, match="this test line has moved since 'small'"):
             samples_of(result, [there, line])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RunLog(ABC):
-    """Is told of a run as it goes on, and keeps what its end has to tell.
+    """Receives the events of a run, and keeps what its summary needs.
 
     resumable  whether the same command continues a run that is stopped
     """
@@ -46,13 +46,13 @@ class RunLog(ABC):
             self.refused(error)
 
     def planned(self, plan: "Plan", units: int, unit: str) -> None:
-        """It is known what there is to do: so many pages or lines."""
+        """The run starts, with a number of pages or lines."""
         self.before = len(plan.done)
         self.failures += [task.name for tasks in plan.refused.values() for task in tasks]
         self.start(plan, units, unit)
 
     def failed(self, error: DataError) -> None:
-        """A file or page could not be read, or a result not be written."""
+        """A file or page could not be read, or a result could not be written."""
         self.failures.append(culprit(error))
         self.tell_failed(error)
 
@@ -73,35 +73,35 @@ class RunLog(ABC):
 
     @abstractmethod
     def start(self, plan: "Plan", units: int, unit: str) -> None:
-        """Tell what there is to do."""
+        """Report the start."""
 
     @abstractmethod
     def tell_failed(self, error: DataError) -> None:
-        """Tell of a failure."""
+        """Report a failure."""
 
     @abstractmethod
     def tell_page(self, original: "Original", page: "Page | None") -> None:
-        """Tell of a page."""
+        """Report a page."""
 
     @abstractmethod
     def tell_line(self, entry: "LineEntry | None") -> None:
-        """Tell of a line image."""
+        """Report a line image."""
 
     @abstractmethod
     def note(self, words: str) -> None:
-        """Tell something else."""
+        """Report something else."""
 
     @abstractmethod
     def finished(self, summary: "JobSummary") -> None:
-        """Tell how it ended."""
+        """Report the end."""
 
     @abstractmethod
     def stopped(self) -> None:
-        """Tell what to do after Ctrl-C."""
+        """Report how to continue after Ctrl-C."""
 
     @abstractmethod
     def refused(self, error: DrethtrError) -> None:
-        """Tell why it cannot go on, or leave that to the command line."""
+        """Report why it cannot continue, or leave that to the command line."""
 
 
 def culprit(error: DataError) -> str:

@@ -47,11 +47,11 @@ class TextLog(RunLog):
     def start(self, plan: "Plan", units: int, unit: str) -> None:
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
-            say(f"{self.before:,} of {self.files:,} files were done before; --force reads them again")
+            say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
         if plan.unrecorded:
             say(
-                f"drethtr: {some(plan.unrecorded)}: not known how the results in {self.output} were made; they are "
-                "kept; --force replaces them"
+                f"drethtr: {some(plan.unrecorded)}: it is not known how the results in {self.output} were made; they "
+                "are kept; --force replaces them"
             )
         for reason, tasks in plan.refused.items():
             say(
@@ -74,12 +74,12 @@ class TextLog(RunLog):
         self.advance()
 
     def advance(self) -> None:
-        """One page or line more."""
+        """Advance by one page or line."""
         if self.bar is not None:
             self.bar.update()
 
     def close_bar(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar."""
         if self.bar is not None:
             self.bar.close()
 
@@ -110,7 +110,7 @@ class TextLog(RunLog):
         typer.echo(CONTINUE if self.resumable else "stopped", err=True)
 
     def refused(self, error: DrethtrError) -> None:
-        """It is one line; the command line prints it."""
+        """The command line prints it."""
 
 
 def some(tasks: "Sequence[FileTask]") -> str:

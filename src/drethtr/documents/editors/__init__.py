@@ -1,4 +1,4 @@
-"""Editors of the XML formats that keep lines: what changing a line means in PAGE and in ALTO."""
+"""Editors of lines in PAGE and ALTO."""
 
 from collections.abc import Mapping
 

@@ -86,7 +86,7 @@ class Editor(ABC):
         return next((element for element in self.markup.root.walk() if element.name == self.region_name), None)
 
     def add_line(self, new: ET.Element | bytes, before: Element | None, after: Element | None) -> Edit:
-        """Insert a line, new or with the bytes of an old one, behind `before`, else in front of `after`.
+        """Insert a line, new or with the bytes of an old one, after `before`, else before `after`.
 
         Without either it becomes the first line of the first region, which must exist.
         """

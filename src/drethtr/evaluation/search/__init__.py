@@ -1,1 +1,1 @@
-"""How good the search for words is, on lines with known text."""
+"""Evaluation of keyword search on transcribed lines."""

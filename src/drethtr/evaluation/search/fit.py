@@ -56,7 +56,7 @@ def load_weights(path: Path = SHIPPED) -> SearchWeights:
         fuzzy = json.loads(path.read_text(encoding="utf-8"))[FUZZY]
         return SearchWeights(calibration, Logistic(float(fuzzy["bias"]), tuple(map(float, fuzzy["weights"]))))
     except (ValueError, LookupError, TypeError) as error:
-        raise DataError(f"{path}: no weights of fuzzy search: {error}") from error
+        raise DataError(f"{path}: no weights for fuzzy search: {error}") from error
 
 
 def save_weights(weights: SearchWeights, path: Path) -> None:
@@ -80,7 +80,7 @@ def fit_search(lines: Lines, crowd: Crowd, model: LanguageModel) -> tuple[Search
     """
     sets = lines.by_set()
     if len(sets) < FEWEST_SETS:
-        raise DataError("the weights of a search are learned from several sets, each judged by those of the others")
+        raise DataError("fitting needs at least two sets, each judged by a fit on the others")
     others = {name: others_of(name, sets, crowd) for name in sets}
     material = {name: material_of(of_set, others[name], model) for name, of_set in sets.items()}
     judged = {}
@@ -111,7 +111,7 @@ def material_of(lines: Lines, others: Crowd, model: LanguageModel) -> Material:
 
 
 def cases_of(chances: Floats, query: str, lines: Candidates, right: NDArray[np.bool_]) -> Cases:
-    """The lines that are not out of the question for a query."""
+    """The lines on which a query is possible."""
     kept = np.flatnonzero(chances > 0)
     return features(chances[kept], len(query), lines.where(kept)), right[kept]
 

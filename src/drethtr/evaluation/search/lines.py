@@ -1,4 +1,4 @@
-"""Lines with known text, as they were read, and the queries put to them."""
+"""Transcribed lines with their readings, and queries on them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class Lines:
 
     @cached_property
     def crowd(self) -> Crowd:
-        """The same, as an index keeps them."""
+        """The lines as an index keeps them."""
         kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
         packed = [PackedLines.of(kept[start : start + PAGE]) for start in range(0, len(kept), PAGE)]
         return Crowd(self.truths, stored_confidences([reading.confidence for reading in self.readings]), packed)

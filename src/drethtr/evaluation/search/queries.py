@@ -1,4 +1,4 @@
-"""What to search for: words that occur in lines, and made-up ones that do not."""
+"""Queries: words that occur in lines, and made-up ones that do not."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -40,7 +40,7 @@ def queries_of(lines: Lines, model: LanguageModel, seed: int = 0) -> list[str]:
 
 
 def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: int) -> list[str]:
-    """For each word another one that begins as it does, goes on as n-grams say, and is not known."""
+    """For each word, a made-up word with the same beginning, continued by n-grams, that is not known."""
     rng = np.random.default_rng(seed)
     tokenizer, languages = model
     ngrams = languages.models[languages.of_texts(map(tokenizer.encode, words))]
@@ -55,7 +55,7 @@ def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: i
 
 
 def go_on(beginning: str, tokenizer: Tokenizer, ngrams: NGrams, rng: np.random.Generator) -> str:
-    """A folded word of n-grams."""
+    """A folded word, sampled from n-grams."""
     state = ngrams.start
     for token in tokenizer.encode(f" {beginning}"):
         state = ngrams.after(state, token)

@@ -1,4 +1,4 @@
-"""Image tokens that were made elsewhere, in place of images: for networks without an image part of their own."""
+"""Ready-made image tokens in place of images, for networks without an image encoder."""
 
 from torch import Tensor
 

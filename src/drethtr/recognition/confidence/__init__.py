@@ -1,1 +1,1 @@
-"""When a reading is to be believed: calibrated confidences, and flags with their reasons."""
+"""Trust in readings: calibrated confidences, and flags with reasons."""

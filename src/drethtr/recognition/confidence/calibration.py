@@ -1,4 +1,4 @@
-"""Confidences as probabilities to be right, from what the network thinks of its own text.
+"""Calibration: confidences as probabilities of being correct, from the network's own scores.
 
 Two small logistic models, fitted on validation lines for each decoder: one for characters, one for words, which are
 less sure than their characters one by one and depend on the spaces around them.
@@ -49,7 +49,7 @@ class Calibration:
             raise ConfigError(f"a calibration weighs {CHARACTER_FEATURES} and {WORD_FEATURES} features, not {features}")
 
     def __call__(self, reading: Reading) -> Reading:
-        """The same reading with calibrated confidences."""
+        """The reading with calibrated confidences."""
         if not reading.characters:
             return replace(reading, word_confidences=())
         characters = weighed(reading.characters, self.characters)

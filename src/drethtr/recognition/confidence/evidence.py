@@ -1,4 +1,4 @@
-"""What is known about a text besides itself, from what the network computed anyway."""
+"""Evidence about a text, from what the network has already computed."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple

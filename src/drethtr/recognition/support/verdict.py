@@ -67,7 +67,7 @@ class TextCheck:
         return tuple(sorted((word for word in self.words if word.doubtful), key=lambda word: word.probability))
 
     def to_json(self) -> dict[str, Any]:
-        """The same in plain values: edges in pixels from the left of the image, probabilities from 0 to 1."""
+        """The posteriors as plain values: edges in pixels from the left of the image, probabilities from 0 to 1."""
         return {
             "text": self.text,
             "probability": round(self.probability, 4),

@@ -250,9 +250,9 @@ def check_kraken(model: Path) -> None:
         ConfigError: if kraken is not installed.
     """
     if not model.is_file():
-        raise DataError(f"{model}: no such file; give the model that kraken reads with")
+        raise DataError(f"{model}: no such file; give a kraken model")
     if shutil.which("kraken") is None:
-        raise ConfigError("there is no command kraken to read with this model; run: pip install kraken")
+        raise ConfigError("the kraken command is not installed; run: pip install kraken")
 
 
 def command_contenders(files: Sequence[Path], kraken_model: Path | None, *, tesseract: bool) -> list[Contender]:

@@ -1,4 +1,4 @@
-"""Several ways to do the same work, measured side by side.
+"""Benchmarks of several ways to do the same work, in turns.
 
 All are prepared and warmed up first; then they take turns, so that other load on the machine slows all equally. Each
 round gives one ratio of any two, in which that load cancels out; the range of n rounds contains the true median with

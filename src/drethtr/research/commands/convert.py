@@ -21,17 +21,19 @@ def convert(
     preset: Annotated[str, typer.Option(metavar="NAME", help="base or small: the published settings to start from.")],
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change one, as network.prior.kind=NoPrior; repeatable."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a setting, such as network.prior.kind=NoPrior; repeatable."
+        ),
     ] = None,
     alphabet: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A text file of the characters it writes; those of IAM if left out."),
+        typer.Option(metavar="FILE", help="Text file with the characters of the alphabet; default: those of IAM."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:
-    """Make a model of the authors' weights. Nothing in the file is executed; every weight must find its place.
+    """Convert the authors' weights to a model. Nothing in the file is executed; every weight must be used.
 
-    Weights do not tell decay, prior, normalization, or retention from softmax: those are as published unless set.
+    The weights do not reveal decay, prior, normalization, or retention versus softmax: the published ones are assumed.
     """
     refuse_places(output)
     refuse_existing(output, force=force, inputs=[str(weights)])
@@ -48,10 +50,8 @@ def convert(
         raise error.of(weights) from error
     save_model(model, output)
     size = f"{model.parameter_count:,} parameters, {model.tokenizer.size} tokens"
-    typer.echo(f"{output}: {size}, every weight in its place")
-    typer.echo(
-        "whether the settings are those it was trained with, only lines tell: drethtr evaluate LINES --model OUT"
-    )
+    typer.echo(f"{output}: {size}, every weight used")
+    typer.echo("check on lines that the settings are those of training: drethtr evaluate LINES --model OUT")
 
 
 def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversion":

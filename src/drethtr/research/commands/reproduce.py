@@ -19,9 +19,7 @@ NEEDS = {"torch": "train"}
 
 
 def reproduce(
-    table: Annotated[
-        str | None, typer.Argument(metavar="TABLE", help="Which table; without it, all are listed.")
-    ] = None,
+    table: Annotated[str | None, typer.Argument(metavar="TABLE", help="Table to reproduce; default: list all.")] = None,
     row: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this row; repeatable.")] = None,
     scale: Annotated[
         str,
@@ -37,21 +35,20 @@ def reproduce(
     ] = None,
     fonts: Annotated[str | None, typer.Option(metavar="FOLDER", help="Handwriting fonts, for pretraining.")] = None,
     text: Annotated[
-        list[str] | None, typer.Option(metavar="FILE", help="What synthetic lines say; repeatable.")
+        list[str] | None, typer.Option(metavar="FILE", help="Text for synthetic lines; repeatable.")
     ] = None,
-    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="How many times, with seeds from 0.")] = 1,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where models and results are kept.")] = Path(
-        "reproduced"
-    ),
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Number of runs, with seeds from 0.")] = 1,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for models and results.")] = Path("reproduced"),
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all results of the folder, with pictures, as .html.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all results of the folder, with pictures, to this .html file."),
     ] = None,
     force: ForceResults = False,
     workers: Workers = 1,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Train and measure the systems of the paper, and print ours beside the published figures.
+    """Train and evaluate the paper's systems, and print the results beside the published ones.
 
     Results are kept: a finished row is not run again, and an interrupted one resumes. --report collects all of them in
     one page with pictures.

@@ -43,7 +43,7 @@ def plain_font() -> bytes:
     """The font that comes with Pillow."""
     font = ImageFont.load_default(48)
     if not isinstance(font, ImageFont.FreeTypeFont):
-        raise ConfigError("this Pillow was built without FreeType, so that no lines can be drawn; install its wheel")
+        raise ConfigError("this Pillow was built without FreeType, so it cannot draw text; install Pillow from a wheel")
     return bytes(font.font_bytes)
 
 

@@ -106,5 +106,5 @@ def samples_of(result: Result, lines: Sequence[ReadLine]) -> dict[str, Sample]:
     texts = {line.key: line.text for line in lines}
     found = {sample.key: sample for sample in open_all(result.outcome.files) if sample.text == texts.get(sample.key)}
     if gone := texts.keys() - found.keys():
-        raise DataError(f"{min(gone)}: this test line is no longer where it was when {result.row!r} was measured")
+        raise DataError(f"{min(gone)}: this test line has moved since {result.row!r} was measured")
     return found

@@ -102,7 +102,7 @@ class Shapes:
         return await self.changed(request, work, {line: revision, other: its_revision}, body)
 
     async def move_line(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/lines/{line}/move`: put a line behind another one, or first."""
+        """`POST /api/pages/{page}/lines/{line}/move`: move a line after another one, or to the beginning."""
         line, revision, body = line_of(request), revision_of(request), await json_of(request)
         refuse_unknown(body, "after", "who")
         after = text_of(body, "after", LONGEST_TEXT)

@@ -60,7 +60,7 @@ def text_of(body: Mapping[str, Any], name: str, longest: int) -> str | None:
     if text is None:
         return None
     if not isinstance(text, str):
-        raise ConfigError(f"{name} must be a text")
+        raise ConfigError(f"{name} must be a string")
     if len(text) > longest:
         raise ConfigError(f"{name} has {len(text):,} characters; at most {longest:,} are taken")
     return text

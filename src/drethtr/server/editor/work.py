@@ -87,5 +87,5 @@ class Work:
         """
         job = self.session.jobs.all.get(str(request.path_params["job"]))
         if job is None:
-            raise Missing("there is no such job; the server may have been started again meanwhile")
+            raise Missing("there is no such job; the server may have been restarted")
         return job

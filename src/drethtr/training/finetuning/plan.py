@@ -69,7 +69,7 @@ class Plan:
         if not 0 < self.old_share < 1:
             raise ConfigError(f"the share of old data must be between 0 and 1, not {self.old_share}")
         if self.samples is not None and self.samples < 1:
-            raise ConfigError(f"at least 1 line must be seen, not {self.samples}")
+            raise ConfigError(f"samples must be at least 1, not {self.samples}")
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
         if self.adapter and self.drop_unused:
