@@ -3,7 +3,8 @@
 from importlib.resources import files
 
 import pytest
-from browser_steps import enter
+from browser_steps import enter, texts, wait_until_saved
+from edited_folders import LINES
 from made_pages import TEXTS
 
 AXE = pytest.importorskip("axe_playwright_python").__name__
@@ -16,6 +17,7 @@ SCREENS = {
     "compared": lambda tab: compared(enter(tab, "b.png")),
     "keys": lambda tab: tab.get_by_role("button", name="Keys").click(),
     "export": lambda tab: tab.get_by_role("button", name="Export").click(),
+    "history": lambda tab: enter(tab, "b.png").get_by_role("button", name="History").click(),
     "learn": lambda tab: tab.get_by_role("button", name="Learn").click(),
 }
 
@@ -27,15 +29,13 @@ def compared(tab):
     tab.locator(".compared").wait_for()
 
 
-@pytest.mark.parametrize(
-    ("scheme", "screens"), [("light", list(SCREENS)), ("dark", ["overview", "page", "comparing", "compared"])]
-)
-def test_axe_finds_no_serious_violation(open_tab, site, scheme, screens):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation(open_tab, site, scheme):
     tab = open_tab(site)
     tab.emulate_media(color_scheme=scheme)
-    for name in screens:
+    for name, show in SCREENS.items():
         tab.goto(site)
-        SCREENS[name](tab)
+        show(tab)
         tab.evaluate(files(AXE).joinpath("axe.min.js").read_text(encoding="utf-8"))
         found = tab.evaluate("axe.run().then(({violations}) => violations)")
         serious = [
@@ -64,3 +64,43 @@ def test_the_keyboard_alone_reaches_a_line_from_the_overview(tab):
             break
     tab.keyboard.press("Enter")
     tab.locator(".text:focus").wait_for()
+
+
+def test_after_a_dialog_the_caret_is_where_it_was(page):
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("F4")
+    page.locator("dialog textarea:focus").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+    page.keyboard.type("!")
+    assert texts(page)[0] == f"{TEXTS[0][:-1]}!{TEXTS[0][-1]}"
+
+
+def test_special_characters_by_keys(page):
+    page.keyboard.type("ſß ")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    page.keyboard.press("Alt+c")
+    page.locator(".palette button:focus", has_text="ſ").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.locator(".text:focus").wait_for()
+    assert texts(page)[1] == f"ß{TEXTS[1]}"
+
+
+def test_lines_are_split_deleted_and_put_back_by_keys(page):
+    page.keyboard.press("End")
+    page.keyboard.press("Control+ArrowLeft")
+    page.keyboard.press("Alt+l")
+    page.get_by_role("button", name="Draw").and_(page.locator(":focus")).wait_for()
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    page.locator(".line").nth(LINES).wait_for()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.locator(".line").nth(LINES).wait_for(state="detached")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.locator(".line").nth(LINES).wait_for()
+    page.locator(".line[aria-current] .text:focus").wait_for()

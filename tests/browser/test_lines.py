@@ -7,8 +7,10 @@ from drethtr.documents.read import read_page
 
 
 def shape(page):
+    """Show the tools for lines; the caret stays in the text."""
     page.keyboard.press("Alt+l")
-    page.get_by_role("toolbar", name="Lines").wait_for()
+    page.locator("[aria-label=Lines] button:focus").wait_for()
+    page.keyboard.press("Escape")
 
 
 def correct(page, text):

@@ -154,3 +154,18 @@ def test_export_downloads_the_text(page):
         page.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "a.txt"
     assert download.value.path().read_text(encoding="utf-8").split() == " ".join(TEXTS[:4]).split()
+
+
+def test_an_earlier_text_is_put_back_from_the_history(page, folder):
+    page.keyboard.press("End")
+    page.keyboard.type(" indeed")
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    text_of(page, 1).click()
+    page.get_by_role("button", name="History").click()
+    page.get_by_role("button", name="Put back").click()
+    page.locator("dialog").wait_for(state="detached")
+    assert texts(page)[0] == TEXTS[0]
+    page.keyboard.press("Enter")
+    wait_until_saved(page)
+    assert lines(folder)[0][0] == TEXTS[0]

@@ -113,7 +113,12 @@ def test_a_page_that_cannot_be_read_does_not_stop_the_others(opened):
     (opened.workspace.folder / "b.png").write_bytes(b"no image")
     pages = [page_named(opened, name)["id"] for name in ("b.png", "a.png")]
     job = ended(opened, opened.reader.read_pages(pages, again=True))
-    assert job.state is State.DONE and job.message.startswith("1 pages read; b.png")
+    assert job.state is State.DONE and job.message.startswith("1 page read; b.png: ")
+    why = {row["name"]: row["error"] for row in opened.workspace.pages()}
+    assert why["a.png"] is None and why["b.png"].startswith("not an image")
+    put_page(opened.workspace.folder, "b")
+    ended(opened, opened.reader.read_pages(pages[:1], again=True))
+    assert not any(row["error"] for row in opened.workspace.pages())
 
 
 def test_new_scans_are_taken_in(opened):

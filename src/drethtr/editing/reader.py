@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from drethtr.base.durations import counted
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.documents.document import Document, Sheet
 from drethtr.documents.formats import FORMATS
@@ -120,8 +121,11 @@ class Reader:
                 self.jobs.update(job, message=f"reading {leaf.name}")
                 try:
                     self.read_page(leaf, patient, again=again)
+                    self.workspace.unreadable.pop(page, None)
                 except DrethtrError as error:
-                    failed.append(f"{leaf.name}: {error}")
+                    self.workspace.unreadable[page] = error.reason
+                    self.workspace.tell("page", page=page, why="read")
+                    failed.append(f"{leaf.name}: {error.reason}")
                 self.jobs.update(job, done=job.done + 1)
         except Cancelled:
             self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages were read")
@@ -130,7 +134,8 @@ class Reader:
             raise
         else:
             told = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
-            self.jobs.update(job, state=State.DONE, message=f"{job.total - len(failed)} pages read{told}")
+            read = counted(job.total - len(failed), "page")
+            self.jobs.update(job, state=State.DONE, message=f"{read} read{told}")
 
     def read_page(self, leaf: Leaf, recognizer: Recognizer, *, again: bool = False) -> None:
         """Read a page: the lines of its file that no person has touched, or those that are found.

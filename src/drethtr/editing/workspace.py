@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from getpass import getuser
+from os import sep
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -42,6 +43,7 @@ class Workspace:
         self.listeners: list[Listener] = []
         self.marks: dict[str, str] = {}
         self.error_rate: ErrorRate | None = None
+        self.unreadable: dict[str, str] = {}  # why pages could not be read, by their ids
         self.leaves: Mapping[str, Leaf] = {leaf.id: leaf for leaf in leaves_of(folder)}
 
     @classmethod
@@ -111,7 +113,8 @@ class Workspace:
 
     def pages(self) -> list[dict[str, Any]]:
         """The overview: every page in the order of names."""
-        return self.overview.rows(tuple(self.leaves.values()), self.error_rate)
+        rows = self.overview.rows(tuple(self.leaves.values()), self.error_rate)
+        return [{**row, "error": self.error_of(row["id"], row["error"])} for row in rows]
 
     def summarized(self) -> Iterator[tuple[Leaf, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""
@@ -129,7 +132,13 @@ class Workspace:
             "previous": order[place - 1] if place else None,
             "next": order[place + 1] if place + 1 < len(order) else None,
         }
-        return self.content(leaf) | beside
+        content = self.content(leaf)
+        return {**content, "error": self.error_of(page, content["error"]), **beside}
+
+    def error_of(self, page: str, error: str | None) -> str | None:
+        """Why a page cannot be used or read, with files as seen from the folder; None if it can."""
+        told = error or self.unreadable.get(page)
+        return None if told is None else told.replace(f"{self.folder}{sep}", "")
 
     def content(self, leaf: Leaf) -> dict[str, Any]:
         """A page with its lines, or with the reason why it has none."""

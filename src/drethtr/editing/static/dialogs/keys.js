@@ -15,8 +15,8 @@ const KEYS = [
   ["Ctrl+Z", "undo; Ctrl+Shift+Z does it again"],
   ["↑ ↓", "line up, line down"],
   ["Alt+Page up, Alt+Page down", "previous page, next page"],
-  ["Alt+C", "special characters"],
-  ["Alt+L", "change the lines themselves"],
+  ["Alt+C", "special characters: arrow keys choose, Enter inserts, Escape goes back to the text"],
+  ["Alt+L", "change the lines themselves: the same keys choose what to do"],
   ["+ − 0", "on the scan: zoom in, zoom out, fit the width; arrow keys move it"],
   ["Ctrl+wheel", "zoom the scan where the pointer is; drag to move it"],
 ];

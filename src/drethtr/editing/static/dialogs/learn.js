@@ -19,6 +19,7 @@ export function Learn({ status, jobs, close }) {
   const job = jobs.find(({ kind, id }) => kind === "learn" && id !== hidden);
   const { confirmed, needed, possible, why } = status.learn;
   const missing = needed - confirmed;
+  const isUndecided = job?.state === "done" && job.result && !job.result.adopted;
   const discard = () => attempt(api.endJob(job.id).then(() => setHidden(job.id)));
   return html`<${Dialog} title="Learn from my corrections" close=${close}>
     ${job && isGoing(job) && html`<${Progress} job=${job} stop=${() => attempt(api.endJob(job.id))} />`}
@@ -26,7 +27,7 @@ export function Learn({ status, jobs, close }) {
     ${job?.state === "done" && !job.result && html`<p class="hint" role="status">${job.message}</p>`}
     ${job?.state === "done" && job.result && html`<${Gain} result=${job.result} adopt=${() => attempt(api.adopt(job.id))} discard=${discard} />`}
     ${
-      !(job && isGoing(job)) &&
+      !(job && (isGoing(job) || isUndecided)) &&
       html`
       <p>The program learns the hands of this folder from the lines you confirmed. Some of them are held out, to show what was
         gained before you use it. Lines you have touched are never changed.</p>
@@ -42,7 +43,7 @@ function Progress({ job, stop }) {
   return html`<div role="status">
     <p>${job.message ?? "Learning…"}</p>
     <progress max=${job.total || 1} value=${job.done} aria-label="Progress of learning" />
-    <p class="hint">${duration(job.seconds_left)} You can go on working meanwhile.</p>
+    <p class="hint">You can go on working meanwhile${job.seconds_left === null ? "." : `: ${duration(job.seconds_left)}.`}</p>
     <button type="button" onClick=${stop}>Stop</button>
   </div>`;
 }

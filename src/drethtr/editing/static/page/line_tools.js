@@ -4,9 +4,10 @@ import * as api from "../api.js";
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { below, pointAt } from "./places.js";
+import { Toolbar } from "./toolbar.js";
 import { codePoints } from "./words.js";
 
-export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape }) {
+export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape, entered, back }) {
   const [deleted, setDeleted] = useState(null);
   const { page } = store;
   const place = page.lines.findIndex(({ id }) => id === entry?.line.id);
@@ -57,9 +58,10 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape 
     );
   };
   const button = (label, isPossible, act, title) =>
-    html`<button type="button" disabled=${!isPossible} title=${title} onMouseDown=${(event) => event.preventDefault()} onClick=${act}>${label}</button>`;
+    html`<button type="button" aria-disabled=${!isPossible} title=${title}
+      onMouseDown=${(event) => event.preventDefault()} onClick=${() => isPossible && act()}>${label}</button>`;
   return html`
-    <div class="tools shaping" role="toolbar" aria-label="Lines">
+    <${Toolbar} label="Lines" kind="tools shaping" entered=${entered} back=${back}>
       <button type="button" aria-pressed=${isDrawing} onClick=${() => setDrawing(!isDrawing)}>Draw</button>
       ${button("Add below", page.lines.length === 0 || line, () => reshape(null, () => api.addLine(page.id, { baseline: below(line ?? {}, page), after: line?.id ?? null }), "A line was added below."))}
       ${button("Split", point && caret < entry.text.length, () => reshape(line.id, split, "The line was split at the cursor."), "At the cursor in the text")}
@@ -69,5 +71,5 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape 
       ${button("Delete", line, remove)}
       ${deleted && button("Undo delete", true, restore)}
       <p class="hint">${isDrawing ? "Click along the line on the scan, from its beginning to its end; Enter or a double click ends it, Escape gives up." : "Drag the points of the baseline, or move them with the arrow keys; Insert adds a point, Delete removes one."}</p>
-    </div>`;
+    <//>`;
 }

@@ -39,7 +39,9 @@ export function Page({ id, status, line: wanted, toolbar }) {
   const [said, say] = useState("");
   const [isShaping, setShaping] = useState(false);
   const [isDrawing, setDrawing] = useState(false);
+  const [entered, setEntered] = useState(null); // {row}, a row of buttons that the keyboard is to go to
   const [history, setHistory] = useState(null);
+  const [restored, restore] = useState(null); // {line, text} from the history
   const [threshold, setThreshold] = useSetting("threshold", status.doubtful);
   const [hasPalette, setPalette] = useSetting("palette", false);
   const [share, setShare] = useSetting("scan-share", 50);
@@ -98,6 +100,10 @@ export function Page({ id, status, line: wanted, toolbar }) {
     } else if (wanted && textOf(wanted)) select(textOf(wanted), 0);
     else if (!active) select(textOf(order[0].line.id), 0);
   }, [isLoaded, id, order.length > 0]);
+  // Only when the dialog is gone can the text behind it be changed.
+  useEffect(() => {
+    if (restored) replace(textOf(restored.line), restored.text);
+  }, [restored]);
   useEffect(() => {
     const follow = () => {
       const element = document.activeElement?.closest(".text");
@@ -113,6 +119,10 @@ export function Page({ id, status, line: wanted, toolbar }) {
     const element = active && textOf(active);
     if (element && document.activeElement !== element) select(element, caret ?? 0);
   };
+  // What had the focus may be gone with a line.
+  useEffect(() => {
+    if (document.activeElement === document.body) back();
+  }, [active, order.length]);
   const step = (from, by, offset = 0) => {
     const place = order.findIndex(({ line }) => line.id === from) + by;
     if (order[place]) select(textOf(order[place].line.id), offset);
@@ -169,7 +179,10 @@ export function Page({ id, status, line: wanted, toolbar }) {
     }
   };
   const on = {
-    focus: (line) => setActive(line),
+    focus: (line) => {
+      setActive(line);
+      setEntered(null);
+    },
     caret: (line, offset) => line === active && setCaret(offset),
     alternatives: (line, take) => {
       chosen.current = { line, take };
@@ -219,14 +232,22 @@ export function Page({ id, status, line: wanted, toolbar }) {
       event.preventDefault();
     },
   };
+  // Opens a row of buttons and goes there; from there, closes it and goes back to the text.
+  const enter = (row, setOpen) => {
+    const isThere = document.activeElement.closest(row) !== null;
+    if (isThere) back();
+    setOpen(!isThere);
+    setEntered(isThere ? null : { row });
+  };
+  const entering = (row) => (entered?.row === row ? entered : null);
   const screenKeys = (event) => {
     if (event.key === "F2") jump(event.shiftKey ? -1 : 1);
     else if (event.key === "F3" && !event.altKey) selectNext(({ text }) => wordsOf(text), event.shiftKey ? -1 : 1);
     else if (event.key === "F4" && !event.altKey) comparing.jump(event.shiftKey ? -1 : 1);
     else if (event.altKey && event.key === "PageDown") turn(store.page?.next);
     else if (event.altKey && event.key === "PageUp") turn(store.page?.previous);
-    else if (event.altKey && event.code === "KeyC") setPalette(!hasPalette);
-    else if (event.altKey && event.code === "KeyL") setShaping(!isShaping);
+    else if (event.altKey && event.code === "KeyC") enter(".palette", setPalette);
+    else if (event.altKey && event.code === "KeyL") enter(".shaping", setShaping);
     else if (event.key === "Escape" && isDrawing) setDrawing(false);
     else return;
     event.preventDefault();
@@ -239,9 +260,11 @@ export function Page({ id, status, line: wanted, toolbar }) {
   };
   const reshape = (line, call, done) =>
     attempt(async () => {
+      const place = order.findIndex((other) => other.line.id === active);
       const changed = await store.reshape(line, call);
       const first = changed.find((other) => store.entries.has(other));
-      if (first) setActive(first);
+      const nearest = store.order[Math.min(place, store.order.length - 1)]?.line.id;
+      setActive(first ?? (store.entries.has(active) ? active : nearest));
     }, done);
   const baseline = (line, points) =>
     reshape(
@@ -281,7 +304,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
       <${Divider} share=${share} set=${setShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
-          <label class="slider"><span>Mark words below <b>${percent(threshold)}</b></span>
+          <label class="slider" title="Words less certain than this are marked"><span>Mark below <b>${percent(threshold)}</b></span>
             <input type="range" min="0" max="0.95" step="0.05" value=${threshold} aria-valuetext=${percent(threshold)}
               onInput=${(event) => setThreshold(Number(event.target.value))} /></label>
           <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${counted(doubts, "doubt")} <kbd>F2</kbd></button>
@@ -291,7 +314,11 @@ export function Page({ id, status, line: wanted, toolbar }) {
           <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>
           <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title="Draw, split, join, move and delete lines (Alt+L)">Lines</button>
         </div>
-        ${isShaping && html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing} reshape=${reshape} />`}
+        ${
+          isShaping &&
+          html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing} reshape=${reshape}
+          entered=${entering(".shaping")} back=${back} />`
+        }
         ${
           comparison &&
           html`<${Compared} comparison=${comparison} order=${order} jump=${() => comparing.jump(1)} close=${() => {
@@ -311,7 +338,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
         </ol>
         <div class="foot">
           <p class="said" role="status">${said}</p>
-          ${hasPalette && html`<${Palette} close=${() => setPalette(false)} back=${back} />`}
+          ${hasPalette && html`<${Palette} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
         </div>
       </section>
       ${comparing.isChoosing && html`<${Compare} page=${id} close=${comparing.unchoose} done=${comparing.begin} />`}
@@ -319,7 +346,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
         history &&
         html`<${History} page=${id} line=${history} close=${() => setHistory(null)} restore=${(text) => {
           setHistory(null);
-          replace(textOf(history), text);
+          restore({ line: history, text });
         }} />`
       }
     </main>`;
