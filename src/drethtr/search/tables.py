@@ -1,14 +1,14 @@
-"""The tables of an index file."""
+"""The tables of an index file. SQLite keeps these statements as they are, and a reader compares them."""
 
 FORMAT = 2
-"""Version of the tables; raised when an older reader would misunderstand them."""
+"""Version of the tables; raised when the statements below change."""
 
 APPLICATION = 0x64725458
 """What marks a SQLite file as an index."""
 
-TABLES = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE pages (
+STATEMENTS = (
+    """CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID""",
+    """CREATE TABLE pages (
     id INTEGER PRIMARY KEY,
     scan TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -17,16 +17,16 @@ CREATE TABLE pages (
     confidences BLOB NOT NULL,
     posteriors BLOB NOT NULL,
     UNIQUE (scan, number)
-);
-CREATE TABLE lines (
+)""",
+    """CREATE TABLE lines (
     page INTEGER NOT NULL REFERENCES pages ON DELETE CASCADE,
     number INTEGER NOT NULL,
     id TEXT NOT NULL,
     text TEXT NOT NULL,
     place BLOB NOT NULL,
     PRIMARY KEY (page, number)
-) WITHOUT ROWID;
-CREATE TABLE verdicts (
+) WITHOUT ROWID""",
+    """CREATE TABLE verdicts (
     query TEXT NOT NULL,
     scan TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -34,5 +34,5 @@ CREATE TABLE verdicts (
     probability REAL NOT NULL,
     stands INTEGER NOT NULL,
     PRIMARY KEY (query, scan, number, line)
-) WITHOUT ROWID;
-"""
+) WITHOUT ROWID""",
+)
