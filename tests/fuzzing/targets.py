@@ -5,7 +5,7 @@ A file is refused with a `DrethtrError`, or read; what was read can be used.
 
 from pathlib import Path
 
-from fuzzing import line_tables, models, page_files, scans, settings, texts, volumes
+from fuzzing import indexes, line_tables, models, page_files, scans, settings, texts, volumes
 from fuzzing.files import Target
 
 
@@ -17,6 +17,7 @@ def targets(folder: Path) -> dict[str, Target]:
         **line_tables.TARGETS,
         **models.targets(folder),
         **settings.TARGETS,
+        **indexes.targets(folder),
         **texts.TARGETS,
         **volumes.TARGETS,
     }

@@ -113,7 +113,7 @@ class Store:
 
     def make_tables(self, about: Mapping[str, Any]) -> None:
         """Make the tables, empty but for what the index is made with."""
-        for statement in FILE_TABLES.split(";\n"):
+        for statement in FILE_TABLES:
             self.database.execute(statement)
         self.database.execute(f"PRAGMA application_id = {APPLICATION}")
         self.database.execute(f"PRAGMA user_version = {FORMAT}")
@@ -136,7 +136,31 @@ class Store:
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
                 raise self.no_index() from error
-            raise DataError(f"{self.path}: a damaged index ({error}); delete it and run drethtr index again") from error
+            raise self.damaged(str(error)) from error
+        except (ValueError, RecursionError) as error:  # of JSON
+            raise self.damaged(str(error)) from error
+
+    def damaged(self, why: str) -> DataError:
+        """The error of a file that no `drethtr index` has made."""
+        return DataError(f"{self.path}: a damaged index ({why}); delete it and run drethtr index again")
+
+    def rows(
+        self, kinds: Sequence[type], statement: str, arguments: Sequence[Any] = (), of: sqlite3.Connection | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows that a statement finds; in a file of a stranger columns may hold values of any kind.
+
+        Args:
+            kinds: Of the values in a row.
+            of: Another connection to the file.
+
+        Raises:
+            DataError: if a value is of another kind, or the file cannot be read.
+        """
+        with self.guarded():
+            for row in (of or self.database).execute(statement, arguments):
+                if not all(map(isinstance, row, kinds)):
+                    raise self.damaged("values of other kinds")
+                yield row
 
     def no_index(self) -> DataError:
         """The error of a file that is something else, which may be dear to its owner."""
@@ -166,6 +190,9 @@ class Store:
                     f"{self.path}: an index of format {version}, but this drethtr reads format {FORMAT}; delete it and "
                     "make it again with drethtr index"
                 )
+            statements = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
+            if sorted(self.database.execute(statements)) != sorted((table,) for table in FILE_TABLES):
+                raise self.damaged("other tables than those of an index")  # views and triggers could run for ever
 
     def check_made_with(self, about: Mapping[str, Any]) -> None:
         """Check that the index was made with the same.
@@ -180,7 +207,7 @@ class Store:
     def about(self) -> dict[str, Any]:
         """What the index was made with, by name: model, its alphabet, decoder, precision and line segmentation."""
         with self.guarded():
-            return {name: json.loads(value) for name, value in self.database.execute("SELECT * FROM about")}
+            return {name: json.loads(value) for name, value in self.rows((str, str), "SELECT * FROM about")}
 
     def commit(self) -> None:
         """Keep what was written, and stay the one who writes."""
@@ -216,9 +243,8 @@ class Store:
 
     def states(self) -> dict[PageKey, PageState]:
         """Every page, as it was when it was read."""
-        with self.guarded():
-            rows = self.database.execute("SELECT scan, number, state, digest FROM pages")
-            return {PageKey(scan, number): PageState(state, digest) for scan, number, state, digest in rows}
+        rows = self.rows((str, int, str, bytes), "SELECT scan, number, state, digest FROM pages")
+        return {PageKey(scan, number): PageState(state, digest) for scan, number, state, digest in rows}
 
     def put(self, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
         """Write a page with its lines, in the place of what there was of it; `commit` keeps it."""
@@ -246,14 +272,14 @@ class Store:
 
     def size(self) -> tuple[int, int]:
         """How many pages and lines there are."""
-        with self.guarded():
-            row = self.database.execute("SELECT count(*), coalesce(sum(length(confidences)), 0) FROM pages").fetchone()
-            return int(row[0]), int(row[1])
+        [(pages, lines)] = self.rows(
+            (int, int), "SELECT count(*), coalesce(sum(length(CAST(confidences AS BLOB))), 0) FROM pages"
+        )
+        return pages, lines
 
     def select(self, words: Sequence[str]) -> Selection:
         """The pages to look at for a query: all, in the order in which they were read."""
-        with self.guarded():
-            return Selection([id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")])
+        return Selection([id for (id,) in self.rows((int,), "SELECT id FROM pages ORDER BY id")])
 
     def page_id(self, key: PageKey) -> int | None:
         """The id of a page, if it is there."""
@@ -265,10 +291,10 @@ class Store:
         """What a query needs of pages that follow each other, on a connection of its own."""
         database = connect(self.path)
         try:
-            with self.guarded():
-                select = "SELECT id, confidences, posteriors FROM pages WHERE id BETWEEN ? AND ? ORDER BY id"
-                for id, confidences, posteriors in database.execute(select, (ids[0], ids[-1])):
-                    yield PageBlock(id, np.frombuffer(confidences, np.uint8), posteriors)
+            select = "SELECT id, confidences, posteriors FROM pages WHERE id BETWEEN ? AND ? ORDER BY id"
+            rows = self.rows((int, bytes, bytes), select, (ids[0], ids[-1]), database)
+            for id, confidences, posteriors in rows:
+                yield PageBlock(id, np.frombuffer(confidences, np.uint8), posteriors)
         finally:
             database.close()
 
@@ -278,23 +304,21 @@ class Store:
         Raises:
             DataError: if it is not there, or damaged.
         """
-        with self.guarded():
-            select = "SELECT scan, number, confidences, posteriors FROM pages WHERE id = ?"
-            row = self.database.execute(select, (id,)).fetchone()
-            select = "SELECT id, text, place FROM lines WHERE page = ? ORDER BY number"
-            lines = self.database.execute(select, (id,)).fetchall()
+        select = "SELECT scan, number, confidences, posteriors FROM pages WHERE id = ?"
+        row = next(self.rows((str, int, bytes, bytes), select, (id,)), None)
+        select = "SELECT id, text, place FROM lines WHERE page = ? ORDER BY number"
+        lines = list(self.rows((str, str, bytes), select, (id,)))
         if row is None or len(row[2]) != len(lines):
             raise DataError(f"{self.path}: damaged, or being written: page {id} is not whole; index it again")
         return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
 
     def verdicts(self) -> list[Verdict]:
         """All that people have said of hits."""
-        with self.guarded():
-            rows = self.database.execute("SELECT query, scan, number, line, probability, stands FROM verdicts")
-            return [
-                Verdict(query, PageKey(scan, number), line, probability, bool(stands))
-                for query, scan, number, line, probability, stands in rows
-            ]
+        select = "SELECT query, scan, number, line, probability, stands FROM verdicts WHERE probability BETWEEN 0 AND 1"
+        return [
+            Verdict(query, PageKey(scan, number), line, probability, bool(stands))
+            for query, scan, number, line, probability, stands in self.rows((str, str, int, str, float, int), select)
+        ]
 
     def judge(self, verdict: Verdict) -> None:
         """Keep what a person said of a hit.

@@ -1,4 +1,7 @@
-"""The tables of an index, in a file and in a database."""
+"""The tables of an index, in a file and in a database.
+
+SQLite keeps the statements of a file as they are, and a reader compares them.
+"""
 
 FORMAT = 2
 """Version of the tables and of what is in them; raised when an older reader would misunderstand them."""
@@ -6,9 +9,9 @@ FORMAT = 2
 APPLICATION = 0x64725458
 """Marks a SQLite file as an index, and is the lock of whoever makes the tables in PostgreSQL."""
 
-FILE_TABLES = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE pages (
+FILE_TABLES = (
+    """CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID""",
+    """CREATE TABLE pages (
     id INTEGER PRIMARY KEY,
     scan TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -17,16 +20,16 @@ CREATE TABLE pages (
     confidences BLOB NOT NULL,
     posteriors BLOB NOT NULL,
     UNIQUE (scan, number)
-);
-CREATE TABLE lines (
+)""",
+    """CREATE TABLE lines (
     page INTEGER NOT NULL REFERENCES pages ON DELETE CASCADE,
     number INTEGER NOT NULL,
     id TEXT NOT NULL,
     text TEXT NOT NULL,
     place BLOB NOT NULL,
     PRIMARY KEY (page, number)
-) WITHOUT ROWID;
-CREATE TABLE verdicts (
+) WITHOUT ROWID""",
+    """CREATE TABLE verdicts (
     query TEXT NOT NULL,
     scan TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -34,8 +37,8 @@ CREATE TABLE verdicts (
     probability REAL NOT NULL,
     stands INTEGER NOT NULL,
     PRIMARY KEY (query, scan, number, line)
-) WITHOUT ROWID;
-"""
+) WITHOUT ROWID""",
+)
 
 POSTGRES_TABLES = """
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
