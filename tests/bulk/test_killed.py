@@ -1,5 +1,6 @@
 """Processes that are killed lose nothing and leave nothing half done: real processes, really killed."""
 
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -80,4 +81,5 @@ def test_a_killed_actor_of_ray(request_, check, tmp_path):
     out, err = run.communicate()
     assert run.returncode == 0, err
     assert out.endswith(f"{ROWS} of {ROWS} rows are in {output}\n")
+    assert not re.search("deprecat|progress bars| INFO ", err, re.IGNORECASE), err
     check(output)

@@ -112,3 +112,13 @@ def test_refusals(drethtr, letters, tmp_path):
     outcome = drethtr("data", "import", tmp_path / "empty", tmp_path / "o.parquet", "--layout", "kraken")
     assert outcome.code == 2 and "no line could be imported" in outcome.err
     assert not list(tmp_path.glob("*o.parquet*"))
+
+
+def test_what_was_left_out_is_told_when_all_was(drethtr, tmp_path):
+    (tmp_path / "lines").mkdir()
+    (tmp_path / "lines" / "a.png").write_bytes(b"broken")
+    (tmp_path / "lines" / "a.gt.txt").write_text("eins", encoding="utf-8")
+    outcome = drethtr("data", "import", tmp_path / "lines", tmp_path / "o.parquet", "--json", tmp_path / "report.json")
+    assert outcome.code == 2 and "no line could be imported" in outcome.err
+    [keys] = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["left_out"].values()
+    assert len(keys) == 1 and "a" in keys[0]

@@ -115,6 +115,12 @@ def test_a_page_that_cannot_be_fetched_is_fetched_the_next_time(transcribe, libr
     assert library.asked == ["/ms17/manifest", image]
 
 
+def test_progress_names_the_address(transcribe, manifest):
+    events = [json.loads(row) for row in transcribe(manifest, "--log", "json").err.splitlines()]
+    pages = [(event["file"], event["page"]) for event in events if event["event"] == "page"]
+    assert pages == [(manifest, 1), (manifest, 2)]
+
+
 def test_a_manifest_in_a_file_leads_to_its_images(transcribe, library, manifest, tmp_path):
     (tmp_path / "volume.json").write_bytes(library.replies["/ms17/manifest"].content)
     assert transcribe(tmp_path / "volume.json").code == 0

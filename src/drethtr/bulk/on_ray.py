@@ -1,8 +1,11 @@
 """Read parts on the machines of a Ray cluster."""
 
+import logging
 import os
 import pickle
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,14 +75,15 @@ class Ray(Engine):
             context.max_errored_blocks = -1  # a part that kills its actors must not stop the others
             pool = ActorPoolStrategy(size=min(actors, len(parts)), max_tasks_in_flight_per_actor=1)
             rows = [{"part": pickle.dumps(part)} for part in parts]
-            told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
-                Actor,
-                fn_constructor_args=(work,),
-                compute=pool,
-                num_cpus=1,
-                num_gpus=gpus,
-                max_task_retries=TRIES - 1,
-            )
+            with undeprecated():
+                told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
+                    Actor,
+                    fn_constructor_args=(work,),
+                    compute=pool,
+                    num_cpus=1,
+                    num_gpus=gpus,
+                    max_task_retries=TRIES - 1,
+                )
             yield from outcomes(told.iter_rows(), parts)
         finally:
             ray.shutdown()
@@ -109,12 +113,30 @@ def connect(cpus: int) -> None:
     """
     import ray
 
+    quiet()
     try:
-        ray.init(address="auto", log_to_driver=False)
+        ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
     except ConnectionError as error:
         if address := os.environ.get("RAY_ADDRESS"):
             raise DrethtrError(f"cannot reach a Ray cluster at RAY_ADDRESS={address}: {error}") from error
-        ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False)
+        ray.init(num_cpus=cpus, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+
+
+def quiet() -> None:
+    """Leave what Ray tells of its own start and plans to its log files."""
+    from ray.util.debug import disable_log_once_globally
+
+    disable_log_once_globally()  # that progress bars are disabled
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.WARNING)  # that a cluster is too small is worth knowing
+
+
+@contextmanager
+def undeprecated() -> Iterator[None]:
+    """Without Ray's warning of `max_task_retries`: before 2.64 nothing else limits how often a part is tried."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
+        yield
 
 
 def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterator[PartOutcome]:

@@ -85,6 +85,8 @@ def import_lines(
     write_lines(entries, output, tally, set_name, language)
     left_out = {reason: list(map(as_given, keys)) for reason, keys in tally.left_out.items()}
     tally = replace(tally, left_out=left_out)
+    if json_file is not None:
+        write_json(json_file, {"layout": importer.name, "convention": importer.convention, **vars(tally)})
     if not tally.lines:
         raise DataError(f"{source}: no line could be imported{reasons(tally)}")
     typer.echo(summary(importer, tally, output))
@@ -92,9 +94,6 @@ def import_lines(
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
             earlier.unlink()
             typer.echo(f"{earlier}: removed, as it came from the import that this one replaces")
-    if json_file is not None:
-        report = {"layout": importer.name, "convention": importer.convention, **vars(tally)}
-        write_json(json_file, report)
 
 
 def refuse_name(output: Path) -> None:

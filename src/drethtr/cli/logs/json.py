@@ -47,20 +47,22 @@ class JSONLog(RunLog):
         if page is None:
             return  # a failure follows
         from drethtr.pages.doubts import DoubtCounts
+        from drethtr.pages.volume import given_name
 
         doubts = DoubtCounts()
         doubts.add_page(page)
-        file = original.description or original.source.path
-        self.tell("page", file=str(file), page=original.source.number, **numbers(doubts))
+        file = given_name(original.description or original.source.path)
+        self.tell("page", file=file, page=original.source.number, **numbers(doubts))
 
     def tell_line(self, entry: "LineEntry | None") -> None:
         if entry is None:
             return
         from drethtr.pages.doubts import DoubtCounts
+        from drethtr.pages.volume import given_name
 
         doubts = DoubtCounts()
         doubts.add(entry.transcription)
-        self.tell("line", file=str(entry.path), **numbers(doubts))
+        self.tell("line", file=given_name(entry.path), **numbers(doubts))
 
     def note(self, words: str) -> None:
         self.tell("note", message=words)
