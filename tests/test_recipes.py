@@ -12,8 +12,11 @@ from PIL import Image
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
+from drethtr.lines.sample import Sample
+from drethtr.lines.write_parquet import store_parquet
 from drethtr.research.conversion import PRESETS
 from drethtr.synthesis import augment
+from drethtr.training.feed.mixture import Mixture
 from drethtr.training.finetuning.parts import FEWEST
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
@@ -96,3 +99,27 @@ def test_what_is_forgotten_becomes_a_table(tiny_path, tmp_path, monkeypatch):
     head, _, *rows = forgetting.rows(tiny_path, str(tmp_path), tmp_path / "out", 8, [str(tmp_path)])
     assert head.count("|") == 4 and len(rows) == len(forgetting.WAYS)
     assert all(row.count("|") == 4 for row in rows)
+
+
+def test_each_new_set_is_left_out_once(tiny_path, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    monkeypatch.chdir(tmp_path)
+    leave_one_out = importlib.import_module("leave_one_out")
+    (tmp_path / "lines").mkdir()
+    for name in ("known", "first", "second", "never"):
+        for split, text in (("train", "a bag"), ("test", "a log")):
+            samples = [Sample(written(f"{text} {name}"), f"{text} {name}", name, page=split)]
+            store_parquet(samples, tmp_path / "lines" / f"{name}.{split}.parquet")
+    (tmp_path / "lines" / "never.train.parquet").unlink()
+    settings = {
+        "train": [{"kind": "Real", "paths": ["lines/*.train.parquet"]}],
+        "validation": {"paths": ["lines/known.test.parquet"]},
+        "samples": 1,
+    }
+    run = config.from_dict(RunConfig, settings)
+    trained_on = Mixture.open(leave_one_out.without(run, ["first"]).train, 0).supplies
+    assert [supply.set for supply in trained_on] == ["known", "second"]
+    head, _, *rows = leave_one_out.rows(run, tiny_path, tmp_path / "out", ["first", "second"], [], ["never"])
+    assert head == "| left out | first | second | never |"
+    measured = [[bool(cell.strip()) for cell in row.split("|")[2:-1]] for row in rows]
+    assert measured == [[True, True, True], [True, True, True], [True, False, True], [False, True, True]]

@@ -195,11 +195,15 @@ def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_mode
     weights[f"blocks.{last}.feed_forward.4.bias"] += 1000 * weights["to_logits.weight"][EOS]
     save_model(replace(tiny_model, trust=Trust(strategy=Greedy())), start)
     options = ("--workers", 0, "--device", "cpu", "--samples", 1)
+    notes = output.with_suffix(".run") / "notes.txt"
+    notes.parent.mkdir()
+    notes.touch()
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *options)
     assert outcome.code == 3
     assert "the model did not become better on the 6 lines to choose by (CER 100.00 % before, 100.00 " in outcome.err
     assert f"{output} was not written, keep using {start}." in outcome.err
     assert not output.exists()
+    assert [path.name for path in output.with_suffix(".run").rglob("*")] == ["notes.txt"], "other files stay"
 
 
 def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_path):

@@ -19,7 +19,7 @@ SETS = 10  # of old lines
 def found(material: "Material") -> str:
     """What there is to learn from, as text, before training."""
     parts, alphabet = material.parts, material.alphabet
-    how = "other pages" if parts.by_page else "lines drawn by chance, as pages are too few or unknown"
+    how = "other pages" if parts.by_page else "lines drawn at random, as pages are too few or unknown"
     if material.plan.validation:
         how = "given, other pages" if parts.by_page else "given; whether they are of other pages is not known"
     lines = [f"{len(parts.train):,} lines to learn from, {len(parts.validation):,} to choose by ({how})."]

@@ -6,6 +6,7 @@ run for each share of them. An interrupted run continues from there.
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
@@ -132,7 +133,9 @@ def finetuned(material: Material, output: Path, place: Workplace) -> Outcome:
         else:
             save_adapter(replace(adapter, card=model.card, trust=model.trust), output)
         outcome = replace(outcome, model=model)
-    clear(place.folder)
+        clear(place.folder)
+    else:
+        discard(place.folder)
     return outcome
 
 
@@ -238,6 +241,16 @@ def clear(folder: Path) -> None:
     for pattern in ("*_lines.safetensors", "*_lines/*.safetensors"):
         for path in folder.glob(pattern):
             path.unlink()
+
+
+def discard(folder: Path) -> None:
+    """Remove a run that came to nothing, so that the command can be repeated with more lines; other files stay."""
+    for run in folder.glob("*_lines"):
+        rmtree(run)
+    for path in (*folder.glob("*_lines.*"), folder / VALIDATION, folder / OLD, folder / PLAN):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):  # something else is there
+        folder.rmdir()
 
 
 def forget(output: Path) -> None:
