@@ -68,7 +68,26 @@ def test_whole_pages_need_descriptions(drethtr, lines, tiny_path):
 @pytest.mark.parametrize("option", [("--limit", 2), ("--confidence",)], ids=str)
 def test_whole_pages_refuse_what_is_for_lines(drethtr, pages, tiny_path, option):
     outcome = drethtr("evaluate", pages, "--model", tiny_path, "--end-to-end", *option)
-    assert outcome.code == 2 and "whole pages" in outcome.err and outcome.err.count("\n") == 1
+    assert outcome.code == 2 and option[0] in outcome.err and outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("lines", [(), ("--lines", "projection")], ids=["marked", "found"])
+def test_texts_are_laid_onto_pages(drethtr, pages, tiny_path, tmp_path, lines):
+    outcome = drethtr("evaluate", pages, "--align", *lines, "--model", tiny_path, "--json", tmp_path / "a.json")
+    assert outcome.code == 0 and "exact %" in outcome.out and "decoder ctc, float32." in outcome.out
+    [of_set, pool] = json.loads((tmp_path / "a.json").read_text())["sets"]
+    assert (of_set["name"], pool["name"]) == ("pages", "held out")
+    assert (of_set["pages"], of_set["lines"]) == (2, 4) and 0 <= of_set["exact"] <= 1
+
+
+def test_pages_with_found_lines_are_not_drawn(drethtr, pages, tiny_path):
+    outcome = drethtr("evaluate", pages, "--align", "--lines", "projection", "--limit", 2, "--model", tiny_path)
+    assert outcome.code == 2 and "--limit draws pages of marked lines" in outcome.err
+
+
+def test_one_thing_is_measured_at_a_time(drethtr, pages, tiny_path):
+    outcome = drethtr("evaluate", pages, "--model", tiny_path, "--end-to-end", "--align")
+    assert outcome.code == 2 and "--align and --end-to-end measure different things" in outcome.err
 
 
 def test_the_lines_that_were_meant_are_suggested(drethtr, pages, tmp_path):
@@ -86,7 +105,7 @@ def test_lines_refuse_what_is_for_whole_pages(drethtr, pages, tiny_path):
 def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["", ""])
     outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path, "--end-to-end")
-    assert outcome.code == 2 and "has no texts" in outcome.err
+    assert outcome.code == 2 and "has no text to compare with" in outcome.err
     (tmp_path / "a.png").unlink()
     outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path)
     assert outcome.code == 2 and "a.xml" in outcome.err and outcome.err.count("\n") == 1

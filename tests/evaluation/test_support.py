@@ -5,8 +5,9 @@ import pytest
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.evaluation.support import fit_support, known_sets, weigh_cases
-from drethtr.evaluation.support_figures import HELD_OUT, KNOWN, average_precision, measure_support
+from drethtr.evaluation.pools import HELD_OUT, KNOWN
+from drethtr.evaluation.support import fit_support, weigh_cases
+from drethtr.evaluation.support_figures import average_precision, measure_support
 from drethtr.lines.sample import Sample
 
 
@@ -42,11 +43,6 @@ def test_a_set_is_judged_by_a_fit_that_never_saw_it(cases):
 def test_right_texts_alone_teach_nothing(cases):
     with pytest.raises(DataError, match="nothing to learn"):
         fit_support([case for case in cases if not case.kind])
-
-
-def test_known_sets_are_those_of_the_card(tiny_model):
-    assert known_sets(Recognizer(tiny_model)) == frozenset()
-    assert "hooker_en" in known_sets(Recognizer.load(threads=1))
 
 
 def test_average_precision_is_that_of_a_share_of_errors():

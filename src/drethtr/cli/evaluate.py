@@ -20,6 +20,7 @@ from drethtr.cli.choices import (
     Threads,
     load_recognizer,
 )
+from drethtr.cli.evaluate_align import evaluate_align, open_known
 from drethtr.cli.evaluate_search import evaluate_search
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import say
@@ -60,9 +61,7 @@ def evaluate(
     ] = False,
     lines: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="For --end-to-end: line segmentation, as in transcribe; auto ignores given lines."
-        ),
+        typer.Option(metavar="NAME", help="For --end-to-end and --align: line segmentation; auto ignores given lines."),
     ] = None,
     search: Annotated[bool, typer.Option("--search", help="Evaluate keyword search (drethtr search) instead.")] = False,
     among: Annotated[
@@ -89,6 +88,14 @@ def evaluate(
             metavar="DATA", help="For --check: judge each set with a fit on these lines of other sets; repeatable."
         ),
     ] = None,
+    align: Annotated[
+        bool,
+        typer.Option(
+            "--align",
+            help="Lay the texts of pages onto their lines, as drethtr align does, and count the lines that get exactly "
+            "their words; with --lines, onto found lines.",
+        ),
+    ] = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
@@ -102,9 +109,14 @@ def evaluate(
     from drethtr.pages.segmentation import segmentation_named
 
     refuse_results(json_file, save_fit, force=force, inputs=data)
+    measures = {"--search": search, "--check": check, "--align": align, "--end-to-end": end_to_end}
+    if len(wanted := [name for name, is_wanted in measures.items() if is_wanted]) > 1:
+        raise ConfigError(f"{' and '.join(wanted)} measure different things; give one of them")
+    if confidence and wanted:
+        raise ConfigError(f"--confidence is of lines that are read; leave it out, or {wanted[0]}")
+    if lines is not None and not (align or end_to_end):
+        raise ConfigError("--lines needs --end-to-end or --align; add one, or leave out --lines")
     if search:
-        if end_to_end or confidence or lines is not None:
-            raise ConfigError("--search evaluates searches; leave out --end-to-end, --lines and --confidence")
         recognizer = load_recognizer(
             model, decoder, device, precision, threads=threads, posteriors=True, language=language
         )
@@ -115,28 +127,28 @@ def evaluate(
         raise ConfigError("--among and --save-fit need --search; add it, or leave them out")
     if fit and not check:
         raise ConfigError("--fit needs --check; add it, or leave out --fit")
-    if check and (end_to_end or confidence or lines is not None):
-        raise ConfigError("--check excludes other measurements; leave out --end-to-end, --lines and --confidence")
+    if align:
+        pages = open_known(data, lines, limit, seed)
+        recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
+        judged = evaluate_align(recognizer, pages, seed)
+        deliver(f"{judged.text}\n{read_by(recognizer)}", judged.figures, recognizer, json_file)
+        return
     if end_to_end:
-        if limit is not None or confidence:
-            raise ConfigError(
-                "--end-to-end evaluates whole pages; leave out --limit and --confidence, which are for lines"
-            )
+        if limit is not None:
+            raise ConfigError("--end-to-end evaluates whole pages; leave out --limit, which is for lines")
         segmentation = segmentation_named(lines or "auto")
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
-        pages = open_references(data)
-        with tqdm(total=len(pages), unit="page", disable=None) as bar:
+        originals = open_references(data)
+        with tqdm(total=len(originals), unit="page", disable=None) as bar:
 
             def report(original: "Original", page: "Page") -> None:
                 bar.update()
                 if unread := lines_unread(original, page):
                     say(unread)
 
-            compared = to_json(read_and_compare(recognizer, pages, segmentation, report))
+            compared = to_json(read_and_compare(recognizer, originals, segmentation, report))
         deliver(f"{page_table(compared)}\n{read_by(recognizer)}", compared, recognizer, json_file)
         return
-    if lines is not None:
-        raise ConfigError("--lines needs --end-to-end; add it, or leave out --lines")
     recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
     samples = open_all(data)
     if check:
@@ -160,13 +172,14 @@ def check_figures(
     """How well errors in the texts are found, with a progress bar."""
     from tqdm import tqdm
 
-    from drethtr.evaluation.support import known_sets, weigh_cases
+    from drethtr.evaluation.pools import known_sets
+    from drethtr.evaluation.support import weigh_cases
     from drethtr.evaluation.support_figures import measure_support
 
     with tqdm(total=len(samples) + len(fitted_on), unit="line", disable=None) as bar:
         others = weigh_cases(recognizer, fitted_on, seed, bar.update)
         cases = weigh_cases(recognizer, samples, seed, bar.update)
-    return measure_support(cases, known_sets(recognizer), recognizer.support_fit, others)
+    return measure_support(cases, known_sets(recognizer.model), recognizer.support_fit, others)
 
 
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.tables import figure
+from drethtr.cli.tables import Judged, figure
 
 if TYPE_CHECKING:
     from drethtr.evaluation.search.crowd import Crowd
@@ -21,13 +21,6 @@ METHODS = {
     "without": "among those without it",
 }
 RATES = {"map": "mAP", "first": "P@1", "recall_10": "R@10", "recall_half": "R@.5", "recall_nine": "R@.9", "ece": "ECE"}
-
-
-class Judged(NamedTuple):
-    """What was found, for people and for programs."""
-
-    text: str
-    figures: Mapping[str, Any]
 
 
 def evaluate_search(

@@ -1,7 +1,7 @@
 """Measured figures as a table."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 COUNTS = {"lines": 6, "drawn": 6, "characters": 10}
 """What rates are based on, and the widths of the columns; older scores lack `drawn`, the pages that were resampled."""
@@ -11,6 +11,13 @@ TITLES = {"drawn": "pages"}
 
 OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
 """Titles of word error rates by other conventions, and their names in JSON."""
+
+
+class Judged(NamedTuple):
+    """What was found, for people and for programs."""
+
+    text: str
+    figures: Mapping[str, Any]
 
 
 def table_of(scores: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +41,29 @@ class Detection:
         return self.overlap / max(self.both, 1)
 
 
+class Match(NamedTuple):
+    """The numbers of a reference outline and of the detected one that matches it, with their IoU."""
+
+    marked: int
+    found: int
+    overlap: float
+
+
 def compare_outlines(marked: Sequence[Points], found: Sequence[Points], least: float = 0.5) -> Detection:
+    """Count the outlines that `match_outlines` matches."""
+    matches = match_outlines(marked, found, least)
+    return Detection(len(marked), len(found), len(matches), sum(match.overlap for match in matches))
+
+
+def match_outlines(marked: Sequence[Points], found: Sequence[Points], least: float = 0.5) -> list[Match]:
     """Match each reference outline with at most one detected outline, best IoU first, down to an IoU of `least`."""
     shares = np.array([[intersection_over_union(a, b) for b in found] for a in marked]).reshape(len(marked), len(found))
-    both, overlap = 0, 0.0
+    matches = []
     while shares.size and shares.max() >= least:
-        row, column = np.unravel_index(int(shares.argmax()), shares.shape)
-        both, overlap = both + 1, overlap + float(shares[row, column])
+        row, column = map(int, np.unravel_index(int(shares.argmax()), shares.shape))
+        matches.append(Match(row, column, float(shares[row, column])))
         shares[row] = shares[:, column] = -1
-    return Detection(len(marked), len(found), both, overlap)
+    return matches
 
 
 def intersection_over_union(first: Points, second: Points) -> float:

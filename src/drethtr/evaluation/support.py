@@ -5,7 +5,7 @@ doubts one right word in fifty. The baseline is what anybody can do with a recog
 otherwise.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,12 +69,6 @@ def weigh_cases(
 
 RIGHT = ""
 """The kind of a text without an error."""
-
-
-def known_sets(recognizer: Recognizer) -> frozenset[str]:
-    """The sets that a model was trained on, as its card names them."""
-    entries = recognizer.model.card.get("data", ())
-    return frozenset(str(entry.get("set")) for entry in entries if isinstance(entry, Mapping))
 
 
 def fit_support(cases: Sequence[Case]) -> SupportFit:

@@ -8,12 +8,11 @@ import numpy as np
 
 from drethtr.evaluation.confidence import Floats, Truths, auroc, reliability
 from drethtr.evaluation.corruptions import KINDS
+from drethtr.evaluation.pools import pools_of
 from drethtr.evaluation.support import RIGHT, Case, compared_gaps, compared_words, fit_support
+from drethtr.recognition.support.acceptance import acceptable
 from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit
 from drethtr.recognition.support.verdict import DOUBTED
-
-KNOWN, HELD_OUT = "known", "held out"
-"""Pools of sets: those that the model was trained on, on other pages, and the others."""
 
 FALSE_ALARMS = (0.02, 0.05)
 
@@ -104,16 +103,11 @@ def measure_support(
         fit: Judges the cases, unless there are some to fit on.
         fitted_on: Cases of other lines: every set is judged by a fit on those of the other sets.
     """
-    names = sorted({case.set for case in cases})
     judged: dict[str, tuple[list[Case], SupportFit]] = {}
-    for name in names:
+    for name in {case.set for case in cases}:
         others = [case for case in fitted_on if case.set != name]
         judged[name] = [case for case in cases if case.set == name], fit_support(others) if others else fit
-    figures = [pool_figures(name, [judged[name]]) for name in names]
-    for pool, some in ((KNOWN, [n for n in names if n in known]), (HELD_OUT, [n for n in names if n not in known])):
-        if some:
-            figures.append(pool_figures(pool, [judged[name] for name in some]))
-    return figures
+    return [pool_figures(pool, [judged[name] for name in some]) for pool, some in pools_of(judged, known).items()]
 
 
 def pool_figures(name: str, judged: Sequence[tuple[Sequence[Case], SupportFit]]) -> PoolFigures:
@@ -197,8 +191,7 @@ def acceptance(lines: Judged) -> tuple[float, float | None]:
     """The largest share of lines accepted at `PRECISION`, and the precision of those that promise it."""
     probability, truth = drawn(lines, WRONG_LINES)
     order = np.argsort(-probability, kind="stable")
-    count = np.arange(1, len(order) + 1)
-    enough = np.flatnonzero(truth[order].cumsum() >= PRECISION * count)
-    promised = np.flatnonzero(probability[order].cumsum() >= PRECISION * count)
+    enough = np.flatnonzero(truth[order].cumsum() >= PRECISION * np.arange(1, len(order) + 1))
     share = float((enough[-1] + 1) / len(order)) if len(enough) else 0.0
-    return share, float(truth[order][: promised[-1] + 1].mean()) if len(promised) else None
+    promised = acceptable(probability, PRECISION)
+    return share, float(truth[promised].mean()) if promised.any() else None

@@ -3,23 +3,21 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from drethtr.documents.beside import numbered, page_stem
 from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import png_of
 from drethtr.proofreading.proof import PageProof, ProofLine, strips_of
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.support.acceptance import acceptable
 
 
 def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
     """As many lines as can be accepted so that this share of them is expected to be right; the order is kept."""
-    written = sorted((line for line in lines if line.check.text), key=lambda line: -line.check.probability)
-    total, number = 0.0, 0
-    for count, line in enumerate(written, start=1):
-        total += line.check.probability
-        if total >= precision * count:
-            number = count
-    chosen = {id(line) for line in written[:number]}
-    return [line for line in lines if id(line) in chosen]
+    written = [line for line in lines if line.check.text]
+    chosen = acceptable(np.array([line.check.probability for line in written]), precision)
+    return [line for line, some in zip(written, chosen.tolist(), strict=True) if some]
 
 
 def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recognizer: Recognizer) -> Iterator[Sample]:

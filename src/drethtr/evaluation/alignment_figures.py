@@ -1,0 +1,101 @@
+"""How well running text falls onto lines: figures for every set and pools of sets."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.evaluation.alignment import LaidPage
+from drethtr.evaluation.confidence import Truths
+from drethtr.evaluation.metrics import DRAWS, FEWEST, drawn_sums, interval_95, rates_of
+from drethtr.evaluation.pools import pools_of
+from drethtr.evaluation.support_figures import PRECISION
+from drethtr.recognition.support.acceptance import acceptable
+from drethtr.recognition.support.fit import WRONG_LINES
+
+CONVENTION = (
+    "The texts of the lines of a page are joined by spaces and laid onto its lines. Exact: share of the marked lines "
+    "that get exactly their words; where lines are found, on the one that covers the same area (IoU of 0.5 or more). "
+    "In brackets the 95 % interval of a bootstrap over pages, widened for few pages; none for fewer than "
+    f"{FEWEST}. Accepted: {100 * WRONG_LINES:.0f} % of the lines get an error in their text before it is laid; of the "
+    f"lines with text, those whose probabilities promise that {100 * PRECISION:.0f} % of them are right, decided for "
+    "each set. Precision: share of the accepted lines whose text is right."
+)
+
+
+@dataclass(frozen=True)
+class AlignmentFigures:
+    """A set, or all sets of a pool, as `CONVENTION` says; rates are fractions, the interval is None for few pages.
+
+    lines    that are marked
+    written  lines that get some of the text with errors
+    """
+
+    name: str
+    pages: int
+    lines: int
+    exact: float
+    exact_low: float | None
+    exact_high: float | None
+    written: int
+    accepted: float | None
+    precision: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The same in plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class LaidSet:
+    """The pages of a set, and which of the lines with text are accepted."""
+
+    pages: tuple[LaidPage, ...]
+    accepted: Truths
+
+    @classmethod
+    def of(cls, pages: Sequence[LaidPage]) -> Self:
+        """The pages of a set, its lines accepted together."""
+        return cls(tuple(pages), acceptable(np.concatenate([page.probability for page in pages]), PRECISION))
+
+    @property
+    def right(self) -> Truths:
+        """Which of the lines with text have the right one."""
+        return np.concatenate([page.right for page in self.pages])
+
+
+def measure_alignment(pages: Sequence[LaidPage], known: Collection[str]) -> list[AlignmentFigures]:
+    """Figures of each set, and of the known and held-out sets together.
+
+    Args:
+        known: The sets that the model was trained on.
+    """
+    sets = {name: LaidSet.of([page for page in pages if page.set == name]) for name in {page.set for page in pages}}
+    return [figures_of(pool, [sets[name] for name in some]) for pool, some in pools_of(sets, known).items()]
+
+
+def figures_of(name: str, sets: Sequence[LaidSet]) -> AlignmentFigures:
+    """The figures of some sets together."""
+    pages = np.array([(page.exact.sum(), len(page.exact)) for some in sets for page in some.pages])
+    accepted, right = (np.concatenate([getattr(some, part) for some in sets]) for part in ("accepted", "right"))
+    exact, lines = pages.sum(0).tolist()
+    low, high = interval(pages) if len(pages) >= FEWEST else (None, None)
+    return AlignmentFigures(
+        name,
+        pages=len(pages),
+        lines=lines,
+        exact=exact / lines,
+        exact_low=low,
+        exact_high=high,
+        written=len(accepted),
+        accepted=float(accepted.mean()) if len(accepted) else None,
+        precision=float(right[accepted].mean()) if accepted.any() else None,
+    )
+
+
+def interval(pages: NDArray[np.int64]) -> tuple[float, float]:
+    """The limits of the 95 % interval of a share, from the numbers of each page: those that count, and all."""
+    counted, every = drawn_sums(pages, DRAWS, np.random.default_rng(0)).T
+    return interval_95(rates_of(counted, every), len(pages))

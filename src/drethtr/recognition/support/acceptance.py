@@ -1,0 +1,15 @@
+"""Which texts can be accepted unseen, by the probabilities that they are right."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.recognition.confidence.logistic import Floats
+
+
+def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:
+    """Those that can be accepted: as many as possible, so that this share of them is expected to be right, (N,)."""
+    order = np.argsort(-probabilities, kind="stable")
+    enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
+    accepted = np.zeros(len(order), dtype=np.bool_)
+    accepted[order[: enough[-1] + 1 if len(enough) else 0]] = True
+    return accepted
