@@ -20,7 +20,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.joint import Scored
 from drethtr.recognition.search.scorer import LanguageScorer
-from drethtr.recognition.search.strategies import CORRECTIONS, CTC, USUAL, Joint
+from drethtr.recognition.search.strategies import CTC, USUAL, USUAL_JOINT, Joint
 from drethtr.recognition.search.strategy import Strategy
 from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import EOS
@@ -90,7 +90,7 @@ def try_strategies(
     Lines that are read in pieces are skipped. `advance` is called after each of many steps with the number of lines
     read.
     """
-    usual = Joint(ctc_weight=CTC_WEIGHTS[0], corrections=CORRECTIONS, language_weight=0.0)
+    usual = replace(USUAL_JOINT, ctc_weight=CTC_WEIGHTS[0], language_weight=0.0)
     recognizer = open_model(model, usual)
     language_weights = language_weights_of(model, recognizer.network, [sample.text for sample in samples])
     usual = replace(usual, language_weight=language_weights[0])

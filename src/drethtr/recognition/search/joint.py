@@ -33,8 +33,8 @@ from drethtr.text.tokenizer import EOS, PAD
 
 Tokens = tuple[int, ...]
 
-MARGIN = 6.0
-"""Texts that the CTC head holds for e^6 times less likely than its best are not proposed."""
+MARGIN = 8.0
+"""Texts that the CTC head holds for e^8 times less likely than its best are not proposed."""
 
 NEARLY = 2.0
 """The decoder was nearly of another mind where it holds another token for at most e^2 times less likely."""

@@ -25,7 +25,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.search.continuation import Continuation
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, search_languages
 from drethtr.recognition.search.decoded import Candidate, Decoded, located
-from drethtr.recognition.search.joint import BEAMS, MARGIN, Scored, compete
+from drethtr.recognition.search.joint import BEAMS, Scored, compete
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Hypothesis, beam_search, greedy
 from drethtr.recognition.search.strategy import Strategy, View
@@ -36,6 +36,9 @@ __all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts", "name
 """Who reads settings or a model takes `Strategy` from here, so that every kind is known."""
 
 THREE_STRETCHES = (1.0, 0.8, 1.2)
+
+MARGIN = 6.0
+"""`CTC` drops beginnings of texts that are e^6 times less likely than the best."""
 
 
 class Weights(NamedTuple):
@@ -299,14 +302,14 @@ def default_strategy(network: Network) -> Strategy:
     return Greedy() if network.dimensions.steps_per_token is None else CTC()
 
 
-CORRECTIONS = 2
-"""Rounds of corrections of `joint` and `careful`: more save no errors. The default of `Joint` itself stays as it was,
-because hashes of models leave out settings that are at their default."""
+USUAL_JOINT = Joint(candidates=12, corrections=2)
+"""What `joint` stands for: more candidates or corrections save hardly any errors. The defaults of `Joint` itself stay
+as they were, because hashes of models leave out settings that are at their default."""
 
 NAMES: dict[str, Callable[[], Strategy]] = {
     "ctc": CTC,
-    "joint": partial(Joint, corrections=CORRECTIONS),
-    "careful": partial(Joint, corrections=CORRECTIONS, stretches=THREE_STRETCHES),
+    "joint": partial(replace, USUAL_JOINT),
+    "careful": partial(replace, USUAL_JOINT, candidates=4, stretches=THREE_STRETCHES),  # at each width
     "greedy": Greedy,
     "verified": VerifiedDrafts,
     "beam": Beam,
