@@ -171,7 +171,7 @@ def test_an_exported_file_says_what_a_person_has_done(client, page, line):
         ("GET", "/api/nothing", None, 404, "/openapi.json describes"),
         ("GET", "/static/../app.py", None, 404, ""),
         ("GET", "/static/%2e%2e/workspace.py", None, 404, ""),
-        ("PUT", "/api/pages/PAGE/lines/l1", {"text": 1}, 400, "text must be a text"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"text": 1}, 400, "text must be a string"),
         ("PUT", "/api/pages/PAGE/lines/l1", {"text": "x" * 10_001}, 400, "at most 10,000"),
         ("PUT", "/api/pages/PAGE/lines/l1", {"status": "read"}, 400, "status must be corrected or confirmed"),
         ("PUT", "/api/pages/PAGE/lines/l1", {"baseline": [[1, 2]]}, 400, "baseline must be 2 to"),
