@@ -179,7 +179,7 @@ def test_an_exported_file_says_what_a_person_has_done(client, page, line):
         ("PUT", "/api/pages/PAGE/lines/l1", {"baseline": [[1, 2], [3, -1]]}, 400, "baseline must be 2 to"),
         ("PUT", "/api/pages/PAGE/lines/l1", {"txet": "x"}, 400, "unknown value 'txet'"),
         ("PUT", "/api/pages/PAGE/lines/l1", [], 400, "must be a JSON object"),
-        ("PUT", "/api/pages/PAGE/lines/l1", {"text": "x"}, 409, "changed meanwhile"),
+        ("PUT", "/api/pages/PAGE/lines/l1", {"text": "x"}, 409, "changed in the meantime"),
         ("POST", "/api/pages/PAGE/lines", {}, 400, "needs a baseline"),
         ("POST", "/api/pages/PAGE/lines/l1/split", {"x": 1}, 400, "split at a point"),
         ("POST", "/api/pages/PAGE/lines/l1/merge", {"with": "l2"}, 400, "name the other line"),
