@@ -43,7 +43,7 @@ function Progress({ job, stop }) {
   return html`<div role="status">
     <p>${job.message ?? "Learning…"}</p>
     <progress max=${job.total || 1} value=${job.done} aria-label="Progress of learning" />
-    <p class="hint">You can go on working meanwhile${job.seconds_left === null ? "." : `: ${duration(job.seconds_left)}.`}</p>
+    <p class="hint">You can keep working${job.seconds_left === null ? "." : `: ${duration(job.seconds_left)}.`}</p>
     <button type="button" onClick=${stop}>Stop</button>
   </div>`;
 }
