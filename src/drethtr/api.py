@@ -1,4 +1,4 @@
-"""The names that `drethtr` promises: this is the only list of them."""
+"""The public names of `drethtr`; this is the only list of them."""
 
 from drethtr.base.errors import CheckpointError as CheckpointError
 from drethtr.base.errors import ConfigError as ConfigError

@@ -98,7 +98,7 @@ def test_a_bomb_is_refused_by_what_it_says_and_cannot_lie(tmp_path):
     ("bound", "value", "reason"),
     [
         ("MOST_FILES", 1, "has more than 1 files"),
-        ("MOST_BYTES", 3, "larger than 0 GB together"),
+        ("MOST_BYTES", 3, "larger than 0 GB in total"),
         ("MOST_BYTES_OF_FILE", 1, "'2.jpg' in it is larger"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_server_killed_in_mid_edit_and_started_again_gets_the_text(folder, tin
         page.keyboard.press("Home")
         page.keyboard.type("Kept ")
         page.keyboard.press("Enter")
-        page.get_by_text("what you type is kept in this browser").wait_for()
+        page.get_by_text("your changes are kept in this browser").wait_for()
         assert first_line(folder) == TEXTS[0]
         process, _ = start(folder, tiny_path, site.rpartition(":")[2])
         wait_until_saved(page)

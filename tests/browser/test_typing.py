@@ -33,7 +33,7 @@ def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
     assert lines(folder)[0] == (TEXTS[0], Review.CONFIRMED) and focused(page) == 2
     page.get_by_text("1 of 4 confirmed").wait_for()
     text_of(page, 1).click()
-    page.get_by_role("button", name="Take confirmation back").click()
+    page.get_by_role("button", name="Undo the confirmation").click()
     page.get_by_text("0 of 4 confirmed").wait_for()
 
 

@@ -48,8 +48,8 @@ def test_the_limit_of_a_line_image(drethtr, lines, tiny_path):
     ("arguments", "message"),
     [
         (("--doubts", "2"), "0<=x<=1"),
-        (("--doubts", "--format", "json"), "marks no words in json"),
-        (("--doubts", "--format", "pdf,hocr", "--output", "out"), "marks no words in pdf, hocr"),
+        (("--doubts", "--format", "json"), "cannot mark words in json"),
+        (("--doubts", "--format", "pdf,hocr", "--output", "out"), "cannot mark words in pdf, hocr"),
     ],
 )
 def test_doubts_that_cannot_be_marked(drethtr, lines, tiny_path, arguments, message):

@@ -59,7 +59,7 @@ def test_pages_of_an_export_are_read_on_their_lines(transcribe, transkribus, tmp
     page = read_page(tmp_path / "out" / "0001.page.xml")
     assert page.image == "0001.png" and [line.id for line in page.lines] == ["l0", "l1"]
     again = transcribe(transkribus, "--format", "page", "--output", tmp_path / "out")
-    assert again.code == 0 and "3 of 3 files were done before" in again.err
+    assert again.code == 0 and "3 of 3 files already have results" in again.err
 
 
 def test_files_side_by_side(transcribe, escriptorium, tmp_path):
@@ -72,7 +72,7 @@ def test_an_export_is_filled_in_as_copies(transcribe, escriptorium, tmp_path):
     assert outcome.code == 0 and names(tmp_path / "out") == ["0001.xml", "0002.xml"]
     before = escriptorium.read_bytes()
     refused = transcribe(escriptorium, "--update")
-    assert refused.code == 2 and "export_doc7_letters.zip: is not changed; give --output" in refused.err
+    assert refused.code == 2 and "export_doc7_letters.zip: cannot be updated in place; give" in refused.err
     assert escriptorium.read_bytes() == before
 
 

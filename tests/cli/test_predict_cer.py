@@ -96,7 +96,7 @@ def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monke
     figures = tmp_path / "cer.json"
     outcome = drethtr("predict-cer", tmp_path / "blank", "--model", taught, "--json", figures)
     assert outcome.code == 1 and "[" not in outcome.out and not figures.exists()
-    assert "Nothing was read on any of 2 lines" in outcome.err
+    assert "No text was found on any of 2 lines" in outcome.err
 
 
 def test_images_that_cannot_be_used_are_named_and_skipped(drethtr, taught, lines, tmp_path):

@@ -101,5 +101,5 @@ def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
 
 def test_an_evaluation_says_what_it_lacks(drethtr, tiny_path):
     outcome = drethtr("evaluate", "--search", "no.tsv", "--model", tiny_path, "--decoder", "ctc")
-    assert outcome.code == 2 and "drethtr language gives it some" in outcome.err
+    assert outcome.code == 2 and "add one with drethtr language" in outcome.err
     assert "need --search" in drethtr("evaluate", "no.tsv", "--among", "more.tsv").err

@@ -85,8 +85,8 @@ def test_lists_and_commands_of_groups(drethtr, own):
         ("[transcribe]\nthreads = 'two'", "drethtr.toml: threads: 'two' is not a valid int"),
         ("[transcribe]\ndoubts = true", "doubts: True is not understood; expected one value"),
         ("[transcribe]\nformat = ['txt']", "format: ['txt'] is not understood"),
-        ("[transcribe]\nforce = true", "'force' may not stand in a file; type --force where it is meant"),
-        ("[edit]\nallow_host = ['a.example']", "'allow_host' may not stand in a file"),
+        ("[transcribe]\nforce = true", "'force' cannot be set in a file; give --force on the command line"),
+        ("[edit]\nallow_host = ['a.example']", "'allow_host' cannot be set in a file"),
         ("threads = ", "drethtr.toml: not valid TOML"),
     ],
 )

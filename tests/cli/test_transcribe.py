@@ -169,7 +169,7 @@ def test_what_is_there_is_kept_and_the_rest_is_read(drethtr, lines, tiny_path, t
     assert unknown.startswith(f"drethtr: {lines / 'two.png'}: it is not known how the results in {tmp_path} were made")
     assert precious.read_text() == "precious" and (tmp_path / "one.txt").exists()
     again = drethtr(*arguments)
-    assert again.code == 0 and "2 of 2 files were done before" in again.err
+    assert again.code == 0 and "2 of 2 files already have results" in again.err
     assert drethtr(*arguments, "--force") == (0, "", "")
     assert precious.read_text() != "precious"
 
@@ -228,7 +228,7 @@ def test_verbose_says_what_was_taken_for_a_line(drethtr, lines, tiny_path, tmp_p
 
 def test_tsv_goes_alone(drethtr, lines, tmp_path):
     outcome = drethtr("transcribe", lines, "--format", "tsv,json", "--output", tmp_path / "out")
-    assert outcome.code == 2 and "tsv must be the only format, and only for line images" in outcome.err
+    assert outcome.code == 2 and "tsv must be the only format, for line images only" in outcome.err
 
 
 def test_images_of_one_name_do_not_share_a_file(drethtr, lines, tiny_path, tmp_path):

@@ -136,7 +136,7 @@ def test_finished_pages_are_skipped_and_missing_formats_added(transcribe, scans,
     transcribe(scans / "one.png", "--format", "txt", "--output", out)
     (out / "one.txt").write_text("corrected by hand")
     outcome = transcribe(scans, "--format", "txt", "--output", out)
-    assert outcome.code == 0 and "1 of 2 files were done before" in outcome.err
+    assert outcome.code == 0 and "1 of 2 files already have results" in outcome.err
     assert (out / "one.txt").read_text() == "corrected by hand" and (out / "two.txt").exists()
     transcribe(scans / "one.png", "--format", "txt,page", "--output", out)
     assert (out / "one.txt").read_text() == "corrected by hand" and (out / "one.page.xml").exists()
@@ -338,7 +338,7 @@ def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypa
     assert transcribe(*run).code == 0
     assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8 and len(read) == 3
     assert names(out) == ["book.csv", "book.hocr", "book.txt"]
-    assert "1 of 1 files were done before" in transcribe(*run).err
+    assert "1 of 1 files already have results" in transcribe(*run).err
     monkeypatch.setattr(PageSource, "grey", damaged)
     assert transcribe(book, "--format", "csv,page", "--output", out).code == 1
     assert pages() == ["1", "2", "3"]  # what is whole stays so
@@ -371,7 +371,7 @@ def test_a_result_without_its_scan_is_an_input(transcribe, scans):
     transcribe(scans, "--format", "pdf", "--output", scans)
     (scans / "one.png").unlink()
     outcome = transcribe(scans, "--format", "pdf", "--output", scans)
-    assert outcome.code == 2 and "one.pdf is read, and would be overwritten" in outcome.err
+    assert outcome.code == 2 and "one.pdf is an input and would be overwritten" in outcome.err
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ def test_pages_of_a_manifest_are_fetched_as_they_are_read_and_never_again(transc
     assert read_page(tmp_path / "out" / "ms17_0002.page.xml").image == "b.jpg"
     library.asked.clear()
     again = transcribe(manifest, "--format", "page,txt,pdf")
-    assert again.code == 0 and "1 of 1 files were done before" in again.err
+    assert again.code == 0 and "1 of 1 files already have results" in again.err
     assert transcribe(manifest, "--format", "json").code == 0
     assert library.asked == ["/ms17/manifest"] * 2
 

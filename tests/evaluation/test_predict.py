@@ -6,7 +6,7 @@ import pytest
 from drethtr.base.errors import DataError
 from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, tell
 from drethtr.lines.sample import Sample
-from drethtr.recognition.confidence.error_rate import Doubt
+from drethtr.recognition.confidence.error_rate import TotalDoubt
 from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.search.strategies import CTC
 
@@ -38,7 +38,7 @@ def pairs():
 def test_the_factor_is_found(pairs):
     rate = learn(CTC(), pairs)
     for doubt in (5, 10, 20):
-        assert rate(Doubt(doubt, 100)).cer == pytest.approx(1.3 * doubt / 100, rel=0.15)
+        assert rate(TotalDoubt(doubt, 100)).cer == pytest.approx(1.3 * doubt / 100, rel=0.15)
     assert rate.power == pytest.approx(1, abs=0.15) and rate.spread == pytest.approx(0.1, abs=0.06)
     assert rate.sets == 8 and 0.3 < rate.noise < 3 and rate.strategy == CTC()
 

@@ -102,9 +102,9 @@ def test_changed_weights_do_not_depend_on_the_order_of_sums(network):
 
 def test_changes_of_another_network_are_refused(network):
     changes = found_changes(network, added(taught(network)))
-    with pytest.raises(CheckpointError, match=r"change of \S+ has not the shape of its weight"):
+    with pytest.raises(CheckpointError, match=r"update of \S+ does not have the shape of its weight"):
         adapted(weights_of(DRetHTR(TINY, 13)), changes)
-    with pytest.raises(CheckpointError, match=r"layers that this network does not have, such as ctc\."):
+    with pytest.raises(CheckpointError, match=r"layers this network does not have, such as ctc\."):
         adapted(weights_of(DRetHTR(replace(TINY, ctc=None), 12)), changes)
     changes.popitem()
     with pytest.raises(CheckpointError, match="one half of a low-rank update is missing"):

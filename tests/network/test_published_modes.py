@@ -267,9 +267,9 @@ def test_weights_of_another_mode_are_refused_by_name(made, mode, message):
 
 
 def test_something_else_is_no_published_network():
-    with pytest.raises(CheckpointError, match=r"no network here has: x; are they a DRetHTR's\?"):
+    with pytest.raises(CheckpointError, match=r"no network here has: x; are they from a DRetHTR\?"):
         load({"x": torch.zeros(1)}, heads=1)
-    with pytest.raises(CheckpointError, match=r"lack embed_tokens\.weight; are they a DRetHTR's\?"):
+    with pytest.raises(CheckpointError, match=r"lack embed_tokens\.weight; are they from a DRetHTR\?"):
         load({"module.generator.weight": torch.zeros(1)}, heads=1)
 
 

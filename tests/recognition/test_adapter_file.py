@@ -102,7 +102,7 @@ def test_a_model_that_cannot_be_used_with_its_adapter_is_told_why(tiny_path, ada
 def test_an_adapter_whose_model_is_not_there_says_so(adapter_path, tiny_path, monkeypatch):
     monkeypatch.setattr("drethtr.recognition.adapter_file.SHIPPED", adapter_path)
     tiny_path.unlink()
-    with pytest.raises(CheckpointError, match=r"tiny\.safetensors, which is not there: lay it beside the adapter"):
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors, which was not found; put it beside the adapter"):
         Recognizer.load(adapter_path)
 
 
@@ -133,7 +133,7 @@ def test_an_adapter_may_name_any_file(beside, adapter, adapter_path):
 @pytest.mark.parametrize("part", [UP, DOWN])
 def test_an_adapter_with_changes_of_any_shape_is_refused(part, shape, adapter, tiny_path):
     adapter.changes["to_logits" + part] = np.zeros(shape)
-    with pytest.raises(CheckpointError, match="change of to_logits has not the shape"):
+    with pytest.raises(CheckpointError, match="update of to_logits does not have the shape"):
         load_adapted(adapter, [tiny_path])
 
 

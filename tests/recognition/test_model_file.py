@@ -375,7 +375,7 @@ def test_what_was_learned_of_another_model_is_not_saved_into_it(tiny_model, tiny
     name, weight = next(iter(tiny_model.weights.items()))
     before = load_model(tiny_path)
     save_model(replace(tiny_model, weights={**tiny_model.weights, name: weight + 1}), tiny_path)
-    with pytest.raises(CheckpointError, match="was replaced by another model in the meantime; start over"):
+    with pytest.raises(CheckpointError, match="was replaced by another model meanwhile; start again"):
         save_trust(tiny_path, Trust(), tiny_path, of=before)
     save_trust(tiny_path, Trust(), tiny_path, of=load_model(tiny_path))
 

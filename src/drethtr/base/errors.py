@@ -12,7 +12,7 @@ from typing import Self
 
 
 class DrethtrError(Exception):
-    """Base of every error that this package raises on purpose; the command line prints it without a traceback.
+    """Base of every expected error; the command line prints it without a traceback.
 
     reason  what is wrong, and what to do about it
     source  the file, page or line at fault, if the reason does not name it; messages begin with it
@@ -27,7 +27,7 @@ class DrethtrError(Exception):
         return self.reason if self.source is None else f"{self.source}: {self.reason}"
 
     def of(self, source: object) -> Self:
-        """The error as one of this source; what it said of another one becomes part of the reason."""
+        """The error with this source; an earlier source becomes part of the reason."""
         reason = self.reason if str(self.source) == str(source) else str(self)
         return type(self)(reason, source)
 

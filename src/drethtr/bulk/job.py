@@ -61,8 +61,7 @@ class Job:
         """Read the parts that are left; `load` creates each worker's recognizer, equal to that of the job.
 
         Files of killed workers are removed at the end if all parts are finished; earlier, another run of the same job
-        may be
-        writing them.
+        may be writing them.
 
         Raises:
             DrethtrError: if no worker can start, or results cannot be written.

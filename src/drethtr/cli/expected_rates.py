@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from drethtr.evaluation.predict import Pair, Told
-    from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, Expected
+    from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
 
 Report: TypeAlias = tuple[str, dict[str, Any]]
 """The result as text and in plain values."""
@@ -48,7 +48,7 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report
     }
 
 
-def row(name: str, found: "Doubt", rate: "ErrorRate", width: int) -> str:
+def row(name: str, found: "TotalDoubt", rate: "ErrorRate", width: int) -> str:
     """A row of the table."""
     expected = "nothing read" if found.empty == found.lines else interval(rate(found))
     return f"{name:{width}}  {found.lines:>6,}  {found.characters:>10,}  {expected:>22}"
@@ -59,7 +59,7 @@ def interval(expected: "Expected") -> str:
     return f"{100 * expected.cer:.1f} [{100 * expected.low:.1f}, {100 * expected.high:.1f}]"
 
 
-def plain(found: "Doubt", rate: "ErrorRate") -> dict[str, Any]:
+def plain(found: "TotalDoubt", rate: "ErrorRate") -> dict[str, Any]:
     """What is expected, as JSON has it; rates are fractions."""
     return {"lines": found.lines, "characters": found.characters, "empty": found.empty, **rate(found)._asdict()}
 

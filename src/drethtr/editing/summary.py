@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from drethtr.documents.page import Page
 from drethtr.editing.status import Status, status_of, status_of_page
-from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate
+from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt
 from drethtr.recognition.reading import DOUBTFUL
 
 
@@ -64,7 +64,7 @@ class Summary:
         """The page in an overview; `rate` tells what error to expect of a doubt."""
         counts, expected = self.counts, None
         if rate is not None and self.measured:
-            expected = rate(Doubt(self.doubt, self.characters, self.measured, self.empty))
+            expected = rate(TotalDoubt(self.doubt, self.characters, self.measured, self.empty))
         return {
             "status": self.status,
             "expected_cer": None if expected is None else round(expected.cer, 4),

@@ -66,7 +66,7 @@ class KnownPage(ABC):
 
         Raises:
             DataError: naming the line or page, if an image cannot be used.
-            CheckpointError: if the model's numbers overflow.
+            CheckpointError: if the model's activations are not finite.
         """
 
 
@@ -171,7 +171,7 @@ def lay_pages(
 
     Raises:
         DataError: naming the line or page, if an image cannot be used.
-        CheckpointError: if the model's numbers overflow.
+        CheckpointError: if the model's activations are not finite.
         ConfigError: if it has no CTC head.
     """
     others = iter(with_errors([sample for page in pages for sample in page.samples], seed))

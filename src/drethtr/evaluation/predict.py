@@ -12,7 +12,7 @@ import numpy as np
 from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.lines.sample import Sample, page_of
-from drethtr.recognition.confidence.error_rate import Doubt, ErrorRate, Expected, doubt_of
+from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.strategy import Strategy
 
@@ -51,7 +51,7 @@ class Told:
 class Known:
     """The doubt in some lines and their true error rate, None without text."""
 
-    read: Doubt
+    read: TotalDoubt
     cer: float | None
 
     @property

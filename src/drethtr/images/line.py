@@ -41,11 +41,9 @@ def load_line(source: ImageSource) -> Line:
     """Load a line image from a file, its bytes, a Pillow image or an array.
 
     The image is rotated by its EXIF orientation, composed on white where transparent, converted to gray, and inverted
-    if the
-    writing is lighter than the paper. Of an animation, the first frame is used. Arrays are (height, width) or (height,
-    width, 1 to 4 channels as in Pillow), with integers of 8 to 16 bits, floats from 0 to 1 or 0 to 255, or booleans
-    (true is
-    paper).
+    if the writing is lighter than the paper. Of an animation, the first frame is used. Arrays are (height, width) or
+    (height, width, 1 to 4 channels as in Pillow), with integers of 8 to 16 bits, floats from 0 to 1 or 0 to 255, or
+    booleans (true is paper).
 
     Raises:
         DataError: naming the source, if it is missing, not an image, damaged, empty, larger than `MAX_PIXELS`, or a
@@ -200,12 +198,9 @@ def dark_on_light(line: Line) -> Line:
     """The line, inverted if its writing is lighter than its paper.
 
     Paper covers more of the image, so its gray is the median, and writing is the longer tail of the distribution. The
-    tails
-    are compared rather than the brightness, so that dark photographs of dark ink stay unchanged. When in doubt, ink is
-    dark:
-    the light tail must be 1.5 times as long, and longer than the grain of blank paper. Of 5071 lines from 15 archives
-    this
-    inverts none, and of their negatives all but two.
+    tails are compared rather than the brightness, so that dark photographs of dark ink stay unchanged. When in doubt,
+    ink is dark: the light tail must be 1.5 times as long, and longer than the grain of blank paper. Of 5071 lines from
+    15 archives this inverts none, and of their negatives all but two.
     """
     dark, paper, light = np.searchsorted(np.cumsum(Image.fromarray(line).histogram()), line.size * SHARES)
     return 255 - line if light - paper > max(1.5 * (paper - dark), PAPER_GRAIN) else line

@@ -105,8 +105,7 @@ def gutter(places: Sequence[Place]) -> float | None:
     """The center of the gutter between lines that are side by side; None if there is none.
 
     The gutter with the fewest crossing lines is chosen, then the widest: next to a ragged column, a wider one begins at
-    the
-    end of its shorter lines.
+    the end of its shorter lines.
     """
     best, rank = None, (-len(places), 0.0)
     lefts, rights = np.array([(place.left, place.right) for place in places]).T.reshape(2, -1)

@@ -179,8 +179,7 @@ def border(ink: Floats, blocked: NDArray[np.bool_], thickness: float, usual: flo
     """For each column, the row, relative to the middle, at which the line ends: a seam through the least ink.
 
     `ink` and `blocked` start at the middle of the line and lead outward. The border stays in front of other lines;
-    without
-    any, it is at about `usual` thicknesses.
+    without any, it is at about `usual` thicknesses.
     """
     rows = np.arange(ink.shape[0])[:, None]
     beyond = np.maximum.accumulate(blocked, axis=0)

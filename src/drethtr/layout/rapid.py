@@ -55,7 +55,10 @@ FINE = 6.0
 
 @dataclass(frozen=True, kw_only=True)
 class RapidDetector(Finder):
-    """The longer side of the network's input in pixels, usually and for small writing."""
+    """Detects text with PP-OCRv6 and follows the ridges of its map.
+
+    side, fine_side  longer side of the network's input in pixels, usually and for small writing
+    """
 
     side: int = 1280
     fine_side: int = 1920

@@ -21,8 +21,7 @@ class Sample:
     """One line; `image` contains encoded bytes, the path of an image file, or pixels.
 
     `set` names the collection; `page` and `hand` are unique within it. `clean` is false if the text has editorial marks
-    or
-    uncertain letters. `key` says where the sample comes from, for error messages.
+    or uncertain letters. `key` says where the sample comes from, for error messages.
     """
 
     image: bytes | Path | Line

@@ -46,11 +46,11 @@ class ReadLine(NamedTuple):
 
 
 def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | None = None) -> Page:
-    """The page in an image file, or in a PAGE, ALTO or JSON file with its image beside it, with text.
+    """Transcribe a page: an image file, or a PAGE, ALTO or JSON file with its image beside it.
 
     Args:
-        path: Of a file with one page.
-        finder: Finds the lines that the file does not give. By default an image less than 300 pixels tall, or
+        path: A file with one page.
+        finder: Line segmentation, if the file has no lines. By default an image less than 300 pixels tall, or
             at least five times wider than tall, is one line, and `RapidDetector` finds the lines of others.
 
     Raises:
@@ -74,12 +74,12 @@ def transcribe(
     keep: bool = False,
     witness: Witness = nobody,
 ) -> Page:
-    """A page with text; its lines are those given, or those found if none are.
+    """Transcribe a page: its given lines, or the detected ones if there are none.
 
     Args:
-        finder: Finds lines; by default the one that suits the image, see `Original.finder_name`.
-        keep: Leave given lines that have text as they are; else lines that cannot be read lose their text.
-        witness: Is told of every line that is read, once, when its text is final.
+        finder: Line segmentation; by default the one that suits the image, see `Original.finder_name`.
+        keep: Keep given lines that have text; otherwise lines that cannot be read lose their text.
+        witness: Receives every line that is read, once, when its text is final.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.

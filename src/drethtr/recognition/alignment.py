@@ -64,8 +64,8 @@ class Alignment:
     """A text aligned with lines.
 
     text   with white space folded
-    lines  what stands on each line
-    apart  edits between the text and what was read, for each character that was read; lines without text are left out
+    lines  the part of the text on each line
+    apart  edits between the text and the readings per character read; lines without text are left out
     """
 
     text: str

@@ -29,7 +29,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
     Raises:
         CheckpointError: if the weights are not those of such a network.
         ConfigError: if there is no such device, or it cannot compute so.
-        MissingExtraError: if this takes torch, and it is not installed.
+        MissingExtraError: if torch is needed and not installed.
     """
     where = device_named(device)
     if where == CPU and precision is not Precision.BFLOAT16:

@@ -153,7 +153,7 @@ class PieceReader:
         """Some prepared lines as the network sees them.
 
         Raises:
-            CheckpointError: if the model's numbers overflow.
+            CheckpointError: if the model's activations are not finite.
         """
         memory = self.network.encode(lines)
         if not all(np.isfinite(part).all() for part in chain([memory.mean], memory.ctc or ())):
@@ -164,7 +164,7 @@ class PieceReader:
         """Some pieces, together.
 
         Raises:
-            CheckpointError: if the model's numbers overflow.
+            CheckpointError: if the model's activations are not finite.
             MemoryError: if they do not fit into memory together.
         """
         views = [self.view(view) for view in zip(*(piece.views for piece in pieces), strict=True)]

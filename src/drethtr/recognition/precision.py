@@ -4,11 +4,11 @@ from enum import Enum
 
 
 class Precision(Enum):
-    """The numbers of weights and of what passes between layers.
+    """The precision of weights and activations.
 
     FLOAT32   the reference
-    INT8      the convolutions and matrices of the image side in 8 bits: fastest on a CPU, needs a calibrated model
-    BFLOAT16  backbone and projections in 16 bits; needs torch, and pays on a GPU or a CPU that computes with it
+    INT8      matrix products in 8 bits: fastest on a CPU
+    BFLOAT16  backbone and projections in 16 bits; needs torch, and pays off on GPUs and CPUs that support it
     """
 
     FLOAT32 = "float32"

@@ -18,14 +18,14 @@ DOUBTFUL = 0.5
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a character's confidence is made from.
+    """The features of a character's confidence.
 
-    own         probability that the decoder gave it
-    margin      by how much the image alone prefers it to the best other character there, as log-probability;
-                negative where it prefers the other; 0 if the model has no CTC head
-    agrees      whether the draft, which the image alone gave, has it too; true without a draft
-    entropy     in nats, of all that the image alone might say over the character's width; 0 without CTC
-    surprise    in nats, of the n-grams at the character after those before it; 0 without n-grams
+    own         probability from the decoder
+    margin      CTC log-probability minus that of the best other character there; negative where CTC prefers the
+                other; 0 if the model has no CTC head
+    agrees      whether the CTC draft has it too; true without a draft
+    entropy     in nats, of the CTC output over the character's width; 0 without CTC
+    surprise    n-gram surprisal in nats, given the characters before it; 0 without n-grams
     """
 
     own: float
@@ -37,9 +37,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Character:
-    """One character and where it stands: edges in pixels from the left of the given image.
+    """A character, with its edges in pixels from the left of the given image.
 
-    `confidence` is the probability that it is right, if the model is calibrated for its decoder (`Reading.calibrated`).
+    `confidence` is the probability that it is correct if the model is calibrated (`Reading.calibrated`).
     """
 
     text: str
@@ -51,10 +51,10 @@ class Character:
 
 @dataclass(frozen=True)
 class Word:
-    """What stands between white space, with its edges in pixels from the left of the given image.
+    """A word between white space, with its edges in pixels from the left of the given image.
 
-    `confidence` is the probability that all of it is right where the reading is calibrated, else that of its least sure
-    character.
+    `confidence` is the probability that all of it is correct if the reading is calibrated, else that of its least
+    certain character.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Flag:
-    """A doubt: its kind, a word for programs; its reason, for people; and where, in pixels from the left."""
+    """A warning about a line: its kind, for programs; its reason, for people; its edges in pixels from the left."""
 
     kind: str
     reason: str
@@ -78,11 +78,11 @@ class Flag:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another text the line may have.
+    """An alternative text of a line.
 
-    `score` is what its decoder compares the texts of a line by, the higher the likelier: of `CTC` the log-probability
-    of the text; of `Joint` a weighted sum of those that head, decoder and language give it; of `Beam` the
-    log-probability / length^length_exponent, usually its mean over the tokens and the end; of `Greedy` and
+    `score` is the value by which its decoder ranks texts of the line, higher is better: for `CTC` the log-probability
+    of the text; for `Joint` the weighted sum of the log-probabilities of CTC head, decoder and language model; for
+    `Beam` log-probability / length^length_exponent, by default the mean over all tokens and the end; for `Greedy` and
     `VerifiedDrafts` this mean.
     """
 
@@ -92,13 +92,13 @@ class Alternative:
 
 @dataclass(frozen=True, repr=False)
 class Reading:
-    """The text of a line, and all that is known against it.
+    """The text of a line, with confidences and flags.
 
-    confidence        expected share of right characters: the mean of theirs; 0.0 where nothing was read
-    flags             doubts about the line, none if it looks as lines should
-    word_confidences  probability of each word, between white space, to be right; none if the model is not calibrated
-    alternatives      this text, then at most as many others as the recognizer was asked for, the best of them first;
-                      empty if it was asked for none, and where the line was read in pieces
+    confidence        expected share of correct characters: the mean of theirs; 0.0 where nothing was read
+    flags             warnings about the line, empty if there are none
+    word_confidences  probability that each word, between white space, is correct; empty if the model is not calibrated
+    alternatives      this text, then up to as many others as the recognizer was asked for, best first; empty if it
+                      was asked for none, or the line was read in pieces
     posteriors        what else each place of the line may say, for an index; None if the recognizer keeps none
     doubtful          words with less confidence are doubtful
     image             what `Recognizer.read` was given, so that a notebook can show it; None if read otherwise
@@ -120,13 +120,13 @@ class Reading:
 
     @property
     def calibrated(self) -> bool:
-        """Whether confidences are probabilities of being right, rather than only the decoder's own."""
+        """Whether confidences are calibrated probabilities, rather than the decoder's own."""
         return self.word_confidences is not None
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object: edges in pixels from the left of the image, confidences from 0 to 1.
+        """The reading as plain values: edges in pixels from the left of the image, confidences from 0 to 1.
 
-        Confidences are probabilities of being right if `calibrated` is true, otherwise only the decoder's own.
+        Confidences are calibrated probabilities if `calibrated` is true, otherwise the decoder's own.
         """
         return {
             "text": self.text,

@@ -65,10 +65,10 @@ class Recognizer:
         posteriors: Keep the posteriors of each line, for an index (`drethtr.search`).
 
     Raises:
-        CheckpointError: if the model has to be calibrated again, or its weights are not those of its network.
-        ConfigError: if a name is unknown, the model has no part that `decoder` needs, or the decoder gives fewer
+        CheckpointError: if the model must be recalibrated, or its weights do not fit its network.
+        ConfigError: if a name is unknown, the model lacks a part that `decoder` needs, or the decoder gives fewer
             alternatives.
-        MissingExtraError: if this takes torch, and it is not installed.
+        MissingExtraError: if torch is needed and not installed.
     """
 
     def __init__(
@@ -123,9 +123,9 @@ class Recognizer:
     ) -> Self:
         """Load the shipped model, or the one in the file `path`, with the adapter in the file `adapter`.
 
-        `path` alone may be an adapter, too: its model is then the file beside it, or the shipped one. `language` names
-        those of the model's languages to read in, such as "fr" or "en,de", and files of text, whose words become
-        likelier; by default each line is read in its own. The other arguments are those of the class.
+        `path` may also be an adapter: its model is then the file beside it, or the shipped one. `language` selects
+        languages of the model, such as "fr" or "en,de", and text files with words to favor; by default each line is
+        read in the language that fits it best. The other arguments are those of the class.
 
         Raises:
             CheckpointError: if a file is missing, damaged, of another version, or no model; the adapter is of another
@@ -153,18 +153,18 @@ class Recognizer:
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 of all of the model that decides a reading, see `Model.hash`."""
+        """SHA-256 of everything in the model that affects a reading, see `Model.hash`."""
         return self.model.hash
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
         """Read line images (paths, encoded bytes, Pillow images or arrays), in the order given.
 
-        The answer for a line does not depend on the lines beside it. Each reading keeps the image that was given, as
+        The result for a line does not depend on the other lines. Each reading keeps the image that was given, as
         `Reading.image`, and a notebook shows the list line by line.
 
         Raises:
             DataError: naming the image that cannot be used.
-            CheckpointError: if the model's numbers overflow.
+            CheckpointError: if the model's activations are not finite.
             ConfigError: if it is a single image instead of a sequence.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
@@ -176,7 +176,7 @@ class Recognizer:
         """Read lines that `open_line` or `check_line` returned, in the order given.
 
         Raises:
-            CheckpointError: if the model's numbers overflow.
+            CheckpointError: if the model's activations are not finite.
         """
         pieces = self.pieces.prepare_all(lines)
         of_line: list[list[ReadPiece]] = [[] for _ in lines]
@@ -187,13 +187,13 @@ class Recognizer:
     def read_each(
         self, images: Iterable[tuple[Item, ImageSource | DataError]], *, together: int = READ_TOGETHER
     ) -> Iterator[tuple[Item, Reading | DataError]]:
-        """Read any number of images, at most so many `together`: each item with its reading, or why there is none.
+        """Read any number of images, up to `together` at a time: yields each item with its reading, or the error.
 
-        Images are taken as they are needed, and only one group of them is in memory. An error in the place of an
-        image is passed through.
+        Images are consumed as needed, and only one group of them is in memory. An error in place of an image is
+        passed through.
 
         Raises:
-            CheckpointError: if the model's numbers overflow. What is wrong with an image is yielded, not raised.
+            CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
         """
         lines = ((item, self.line_or_error(image)) for item, image in images)
         return self.read_opened(lines, together=together)
@@ -212,14 +212,14 @@ class Recognizer:
                 yield item, line if isinstance(line, DataError) else next(readings)
 
     def line_or_error(self, image: ImageSource | DataError) -> Line | DataError:
-        """The line of an image, or the reason why there is none."""
+        """The line of an image, or the error."""
         try:
             return image if isinstance(image, DataError) else self.open_line(image)
         except DataError as error:
             return error
 
     def open_line(self, image: ImageSource) -> Line:
-        """A line that can be read: dark on light, whatever the image was.
+        """The line of an image, dark on light.
 
         Raises:
             DataError: naming the image, if it cannot be used or is too long for its height.
@@ -240,7 +240,7 @@ class Recognizer:
         self.pieces.most_columns(line)
 
     def line_features(self, lines: Sequence[Line]) -> Features:
-        """What lines look like to the network, (lines, features): the mean over the pieces of a line."""
+        """Features for out-of-distribution detection, (lines, features): means over the pieces of each line."""
         if not lines:
             return np.empty((0, features_of(self.network.dimensions)))
         pieces = self.pieces.prepare_all(lines)
@@ -254,7 +254,7 @@ class Recognizer:
 
         Raises:
             DataError: naming the image, if it cannot be used.
-            CheckpointError: if the model's numbers overflow.
+            CheckpointError: if the model's activations are not finite.
             ConfigError: if the model has no CTC head.
         """
         [checked] = self.check_lines([self.open_line(image)], [text])
@@ -283,7 +283,7 @@ class Recognizer:
     def weigh_lines(
         self, lines: Sequence[Line], texts: Sequence[Sequence[str]], read: Sequence[ReadText]
     ) -> list[list[WeighedText]]:
-        """The evidence for any number of texts of each line, on which `read` was read.
+        """The evidence for any number of texts of each line; `read` are its readings.
 
         Raises:
             CheckpointError, ConfigError: as `check`.
@@ -309,7 +309,7 @@ class Recognizer:
         return self.model.trust.calibration(self.strategy, self.precision)
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
-        """The reading of a line, its confidences calibrated, with all doubts about it; of blank paper an empty one."""
+        """The reading of a line, with calibrated confidences and flags; empty for blank paper."""
         blank = is_blank(line)  # the language of the model finds words even there
         reading = reading_of(()) if blank else stitch([(piece.piece, piece.characters) for piece in pieces])
         if len(pieces) == 1 and not blank:

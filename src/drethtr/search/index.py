@@ -37,18 +37,18 @@ FAINT = 0.01
 
 @dataclass(frozen=True)
 class Hit:
-    """A line that may have what was searched for.
+    """A line that may contain the query.
 
     page         the scan, as a path from here
     number       of the page in its file, from 1
     line         id of the line on its page
-    text         the text of the line, as it was read or written by a person
-    probability  that the line is right, from 0 to 1
+    text         the text of the line, read or written by a person
+    probability  that the hit is correct, from 0 to 1
     box          around the word, in pixels of the upright page
-    snippet      the likeliest reading of the line that has the word, which is in brackets
-    unknown      letters of the query that the model cannot read, so that only lines that a person wrote have them
-    query        what was searched for
-    shift        by what the log-odds of the probability are moved, after what people have said of other hits
+    snippet      the likeliest reading that contains the word, in brackets
+    unknown      letters of the query the model cannot read, which only text written by a person has
+    query        the query
+    shift        shift of the log-odds by verdicts on other hits
     """
 
     page: Path
@@ -93,7 +93,7 @@ class SearchIndex:
     """An open index; several threads may search it at once.
 
     Args:
-        calibration: What makes probabilities of sums over readings; by default the one in the package.
+        calibration: Turns sums over readings into probabilities; by default the included one.
         threads: Number of pages to search in parallel; by default one for each free processor.
     """
 
@@ -114,7 +114,7 @@ class SearchIndex:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many pages and lines it has."""
+        """The numbers of pages and lines."""
         return self.store.size()
 
     @property
@@ -131,17 +131,17 @@ class SearchIndex:
         least: float = 0.0,
         limit: int | None = None,
     ) -> list[Hit]:
-        """The lines that have what a query asks for, the most probable first.
+        """The lines that match a query, most probable first.
 
         Args:
             query: See `docs/search.md`.
-            strict: Tell case, accents and older spellings apart.
+            strict: Distinguish case, accents and older spellings.
             whole_pages: AND, OR and minus apply to pages instead of lines; a hit is the best line of its page.
-            least: Probability of the least probable hit.
-            limit: How many hits to give at most.
+            least: Minimum probability of a hit.
+            limit: Maximum number of hits.
 
         Raises:
-            ConfigError: if the query has nothing that can be searched for, or is too long or too wide.
+            ConfigError: if the query has nothing to search for, or is too long or too broad.
             DataError: if the index is damaged.
         """
         if not 0 <= least <= 1:
@@ -171,10 +171,10 @@ class SearchIndex:
         return [self.hit(found_by, place, chance) for place, chance in ranked[:limit]]
 
     def unknown(self, query: str, *, strict: bool = False) -> str:
-        """Letters of a query that the model of the index cannot read, so that only lines that a person wrote have them.
+        """Letters of a query the model of the index cannot read, which only text written by a person has.
 
         Raises:
-            ConfigError: if the query has nothing that can be searched for, or is too long or too wide.
+            ConfigError: if the query has nothing to search for, or is too long or too broad.
         """
         return self.unknown_letters(parse(query, Spelling(strict)))
 
@@ -186,7 +186,7 @@ class SearchIndex:
         return "" if known is None else "".join(c for c in dict.fromkeys(letters) if c not in known)
 
     def judged(self, query: Query, verdicts: Sequence[Verdict]) -> dict[tuple[int, int], bool]:
-        """What people have said of hits of a query, by the page's id and the number of the line."""
+        """Verdicts on hits of a query, by page id and line number."""
         found = {}
         for verdict in verdicts:
             id = self.store.page_id(verdict.page) if verdict.query == key_of(query) else None
@@ -222,9 +222,9 @@ class SearchIndex:
         )
 
     def judge(self, hit: Hit, stands: bool) -> None:
-        """Keep what a person says of a hit: whether the words stand there.
+        """Record a person's verdict on a hit: whether it is correct.
 
-        The same search then has it first, or no longer; and the probabilities of all searches in this index follow.
+        The same search then shows it first, or no longer, and the verdict shifts the probabilities of all searches.
 
         Raises:
             DataError: if another process is writing the index.
@@ -235,7 +235,7 @@ class SearchIndex:
 
 
 def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
-    """Open an index that `drethtr index` has made: a file, or a database by its URL.
+    """Open an index from `drethtr index`: a file, or a database by its URL.
 
     Args:
         threads: Number of pages to search in parallel; by default one for each free processor.

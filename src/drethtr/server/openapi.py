@@ -22,10 +22,10 @@ SCHEMAS = Path(__file__).with_name("openapi.schemas.json")
 SUMMARY = re.compile(r"`[A-Z]+ [^`]*`(?: and `[^`]*`)?[:.]?\s*(.*)", re.DOTALL)
 
 ERRORS = {
-    "400": "the request is wrong",
-    "403": "the request comes from a foreign web page",
+    "400": "the request is invalid",
+    "403": "the request comes from another web page",
     "404": "there is no such page, line or job",
-    "409": "the line has been changed meanwhile; the answer has it as it is now",
+    "409": "the line has changed in the meantime; the response has the current one",
     "422": "a file or image cannot be used",
     "428": "the header If-Match is missing",
 }

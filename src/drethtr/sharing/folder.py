@@ -20,7 +20,7 @@ REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/NAME") -> None:
-    """Write a model, in 8 and 16 bits if that loses nothing, and a README made from its card.
+    """Write a model, in 8 and 16 bits if that is lossless, and a README generated from its card.
 
     Raises:
         DataError: if the folder has another README, or a model without one; if a README cannot be written.
@@ -103,7 +103,7 @@ def fetch(repository: str, revision: str | None) -> Path:
 
 
 def push_to_hub(model: Model, repository: str, *, private: bool = False) -> str:
-    """Put a model into a repository of the hub, made if it is not there; the address of the commit.
+    """Upload a model to a repository of the Hub, created if missing; returns the URL of the commit.
 
     Raises:
         CheckpointError: if the Hub rejects it.

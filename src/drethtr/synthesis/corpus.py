@@ -44,10 +44,9 @@ class Wording:
     """The composition of the text of a line.
 
     Prose is `shortest` to `longest` characters long, most often in between. `fragments` is the share of lines that are
-    a
-    date, a sum, a name or the like; `inserted` the share of prose that contains one; `hyphenated` how often a line that
-    ends
-    within a long word is hyphenated there; `capitals` the share in capitals; `words` the share of single words.
+    a date, a sum, a name or the like; `inserted` the share of prose that contains one; `hyphenated` how often a line
+    that ends within a long word is hyphenated there; `capitals` the share in capitals; `words` the share of single
+    words.
     """
 
     shortest: int = 10
@@ -68,8 +67,7 @@ class Corpus:
     """Text files to draw lines from.
 
     `weights` are the relative frequencies of the files, equal if empty. If `alphabet` is not empty, lines contain only
-    its
-    characters and spaces: others are replaced by a plain form, or left out if there is none.
+    its characters and spaces: others are replaced by a plain form, or left out if there is none.
     """
 
     files: tuple[Path, ...]

@@ -16,8 +16,7 @@ class BackgroundNoise(RandomStep):
     """Replace flat paper and flat ink by textures with these ranges of grays (paper, Sec. 5.3).
 
     The defaults are the grays of the paper's formula. Its second ink texture, fibers, is omitted, since fibers are
-    invisible
-    inside a stroke.
+    invisible inside a stroke.
     """
 
     paper: tuple[float, float] = (0.8, 1.0)

@@ -27,8 +27,7 @@ class Synthetic:
     """A folder of fonts, text files, and the style of the lines.
 
     `weights` are the relative frequencies of the texts, equal if empty; `alphabet` restricts the characters, unless it
-    is
-    empty; `height` is in pixels.
+    is empty; `height` is in pixels.
     """
 
     fonts: str

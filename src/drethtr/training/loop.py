@@ -48,8 +48,7 @@ def train(
     """Train a model into the folder `output` and return the path of the best one.
 
     Under torchrun, the processes share the batches of each step; their number does not change the result (beyond
-    rounding,
-    and beyond the running means of batch norms, if there are any, which are averaged).
+    rounding, and beyond the running means of batch norms, if there are any, which are averaged).
 
     Args:
         resume: Continue from the folder's snapshot; the result equals that of an uninterrupted run.

@@ -2,8 +2,7 @@
 
 A gradient of a matrix has few strong directions. Orthogonalizing it gives all of them equal strength, so what few lines
 teach is learned as fast as what all lines do. Source: Jordan et al., Muon (2024). Steps are scaled like AdamW's, so
-that
-one learning rate serves both: Liu et al., arXiv 2502.16982.
+that one learning rate serves both: Liu et al., arXiv 2502.16982.
 """
 
 from collections import defaultdict

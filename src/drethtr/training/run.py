@@ -39,12 +39,10 @@ class RunConfig:
     """Everything that affects the result. It is saved beside the model; equal runs in the same precision train alike.
 
     `samples` is the number of lines seen in total; validations and snapshots are also counted in lines.
-    `batches_per_step`
-    batches make up one optimizer step, one after another or divided among processes, with the same result.
-    `minimum_count`
-    is how often a character must occur in the training texts to enter the alphabet. If `bfloat16` is None, the faster
-    precision is measured at the start. With `patience`, a run ends after this many validations in a row without
-    improvement.
+    `batches_per_step` batches make up one optimizer step, one after another or divided among processes, with the same
+    result. `minimum_count` is how often a character must occur in the training texts to enter the alphabet. If
+    `bfloat16` is None, the faster precision is measured at the start. With `patience`, a run ends after this many
+    validations in a row without improvement.
     """
 
     train: tuple[Source, ...]

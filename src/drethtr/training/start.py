@@ -99,8 +99,7 @@ class FromModel(Start):
     """All weights of a saved model, with its alphabet or with other `characters`.
 
     Without a `path` it is the model in the package. A character that the model does not know is initialized from the
-    one
-    that looks most like it, slightly less likely.
+    one that looks most like it, slightly less likely.
     """
 
     path: str | None = None

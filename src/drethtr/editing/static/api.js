@@ -10,7 +10,7 @@ export class Refused extends Error {
 
 export class Unreachable extends Error {
   constructor() {
-    super("The server does not answer. Is drethtr edit still running?");
+    super("The server does not respond. Is drethtr edit still running?");
   }
 }
 

@@ -51,7 +51,7 @@ function App() {
     },
   });
   if (!status) {
-    return html`<main class="notice"><p>${isLost ? "The server does not answer. Start drethtr edit again; this page goes on by itself." : "Opening…"}</p></main>`;
+    return html`<main class="notice"><p>${isLost ? "The server does not respond. Start drethtr edit again; this page will continue by itself." : "Opening…"}</p></main>`;
   }
   const toolbar = ({ name, previous, next, state, page }) => html`
     <header class="bar">
@@ -68,7 +68,7 @@ function App() {
       <span class="gap" />
       ${
         isLost
-          ? html`<span class="saved" role="status" data-state="unsaved">No server; what you type is kept in this browser</span>`
+          ? html`<span class="saved" role="status" data-state="unsaved">No server; your changes are kept in this browser</span>`
           : state && html`<span class="saved" role="status" data-state=${state}>${STATES[state]}</span>`
       }
       <button type="button" onClick=${() => setDialog("learn")}>Learn</button>

@@ -1,8 +1,7 @@
 """Lines of whole pages in PAGE XML or ALTO: exports from Transkribus and eScriptorium, READ-2016.
 
 Each line is cut out along its baseline and inside its polygon, straightened, and stored as a new PNG, since the bytes
-of
-the page image cannot be kept. A page is one sample group (`page`), named after its file and the folders around it.
+of the page image cannot be kept. A page is one sample group (`page`), named after its file and the folders around it.
 """
 
 from collections.abc import Iterator

@@ -49,8 +49,7 @@ def by_lists(entries: Iterable[Entry], lists: Mapping[str, str]) -> Iterator[Ent
     """Yield the entries with the split that the lists give to their line or page; unlisted ones are left out.
 
     If a list names folders, they must match those of the line or page. Listed names that no entry has are reported at
-    the
-    end.
+    the end.
     """
     met: set[str] = set()
     for entry in entries:

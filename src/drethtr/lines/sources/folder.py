@@ -15,8 +15,7 @@ def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | Dat
     """One sample per image, sorted by name, or the reason why it cannot be used; the set is the name of the folder.
 
     The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last extension is replaced. An image without a text,
-    a
-    `.gt.txt` without an image, and a second image of the same text are errors.
+    a `.gt.txt` without an image, and a second image of the same text are errors.
 
     Raises:
         DataError: if there are no images.

@@ -29,8 +29,8 @@ LARGEST = 1e6
 MOST_POWER = 10.0
 
 
-class Doubt(NamedTuple):
-    """What was read: expected wrong characters, all characters, lines, and those of them where nothing was read."""
+class TotalDoubt(NamedTuple):
+    """The expected number of wrong characters in some readings, their characters and lines, and how many are empty."""
 
     doubt: float = 0.0
     characters: int = 0
@@ -81,7 +81,7 @@ class ErrorRate:
         if not 0.1 <= self.power <= MOST_POWER:
             raise ConfigError(f"an error rate has a power from 0.1 to {MOST_POWER:g}, not {self.power}")
 
-    def __call__(self, read: Doubt) -> Expected:
+    def __call__(self, read: TotalDoubt) -> Expected:
         """The error rate to expect of some lines; 0 to 1 where nothing was read.
 
         An interval ends at 1, or at the rate itself where that is more; it begins at 0 where that means no whole edit.
@@ -97,11 +97,11 @@ class ErrorRate:
         return Expected(cer, low, max(cer, exp(min(log(cer) + reach, 0.0))))
 
 
-def doubt_of(readings: Iterable[Reading]) -> Doubt:
+def doubt_of(readings: Iterable[Reading]) -> TotalDoubt:
     """How much of some readings is doubtful."""
-    found = Doubt()
+    found = TotalDoubt()
     for reading in readings:
-        found = Doubt(
+        found = TotalDoubt(
             found.doubt + sum(1 - character.confidence for character in reading.characters),
             found.characters + len(reading.characters),
             found.lines + 1,

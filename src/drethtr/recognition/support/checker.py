@@ -35,7 +35,7 @@ def weigh_lines(
     """Weigh any number of texts of each line, on which `read` was read.
 
     Raises:
-        CheckpointError: if the model's numbers overflow.
+        CheckpointError: if the model's activations are not finite.
         ConfigError: if it has no CTC head.
     """
     if reader.network.dimensions.steps_per_token is None:

@@ -28,7 +28,7 @@ class CheckedWord:
     """A word of a text, or a place where words are missing from it: its `text` is then empty.
 
     probability  that the ink supports it, or that nothing is missing
-    instead      what the image reads as, if it is something else
+    instead      the reading of the image, if it differs
     left, right  its edges in pixels from the left of the image
     reason       why it is doubtful, for people; empty for a supported word
     """
@@ -49,11 +49,11 @@ class CheckedWord:
 
 @dataclass(frozen=True)
 class TextCheck:
-    """A text of a line held against its image.
+    """A text of a line, checked against its image.
 
     words        its words in order, and what is missing between them
-    probability  that all of it is right, and nothing is missing
-    reading      the text that was read there without knowing this one
+    probability  that all of it is correct and nothing is missing
+    reading      the reading of the line
     """
 
     text: str
@@ -63,11 +63,11 @@ class TextCheck:
 
     @property
     def doubts(self) -> tuple[CheckedWord, ...]:
-        """What the ink does not support, the least likely first."""
+        """The unsupported words, least likely first."""
         return tuple(sorted((word for word in self.words if word.doubtful), key=lambda word: word.probability))
 
     def to_json(self) -> dict[str, Any]:
-        """The posteriors as plain values: edges in pixels from the left of the image, probabilities from 0 to 1."""
+        """The check as plain values: edges in pixels from the left of the image, probabilities from 0 to 1."""
         return {
             "text": self.text,
             "probability": round(self.probability, 4),

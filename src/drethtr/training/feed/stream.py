@@ -32,8 +32,7 @@ class Parcel(NamedTuple):
     """A `Batch` for transfer between processes: images as 8-bit grays, everything in numpy arrays.
 
     Preprocessed lines have at most 256 grays, so nothing is lost. Arrays go through a pipe; tensors would each need a
-    file
-    descriptor and shared memory, which is scarce in containers.
+    file descriptor and shared memory, which is scarce in containers.
     """
 
     greys: NDArray[np.uint8]

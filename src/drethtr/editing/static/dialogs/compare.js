@@ -44,7 +44,7 @@ export function Compare({ page, done, close }) {
           the lines and held against the ink. Nothing is written until you take it.</p>
         <label><span>Paste the text</span><textarea ref=${text} rows="7" autofocus spellcheck=${false} /></label>
         <label><span>or choose a file: text, Markdown, PAGE, ALTO, TEI, JSON, Word</span><input type="file" ref=${file} accept=${KINDS} /></label>
-        <fieldset><legend>Pass over differences in</legend>
+        <fieldset><legend>Ignore differences in</legend>
           ${Object.entries(CONVENTIONS).map(convention)}</fieldset>
         ${error && html`<p class="flag" role="alert">${error}</p>`}
         <p><button type="submit" class="main" disabled=${isBusy}>${isBusy ? "Comparing…" : "Compare"}</button></p>

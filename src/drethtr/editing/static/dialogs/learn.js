@@ -43,7 +43,7 @@ function Progress({ job, stop }) {
   return html`<div role="status">
     <p>${job.message ?? "Learning…"}</p>
     <progress max=${job.total || 1} value=${job.done} aria-label="Progress of learning" />
-    <p class="hint">You can go on working meanwhile${job.seconds_left === null ? "." : `: ${duration(job.seconds_left)}.`}</p>
+    <p class="hint">You can keep working${job.seconds_left === null ? "." : `: ${duration(job.seconds_left)}.`}</p>
     <button type="button" onClick=${stop}>Stop</button>
   </div>`;
 }
@@ -52,7 +52,7 @@ function Gain({ result, adopt, discard }) {
   const interval = result.low === null ? "" : ` (95 % interval ${points(result.low)} to ${points(result.high)})`;
   const told = result.adopted
     ? html`<p>In use: <b>${result.file}</b>, in this folder; every command takes it with --model.</p>`
-    : html`<p>${result.better ? "The new model reads these lines better." : "The new model does not read these lines better; leave it."}</p>
+    : html`<p>${result.better ? "The new model reads these lines better." : "The new model does not read these lines better; discard it."}</p>
       <div class="buttons"><button type="button" class=${result.better ? "main" : ""} onClick=${adopt}>Use it</button>
         <button type="button" onClick=${discard}>Discard it</button></div>`;
   return html`<section class="gain">

@@ -26,7 +26,7 @@ export function Hits({ words }) {
   if (error) return html`<p class="hint flag" role="alert">${error}</p>`;
   if (!found) return null;
   return html`
-    <p class="count" role="status">${found.total ? counted(found.total, "line") : "No line has these words."}</p>
+    <p class="count" role="status">${found.total ? counted(found.total, "line") : "No line contains these words."}</p>
     <ol class="hits">${found.hits.map(
       ({ page, name, line, text, ranges, probability }) => html`<li><a href=${`/p/${page}#${encodeURIComponent(line)}`}>
         <span class="text">${marked(text, ranges)}</span>

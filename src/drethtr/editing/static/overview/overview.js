@@ -52,7 +52,7 @@ export function Overview({ status, jobs, selection, select }) {
       ${
         words.trim()
           ? html`<${Hits} words=${words.trim()} />`
-          : html`${isRated && html`<p class="hint">Expected error: how many of 100 characters are probably wrong, with a 95 % interval. Doubtful: words less than half certain.</p>`}
+          : html`${isRated && html`<p class="hint">Expected error: the percentage of characters that are probably wrong, with a 95 % interval. Doubtful: words below 50 %.</p>`}
             <ul class="cards">${sorted?.map((page) => html`<${Card} key=${page.id} page=${page} isChosen=${selection.includes(page.id)} choose=${() => toggle(page.id)} />`)}</ul>`
       }
       ${pages?.length === 0 && html`<p class="notice">No scans were found. Put images or PDF files into this folder; they appear here.</p>`}

@@ -7,7 +7,7 @@ export function Conflict({ entry, settle }) {
   const { text, theirs } = entry;
   return html`
     <div class="conflict" role="alert">
-      <p>This line was changed elsewhere since you opened it. Which text shall stand?</p>
+      <p>This line was changed elsewhere since you opened it. Which text do you want to keep?</p>
       <div class="sides">
         <div><h3>Yours</h3><p class="side">${marked(text, theirs.text)}</p>
           <button type="button" onClick=${() => settle(true)}>Keep mine</button></div>

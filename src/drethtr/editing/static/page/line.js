@@ -112,7 +112,7 @@ function Actions({ entry, element, isAfresh, on }) {
       ${
         isAfresh &&
         html`<p class="hint">About ${percent(line.expected_wer)} of the words may be wrong.
-        <button type="button" class="link" onClick=${() => on.afresh(line.id)}>Type this line afresh</button> <kbd>Alt+0</kbd></p>`
+        <button type="button" class="link" onClick=${() => on.afresh(line.id)}>Retype this line</button> <kbd>Alt+0</kbd></p>`
       }
       ${line.flags?.map(({ reason }) => html`<p class="hint flag">${reason}</p>`)}
       ${
@@ -125,7 +125,7 @@ function Actions({ entry, element, isAfresh, on }) {
       }
       <div class="buttons">
         <button type="button" onClick=${() => on.confirm(line.id)}>
-          ${line.status === "confirmed" ? "Take confirmation back" : "Confirm"} <kbd>Ctrl+Enter</kbd></button>
+          ${line.status === "confirmed" ? "Undo the confirmation" : "Confirm"} <kbd>Ctrl+Enter</kbd></button>
         ${line.status !== "read" && html`<button type="button" onClick=${() => on.machine(line.id)}>Read again</button>`}
         <button type="button" onClick=${() => on.history(line.id)}>History</button>
       </div>

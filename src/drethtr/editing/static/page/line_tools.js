@@ -54,7 +54,7 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape,
         await api.putLine(page.id, added.id, added.revision, { text, status });
         return api.page(page.id);
       },
-      "The line is back.",
+      "The line was restored.",
     );
   };
   const button = (label, isPossible, act, title) =>
@@ -65,11 +65,11 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape,
       <button type="button" aria-pressed=${isDrawing} onClick=${() => setDrawing(!isDrawing)}>Draw</button>
       ${button("Add below", page.lines.length === 0 || line, () => reshape(null, () => api.addLine(page.id, { baseline: below(line ?? {}, page), after: line?.id ?? null }), "A line was added below."))}
       ${button("Split", point && caret < entry.text.length, () => reshape(line.id, split, "The line was split at the cursor."), "At the cursor in the text")}
-      ${button("Join with next", next, () => reshape(line.id, join, "The two lines are one."))}
+      ${button("Join with next", next, () => reshape(line.id, join, "The two lines were joined."))}
       ${button("Move up", place > 0, () => reshape(line.id, move(page.lines[place - 2]?.id ?? null), "The line moved up."))}
       ${button("Move down", next, () => reshape(line.id, move(next.id), "The line moved down."))}
       ${button("Delete", line, remove)}
       ${deleted && button("Undo delete", true, restore)}
-      <p class="hint">${isDrawing ? "Click along the line on the scan, from its beginning to its end; Enter or a double click ends it, Escape gives up." : "Drag the points of the baseline, or move them with the arrow keys; Insert adds a point, Delete removes one."}</p>
+      <p class="hint">${isDrawing ? "Click along the line on the scan, from start to end; Enter or a double click finishes it, Escape cancels." : "Drag the points of the baseline, or move them with the arrow keys; Insert adds a point, Delete removes one."}</p>
     <//>`;
 }

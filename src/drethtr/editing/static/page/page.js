@@ -126,7 +126,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
   const step = (from, by, offset = 0) => {
     const place = order.findIndex(({ line }) => line.id === from) + by;
     if (order[place]) select(textOf(order[place].line.id), offset);
-    else say(by > 0 ? "This was the last line of the page." : "This is the first line of the page.");
+    else say(by > 0 ? "This is the last line of the page." : "This is the first line of the page.");
   };
 
   // Selects the next or previous of the places that `placesIn` finds in the text of each line.
@@ -201,7 +201,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
         await store.save(line);
         await api.readLine(id, line, store.entries.get(line).line.revision);
         await load();
-      }, "The line was read again; History has what it said before."),
+      }, "The line was read again; its earlier text is in History."),
     key: (event, line) => {
       const element = textOf(line);
       const modified = event.ctrlKey || event.metaKey;
@@ -304,7 +304,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
       <${Divider} share=${share} set=${setShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
-          <label class="slider" title="Words less certain than this are marked"><span>Mark below <b>${percent(threshold)}</b></span>
+          <label class="slider" title="Words below this confidence are marked"><span>Mark below <b>${percent(threshold)}</b></span>
             <input type="range" min="0" max="0.95" step="0.05" value=${threshold} aria-valuetext=${percent(threshold)}
               onInput=${(event) => setThreshold(Number(event.target.value))} /></label>
           <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${counted(doubts, "doubt")} <kbd>F2</kbd></button>
