@@ -74,7 +74,7 @@ function App() {
       <button type="button" onClick=${() => setDialog("learn")}>Learn</button>
       <button type="button" onClick=${() => setDialog({ page })}>Export</button>
       <button type="button" onClick=${() => setDialog("keys")}>Keys</button>
-      <button type="button" class="theme" aria-label=${`Colours: ${theme}`} title=${`Colours: ${theme}`}
+      <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
     </header>`;
   const close = () => setDialog(null);

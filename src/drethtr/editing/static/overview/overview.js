@@ -94,7 +94,7 @@ function Card({ page, isChosen, choose }) {
       : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${between(page.expected_low, page.expected_high)})`}`;
   return html`<li class="card" data-status=${page.status} data-chosen=${isChosen ? "" : null}>
     <a href=${`/p/${page.id}`}>
-      <img src=${api.thumbnail(page.id)} alt="" loading="lazy" />
+      <img src=${api.thumbnail(page.id)} alt="" loading="lazy" onError=${(event) => event.target.removeAttribute("src")} />
       <span class="name">${breakable(page.name)}</span>
       <span class="state">${STATUS_NAMES[page.status]}${page.lines > 0 ? ` · ${page.confirmed} of ${counted(page.lines, "line")} confirmed` : ""}</span>
     </a>
