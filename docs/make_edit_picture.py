@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[1]
 SCAN = ROOT / "samples" / "page" / "letter.jpg"
 PICTURE = ROOT / "docs" / "images" / "edit.png"
 SIZE = ViewportSize(width=1260, height=740)
-COMMON, DISTINCT = 72, 24
-"""Colors that stay, so that the picture is below 200 kB: of the paper, and of the few marks on it."""
+COLORS = 128
+"""Colors that stay, so that the picture is below 120 kB."""
 
 
 def photograph(site: str, path: Path) -> None:
@@ -34,6 +34,7 @@ def photograph(site: str, path: Path) -> None:
         tab.locator(".slider input").fill("0.95")
         tab.keyboard.press("F2")
         tab.locator(".alternatives").wait_for()
+        tab.mouse.move(0, 0)
         tab.locator(".said:empty").wait_for(state="attached")
         tab.screenshot(path=path)
         browser.close()
@@ -66,16 +67,8 @@ def main() -> None:
             server.should_exit = True
             thread.join()
     with Image.open(PICTURE) as picture:
-        few_colors(picture.convert("RGB")).save(PICTURE, optimize=True)
-
-
-def few_colors(picture: Image.Image) -> Image.Image:
-    """The picture with a palette."""
-    common = picture.quantize(COMMON).getpalette() or []
-    distinct = picture.quantize(DISTINCT, Image.Quantize.MAXCOVERAGE).getpalette() or []
-    palette = Image.new("P", (1, 1))
-    palette.putpalette(common[: 3 * COMMON] + distinct[: 3 * DISTINCT])
-    return picture.quantize(palette=palette, dither=Image.Dither.NONE)
+        few = picture.convert("RGB").quantize(COLORS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        few.save(PICTURE, optimize=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from threading import Event
 
 import pytest
 from edited_folders import put_page, scan
+from made_pages import blank
 
 from drethtr import Recognizer
 from drethtr.documents.page import Review
@@ -128,6 +129,15 @@ def test_new_scans_are_taken_in(opened):
     (opened.workspace.folder / "b.png").unlink()
     opened.watcher.search()
     assert [row["name"] for row in opened.workspace.pages()] == ["a.png", "c.png"] and "pages" in told
+
+
+def test_a_page_without_writing_is_read_once(opened):
+    blank(700, 400).image.save(opened.workspace.folder / "b.png")
+    [page] = [row["id"] for row in opened.workspace.pages() if row["name"] == "b.png"]
+    assert list(opened.reader.unread()) == [page]
+    ended(opened, opened.reader.read_pages())
+    assert opened.workspace.page(page)["status"] == "read" and not opened.workspace.page(page)["lines"]
+    assert not list(opened.reader.unread())
 
 
 @pytest.mark.parametrize("name", ["book.tif", "book.pdf"])

@@ -33,10 +33,10 @@ def status_of(line: TextLine, *, made_here: bool) -> Status:
     return Status.READ if by_program or made_here else Status.CORRECTED
 
 
-def status_of_page(unread: int, read: int, corrected: int, confirmed: int) -> Status:
-    """The state of a page, from the numbers of its lines in each state."""
+def status_of_page(unread: int, read: int, corrected: int, confirmed: int, *, made_here: bool) -> Status:
+    """The state of a page, from the numbers of its lines in each state; one on which we found no lines is read."""
     if confirmed and not (unread or read or corrected):
         return Status.CONFIRMED
     if corrected or confirmed:
         return Status.CORRECTED
-    return Status.READ if read else Status.UNREAD
+    return Status.READ if read or (made_here and not unread) else Status.UNREAD

@@ -21,6 +21,7 @@ class Summary:
     characters  of the lines that `doubt` is known of
     measured    how many lines those are
     empty       how many of them have no text
+    made_here   whether its file is ours
     """
 
     texts: tuple[tuple[str, str, str], ...] = ()
@@ -30,6 +31,7 @@ class Summary:
     characters: int = 0
     measured: int = 0
     empty: int = 0
+    made_here: bool = False
 
     @classmethod
     def of(cls, page: Page, *, made_here: bool) -> Self:
@@ -48,7 +50,7 @@ class Summary:
                 characters += len(line.text)
                 measured += 1
                 empty += not line.text
-        return cls(tuple(texts), words, doubtful, doubt, characters, measured, empty)
+        return cls(tuple(texts), words, doubtful, doubt, characters, measured, empty, made_here)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -58,7 +60,7 @@ class Summary:
     @property
     def status(self) -> Status:
         """The state of the page."""
-        return status_of_page(*(self.counts[status] for status in Status))
+        return status_of_page(*(self.counts[status] for status in Status), made_here=self.made_here)
 
     def row(self, rate: ErrorRate | None) -> dict[str, Any]:
         """The page in an overview; `rate` tells what error to expect of a doubt."""

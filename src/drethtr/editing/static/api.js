@@ -62,6 +62,7 @@ export const compare = (page, { name, content, allow }) =>
   ask("POST", `${pagePath(page)}/compare?${new URLSearchParams({ name, allow })}`, { content });
 
 export const readPage = (page) => ask("POST", `${pagePath(page)}/read`);
+export const readUnread = () => ask("POST", "/api/read");
 export const learn = () => ask("POST", "/api/learn", { body: {} });
 export const adopt = (job) => ask("POST", `/api/jobs/${encodeURIComponent(job)}/adopt`);
 export const endJob = (job) => ask("DELETE", `/api/jobs/${encodeURIComponent(job)}`);

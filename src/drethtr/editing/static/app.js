@@ -5,6 +5,7 @@ import { Export } from "./dialogs/export.js";
 import { Keys } from "./dialogs/keys.js";
 import { Learn } from "./dialogs/learn.js";
 import { listen, useEvents } from "./events.js";
+import { isGoing } from "./format.js";
 import { html } from "./html.js";
 import { Overview } from "./overview/overview.js";
 import { Page } from "./page/page.js";
@@ -74,14 +75,15 @@ function App() {
       <button type="button" onClick=${() => setDialog("learn")}>Learn</button>
       <button type="button" onClick=${() => setDialog({ page })}>Export</button>
       <button type="button" onClick=${() => setDialog("keys")}>Keys</button>
-      <button type="button" class="theme" aria-label=${`Colours: ${theme}`} title=${`Colours: ${theme}`}
+      <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
     </header>`;
+  const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
   const close = () => setDialog(null);
   return html`
     ${
       route.page
-        ? html`<${Page} key=${route.page} id=${route.page} line=${route.line} status=${status} toolbar=${toolbar} />`
+        ? html`<${Page} key=${route.page} id=${route.page} line=${route.line} status=${status} isReading=${isReading} toolbar=${toolbar} />`
         : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} selection=${selection} select=${setSelection} />`
     }
     ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}

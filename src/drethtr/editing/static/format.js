@@ -1,4 +1,4 @@
-// Numbers and durations as a person reads them.
+// Numbers, durations and states as a person reads them.
 
 export const STATUS_NAMES = {
   unread: "unread",
@@ -6,6 +6,8 @@ export const STATUS_NAMES = {
   corrected: "in work",
   confirmed: "confirmed",
 };
+
+export const isGoing = ({ state }) => state === "waiting" || state === "running";
 
 export function percent(share) {
   if (share === null || share === undefined) return "–";

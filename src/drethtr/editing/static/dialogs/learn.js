@@ -1,12 +1,10 @@
 // Learning from confirmed lines: start, progress, and what was gained, before it is used.
 
 import * as api from "../api.js";
-import { duration, percent } from "../format.js";
+import { duration, isGoing, percent } from "../format.js";
 import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { Dialog } from "./dialog.js";
-
-const isGoing = (job) => job.state === "waiting" || job.state === "running";
 
 export function Learn({ status, jobs, close }) {
   const [error, setError] = useState(null);

@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { useEvents } from "../events.js";
-import { between, counted, duration, percent, STATUS_NAMES } from "../format.js";
+import { between, counted, duration, isGoing, percent, STATUS_NAMES } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
@@ -29,6 +29,8 @@ export function Overview({ status, jobs, selection, select }) {
   useEvents({ page: refetch, line: refetch, pages: refetch, connected: load });
   const sorted =
     pages && (sorting === "name" ? pages : pages.toSorted((one, other) => (other.gain ?? -1) - (one.gain ?? -1)));
+  const reading = jobs.filter((job) => job.kind === "read" && isGoing(job));
+  const unread = pages?.filter((page) => page.status === "unread" && !page.error).length ?? 0;
   const isRated = pages?.some(({ expected_cer }) => expected_cer !== null);
   const toggle = (id) =>
     select(selection.includes(id) ? selection.filter((other) => other !== id) : [...selection, id]);
@@ -36,7 +38,13 @@ export function Overview({ status, jobs, selection, select }) {
     <main class="overview">
       <h1>${status.folder}</h1>
       <${Done} pages=${pages} />
-      ${jobs.filter(({ kind, state }) => kind === "read" && (state === "running" || state === "waiting")).map((job) => html`<${Reading} job=${job} />`)}
+      ${reading.map((job) => html`<${Reading} job=${job} />`)}
+      ${
+        unread > 0 &&
+        !reading.length &&
+        html`<div class="reading"><span>${counted(unread, "page")} not read</span>
+        <button type="button" onClick=${() => api.readUnread().catch((failed) => setError(failed.message))}>Read</button></div>`
+      }
       <div class="tools">
         <label class="search"><span class="unseen">Search all texts</span>
           <input type="search" placeholder="Search all texts" value=${words} onInput=${(event) => setWords(event.target.value)} /></label>
@@ -94,9 +102,9 @@ function Card({ page, isChosen, choose }) {
       : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${between(page.expected_low, page.expected_high)})`}`;
   return html`<li class="card" data-status=${page.status} data-chosen=${isChosen ? "" : null}>
     <a href=${`/p/${page.id}`}>
-      <img src=${api.thumbnail(page.id)} alt="" loading="lazy" />
+      <img src=${api.thumbnail(page.id)} alt="" loading="lazy" onError=${(event) => event.target.removeAttribute("src")} />
       <span class="name">${breakable(page.name)}</span>
-      <span class="state">${STATUS_NAMES[page.status]}${page.lines > 0 ? ` · ${page.confirmed} of ${counted(page.lines, "line")} confirmed` : ""}</span>
+      <span class="state">${STATUS_NAMES[page.status]}${page.lines > 0 ? ` · ${page.confirmed} of ${counted(page.lines, "line")} confirmed` : page.status === "read" && " · no lines found"}</span>
     </a>
     <input type="checkbox" checked=${isChosen} onChange=${choose} aria-label=${`Choose ${page.name}`} />
     <${Bar} ...${page} />

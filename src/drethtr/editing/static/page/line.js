@@ -61,7 +61,7 @@ export function Line({ entry, number, store, threshold, comparison, afresh, isAc
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
         ${isActive && html`<${Actions} entry=${entry} element=${element} isAfresh=${isAfresh} on=${on} />`}
       </div>
-      <span class="mark" title=${SAID[line.status]}>${MARKS[line.status]}</span>
+      <span class="mark" aria-hidden="true" title=${SAID[line.status]}>${MARKS[line.status]}</span>
     </li>`;
 }
 

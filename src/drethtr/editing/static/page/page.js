@@ -13,6 +13,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from "../vendor/hook
 import { caretIn, isAtEdge, replace, select } from "./caret.js";
 import { Orphans } from "./conflict.js";
 import { Divider } from "./divider.js";
+import { Empty } from "./empty.js";
 import { nextOf } from "./jumps.js";
 import { doubtsIn, Line } from "./line.js";
 import { LineTools } from "./line_tools.js";
@@ -30,7 +31,7 @@ let isSeeking = false; // a jump from the last doubt of a page to the first of t
 
 const textOf = (id) => document.querySelector(`[data-line="${CSS.escape(id)}"] .text`);
 
-export function Page({ id, status, line: wanted, toolbar }) {
+export function Page({ id, status, line: wanted, isReading, toolbar }) {
   const [, redraw] = useReducer((count) => count + 1, 0);
   const store = useMemo(() => new PageStore(id, new Drafts(status.workspace, id)), [id]);
   const [error, setError] = useState(null);
@@ -266,6 +267,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
       const nearest = store.order[Math.min(place, store.order.length - 1)]?.line.id;
       setActive(first ?? (store.entries.has(active) ? active : nearest));
     }, done);
+  const readAgain = () => attempt(() => api.readPage(id), "The page is being read; lines that you have touched stay.");
   const baseline = (line, points) =>
     reshape(
       null,
@@ -316,7 +318,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
         </div>
         ${
           isShaping &&
-          html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing} reshape=${reshape}
+          html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing} reshape=${reshape} readAgain=${readAgain}
           entered=${entering(".shaping")} back=${back} />`
         }
         ${
@@ -328,7 +330,7 @@ export function Page({ id, status, line: wanted, toolbar }) {
         }
         ${page.error && html`<p class="hint flag">${page.error}</p>`}
         <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
-        ${order.length === 0 && !page.error && html`<p class="notice" aria-busy="true">${page.status === "unread" ? "This page is being read; its lines appear here." : "No lines were found. Draw one with Lines → Draw."}</p>`}
+        ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${readAgain} />`}
         <ol class="lines">
           ${order.map((other, place) => {
             other.page = id;
