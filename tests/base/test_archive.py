@@ -76,6 +76,12 @@ def test_a_name_that_leads_elsewhere_is_refused(tmp_path, name):
     assert names(tmp_path) == ["a.zip"]
 
 
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_file_without_a_name_is_refused(tmp_path, name):
+    with pytest.raises(DataError, match=r"a\.zip: has a file without a name"):
+        unpacked(pack(tmp_path / "a.zip", (zipfile.ZipInfo(name), b"1")))
+
+
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFCHR | 0o600, stat.S_IFIFO | 0o600])
 def test_links_and_devices_are_refused(tmp_path, mode):
     with pytest.raises(DataError, match=r"has a link or device, 'a\.jpg'"):

@@ -240,6 +240,8 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path):
     (tmp_path / "deep.toml").write_text("a = " + "[" * 3000)
     with pytest.raises(ConfigError, match=r"deep\.toml: not valid TOML: .*recursion"):
         load(House, tmp_path / "deep.toml")
+    with pytest.raises(ConfigError, match=r"house\.toml: not valid TOML: .*digits"):
+        read(tmp_path, "number = " + "1" * 5000)
     with pytest.raises(ConfigError, match="--set a: its value is nested too deeply"):
         read(tmp_path, "", "a=" + "[" * 3000)
     with pytest.raises(ConfigError, match=r"latin\.toml: not valid TOML"):

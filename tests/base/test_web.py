@@ -68,7 +68,7 @@ def test_redirections_are_checked_at_each_step(host, web):
     host.replies["/b"] = Reply(301, headers={"Location": "c d?e=é"})
     host.replies["/c%20d?e=%C3%A9"] = GOOD
     assert web.fetch([f"{host.address}/a"]) == b"good"
-    for elsewhere in ("file:///etc/passwd", "ftp://127.0.0.1/a", "http://user:word@127.0.0.1/"):
+    for elsewhere in ("file:///etc/passwd", "ftp://127.0.0.1/a", "http://user:word@127.0.0.1/", "http://["):
         host.replies["/b"] = Reply(302, headers={"Location": elsewhere})
         with pytest.raises(DataError, match="leads to"):
             web.fetch([f"{host.address}/a"])

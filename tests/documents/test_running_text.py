@@ -1,6 +1,7 @@
 import json
+from contextlib import suppress
 from io import BytesIO
-from zipfile import ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 
@@ -56,14 +57,28 @@ def test_json_of_many_shapes(text_of, content):
     assert text_of("a.json", json.dumps(content)) == ["one", "two"]
 
 
-def test_word_documents_need_no_extra(text_of):
+def word_document(body, method=ZIP_STORED):
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    file = BytesIO()
+    with ZipFile(file, "w", method) as archive:
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>')
+    return file.getvalue()
+
+
+def test_word_documents_need_no_extra(text_of):
     first = "<w:p><w:r><w:t>one t</w:t></w:r><w:r><w:t>wo</w:t><w:br/><w:t>three</w:t></w:r></w:p>"
     body = f"{first}<w:p><w:r><w:t>four</w:t></w:r></w:p>"
-    file = BytesIO()
-    with ZipFile(file, "w") as archive:
-        archive.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>')
-    assert text_of("a.docx", file.getvalue()) == ["one", "two", "three", "four"]
+    assert text_of("a.docx", word_document(body)) == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize("method", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_a_word_document_with_a_byte_less_or_another_one_is_read_or_refused(text_of, method):
+    """`zipfile` has another error for each place."""
+    content = word_document("<w:p><w:r><w:t>one two</w:t></w:r></w:p>", method)
+    for place in range(len(content)):
+        for part in (b"", bytes([content[place] ^ 0xFF])):
+            with suppress(DataError):
+                text_of("a.docx", content[:place] + part + content[place + 1 :])
 
 
 @pytest.mark.parametrize(

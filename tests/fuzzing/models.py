@@ -1,5 +1,7 @@
 """Models, the language models in them, and adapters."""
 
+import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +9,12 @@ import numpy as np
 from conftest import varied_model
 from hypothesis import strategies as st
 
+from drethtr.base.errors import CheckpointError
+from drethtr.language.learn import learn
 from drethtr.recognition.adapter_file import Adapter, load_adapter, save_adapter
-from drethtr.recognition.model_file import load_model, save_model
-from fuzzing.files import Bytes, Target, mutated
+from drethtr.recognition.model_file import SENSELESS, languages_of, load_model, save_model
+from drethtr.text.tokenizer import Characters
+from fuzzing.files import ANYTHING, TEXTS, Bytes, Target, mutated
 
 
 def model_files(folder: Path) -> Bytes:
@@ -41,9 +46,45 @@ def with_header(draw: Any, files: Bytes) -> bytes:
     return len(new).to_bytes(8, "little") + new + data[end:]
 
 
+LEARNED = learn([["abba", "a bad cafe", "he had a bad head"] * 3], [1.0], Characters(" abcdefgh"), order=3, most=99)
+NUMBERS = st.sampled_from([0, -1, 1, 2**31, 2**63, 10**30, 0.5, 1e999, None, "1", [], True]) | st.integers(0, 40)
+
+
+@st.composite
+def languages(draw: Any) -> bytes:
+    """Languages as they stand in a model: their facts, which may be wrong, then their n-grams in a row."""
+    arrays = {name: bytearray(array.tobytes()) for name, array in LEARNED.arrays().items()}
+    for _ in range(draw(st.integers(0, 4))):
+        array = arrays[draw(st.sampled_from(sorted(arrays)))]
+        array[draw(st.integers(0, len(array) - 1))] = draw(st.integers(0, 255))
+    packed = draw(mutated(st.just(zlib.compress(b"".join(arrays.values())))))
+    facts: Any = dict(LEARNED.facts)
+    for name in draw(st.lists(st.sampled_from(sorted(facts)), max_size=2)):
+        facts[name] = draw(NUMBERS)
+    facts = draw(st.just(facts) | st.sampled_from([{}, [], None]))
+    names = draw(st.just(["en"]) | st.lists(TEXTS, max_size=3))
+    return json.dumps(draw(st.just(dict.fromkeys(names, facts)) | ANYTHING)).encode() + b"\n" + packed
+
+
+def use_languages(path: Path) -> None:
+    """Read languages as those of a model are, and ask what they make of a text."""
+    facts, _, packed = path.read_bytes().partition(b"\n")
+    try:
+        header = json.loads(facts)
+        arrays = dict.fromkeys(header, np.frombuffer(packed, dtype=np.uint8))
+        found = languages_of({"languages": header}, arrays, LEARNED.size)
+    except SENSELESS as error:  # as `load_model` does
+        raise CheckpointError(str(error)) from error
+    for tokens in ([], [4, 5, 4], list(range(LEARNED.size))):
+        if found:
+            assert np.isfinite(found.log_probability(tokens))
+            assert len(found.surprises(tokens)) == len(tokens)
+
+
 def targets(folder: Path) -> dict[str, Target]:
     """All of them; `folder` is for files that are made once."""
     return {
         "model": Target(".safetensors", mutated(with_header(model_files(folder))), load_model),
         "adapter": Target(".safetensors", mutated(with_header(adapter_files(folder))), load_adapter),
+        "languages": Target(".ngrams", languages(), use_languages),
     }

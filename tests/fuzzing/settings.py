@@ -1,14 +1,19 @@
 """Settings: of a run, of a card, and of commands."""
 
 import json
+from contextlib import chdir, suppress
 from pathlib import Path
 
+import typer
 from hypothesis import strategies as st
 
 from drethtr.base import config
+from drethtr.base.errors import DrethtrError
+from drethtr.cli.main import app
+from drethtr.cli.settings import FILE, default_map, options_of
 from drethtr.sharing.additions import read_additions
 from drethtr.training.run import RunConfig
-from fuzzing.files import ANYTHING, Bytes, Target, mutated
+from fuzzing.files import ANYTHING, TEXTS, Bytes, Target, mutated
 
 KEYS = ["samples", "train", "validation", "network", "optimizer", "kind", "paths", "seed", "license", "data", "name"]
 
@@ -27,8 +32,49 @@ def settings(names: list[str]) -> Bytes:
 
 def use_settings(path: Path) -> None:
     """Read the settings of a run, and entries of a card."""
-    read_additions(path)
+    with suppress(DrethtrError):
+        read_additions(path)
     config.load(RunConfig, path)
 
 
-TARGETS = {"toml": Target(".toml", mutated(settings(KEYS)), use_settings)}
+COMMAND = typer.main.get_command(app)
+COMMANDS = {"transcribe": ["a.png"], "batch": ["a.parquet"], "serve": [], "train": ["run.toml"], "index": ["scans"]}
+OPTIONS = sorted(options_of(COMMAND))
+VALUES = [
+    "inf",
+    "-1",
+    "1e308",
+    "true",
+    "'json'",
+    "['txt', 1]",
+    "[]",
+    "'~/a'",
+    "'~nobody/a'",
+    "'\\u0000'",
+    "''",
+    "07:32:00",
+]
+
+
+def defaults() -> Bytes:
+    """Files of settings that may stand beside scans."""
+    values = st.sampled_from(VALUES) | (ANYTHING | TEXTS).map(json.dumps)
+    rows = st.tuples(st.sampled_from(OPTIONS) | st.text(max_size=5), values).map(" = ".join)
+    tables = st.sampled_from([f"[{name}]" for name in (*COMMANDS, "data.check", "nothing")])
+    return st.lists(rows | tables, max_size=5).map(lambda rows: "\n".join(rows).encode("utf-8", "replace"))
+
+
+def use_defaults(path: Path) -> None:
+    """Begin commands in a folder with a file of settings; what typer says of values that it refuses is an answer."""
+    path.with_name(FILE).write_bytes(path.read_bytes())
+    with chdir(path.parent), COMMAND.make_context("drethtr", ["info"], resilient_parsing=True) as context:
+        context.default_map = default_map(context)
+        for name, arguments in COMMANDS.items():
+            with suppress(typer.BadParameter):
+                COMMAND.commands[name].make_context(name, arguments, parent=context)
+
+
+TARGETS = {
+    "toml": Target(".toml", mutated(settings(KEYS)), use_settings),
+    "defaults": Target(".settings", mutated(defaults()), use_defaults),
+}

@@ -8,7 +8,10 @@ from fuzzing.run import CORPUS, fuzz, try_case
 from fuzzing.targets import targets
 
 CASES = 20
-NAMES = ("adapter", "alto", "image", "json", "jsonl", "model", "page", "parquet", "pdf", "toml", "tsv")
+NAMES = (
+    *("adapter", "alto", "defaults", "docx", "iiif", "image", "index", "json", "jsonl", "languages", "markdown"),
+    *("mets", "model", "page", "parquet", "pdf", "tei", "toml", "tsv", "zip"),
+)
 
 
 @pytest.fixture(scope="module")

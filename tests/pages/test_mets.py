@@ -91,6 +91,7 @@ def test_transkribus_points_to_files_through_areas(workspace):
     [
         ("https://example.org/a.png", r"its image is at https://example\.org/a\.png, and only the METS file is here"),
         ("nowhere.png", r"its image nowhere\.png is missing"),
+        ("http://[", r"its image is at http://\[, and only the METS file is here"),
     ],
 )
 def test_a_page_without_its_image_is_missed_alone(workspace, place, reason):

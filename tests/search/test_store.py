@@ -110,9 +110,36 @@ def broken_posteriors(path):
         database.commit()
 
 
+def changed(*statements):
+    """Spoils an index as a stranger may do it."""
+
+    def change(path):
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            for statement in statements:
+                database.execute(statement)
+
+    return change
+
+
+ENDLESS = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n"
+STRANGE = [
+    (changed("DROP TABLE pages", f"CREATE VIEW pages AS {ENDLESS}"), "other tables than those of an index"),
+    (changed("ALTER TABLE pages ADD COLUMN more AS (zeroblob(1000000000))"), "other tables"),
+    (changed("CREATE TRIGGER t AFTER INSERT ON pages BEGIN DELETE FROM lines; END"), "other tables"),
+    *((changed(f"UPDATE pages SET {name} = {value}"), "values of other kinds") for name, value in [
+        ("confidences", "7"), ("posteriors", "'text'"), ("scan", "x'00'"),
+    ]),
+    (changed("UPDATE lines SET text = x'ff'"), "values of other kinds"),
+    (changed("UPDATE lines SET text = CAST(x'ff' AS TEXT)"), "cannot be used: Could not decode to UTF-8"),
+    (changed("UPDATE about SET value = '{'"), "damaged, or no index"),
+    (changed(f"UPDATE about SET value = '{'[' * 3000}'"), "damaged, or no index"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
+        *STRANGE,
         (not_there, "no such index; create one"),
         (another_file, "not an index"),
         (empty, "not an index"),

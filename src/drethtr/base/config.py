@@ -55,7 +55,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(content.decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, UTF-8 and numbers of too many digits
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 

@@ -30,6 +30,9 @@ TYPED = "force"
 FROM_NO_FILE = (TYPED, "host", "allow-host")
 """Options that no file may set: one that comes with scans must not open a server to others."""
 
+WHOLE = (bool, list, Mapping)
+"""Kinds of values that nobody can type as one."""
+
 Table: TypeAlias = dict[str, Any]
 
 
@@ -117,7 +120,7 @@ def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
 
 
 def checked(context: Any, option: Any, value: Any, where: str) -> Any:
-    """The value of a setting as click takes it.
+    """The value of a setting as it would be typed, which click takes.
 
     Raises:
         ConfigError: if it is not of the right kind.
@@ -126,19 +129,25 @@ def checked(context: Any, option: Any, value: Any, where: str) -> Any:
     if option.multiple and isinstance(value, str):
         value = [value]
     many = isinstance(value, list)
-    if many != option.multiple or (isinstance(value, bool) and not option.is_flag) or isinstance(value, Mapping):
+    values = value if many else [value]
+    if many != option.multiple or any(
+        isinstance(item, (list, Mapping) if option.is_flag else WHOLE) for item in values
+    ):
         raise ConfigError(f"{name}: {value!r} is not understood; expected {kind_of(option)}")
-    value = [at_home(item) for item in value] if many else at_home(value)
     try:
+        values = [item if isinstance(item, bool) else at_home(str(item)) for item in values]
+        value = values if many else values[0]
         option.type_cast_value(context, value)
     except typer.BadParameter as error:
         raise ConfigError(f"{name}: {error.message}") from error
+    except ValueError as error:  # a number of more digits than can be written
+        raise ConfigError(f"{name}: {error}") from error
     return value
 
 
-def at_home(value: Any) -> Any:
+def at_home(value: str) -> str:
     """A value, with the home folder for `~/`, as a shell has it."""
-    return str(Path(value).expanduser()) if isinstance(value, str) and value.startswith("~/") else value
+    return str(Path(value).expanduser()) if value.startswith("~/") else value
 
 
 def kind_of(option: Any) -> str:
