@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "samples").rglob("*.md")]
-FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```\n?(\s*```text\n(.*?)^ *```)?", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(
+    r"^( *)```(\w*)\n(.*?)^ *```\n?(\s*```(text|xml|json|markdown)\n(.*?)^ *```)?", re.DOTALL | re.MULTILINE
+)
 
 
 class Block(NamedTuple):
-    """A block of code, and the block of text that follows it at once: what it prints."""
+    """A block of code, and the block of text or data that follows it at once: what it prints."""
 
     language: str
     code: str
@@ -29,12 +31,12 @@ def blocks(page: Path) -> list[Block]:
     """The blocks of a page, in order."""
     found = []
     for match in FENCE.finditer(page.read_text(encoding="utf-8")):
-        _, language, code, follows, printed = match.groups()
+        _, language, code, _, shown, printed = match.groups()
         if language == "console":
             printed = "".join(line for line in code.splitlines(keepends=True) if not line.startswith("$ "))
         found.append(Block(language, code, printed or ""))
-        if follows and language == "text":
-            found.append(Block("text", printed, ""))
+        if shown and (shown != "text" or language == "text"):
+            found.append(Block(shown, printed, ""))
     return found
 
 

@@ -20,6 +20,13 @@ WAITS = {"edit", "demo", "serve", "train", "finetune"}
 """Commands that wait for somebody, or take minutes."""
 
 FILES = ("mkdir", "cp", "ls", "echo")
+ZIP = ["python", "-m", "zipfile"]
+READERS = ("pdftotext",)
+"""Other programs that read what we write, where they are installed."""
+
+IN_SHELL = 'drethtr() { "$0" -m drethtr.cli "$@"; }; '
+"""What makes `drethtr` of a pipe the one that is tested."""
+
 PACKAGED = ("samples", "tests/fonts", "tests/texts", "LICENSE")
 
 NEEDS = re.compile(r"push_to_hub|WEIGHTS\.pt")
@@ -51,12 +58,18 @@ def to_run(command):
         return None
     if words and words[0] in FILES:
         return ["bash", "-c", command]
-    if set(words) & {"|", "&&", ">", "<", ";"}:
+    if words[:3] == ZIP:
+        return [sys.executable, *words[1:]]
+    if set(words) & {"&&", ">", "<", ";"}:
         return None
+    if words and words[0] in READERS:
+        return words if shutil.which(words[0]) and Path(words[-2]).exists() else None
     if words[:1] != ["drethtr"] or words[1] in WAITS or not any(Path(word).exists() for word in words[2:]):
         return None
     if any(word.endswith(".safetensors") and not Path(word).exists() for word in words):
         return None  # a model that nobody has trained here
+    if "|" in words:
+        return ["bash", "-c", IN_SHELL + command, sys.executable]
     return [sys.executable, "-m", "drethtr.cli", *words[1:]]
 
 

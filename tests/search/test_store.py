@@ -131,8 +131,8 @@ STRANGE = [
     ]),
     (changed("UPDATE lines SET text = x'ff'"), "values of other kinds"),
     (changed("UPDATE lines SET text = CAST(x'ff' AS TEXT)"), "cannot be used: Could not decode to UTF-8"),
-    (changed("UPDATE about SET value = '{'"), "damaged, or no index"),
-    (changed(f"UPDATE about SET value = '{'[' * 3000}'"), "damaged, or no index"),
+    (changed("UPDATE about SET value = '{'"), "a damaged index"),
+    (changed(f"UPDATE about SET value = '{'[' * 3000}'"), "a damaged index"),
 ]  # fmt: skip
 
 

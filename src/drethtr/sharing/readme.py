@@ -128,7 +128,8 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def confidences(model: Model) -> list[str]:
     """For which decoders confidences are probabilities."""
-    known = [f"`{name_of(decoder)}`" for found in model.trust.calibrations for decoder in found.strategies]
+    found = (name_of(decoder) for each in model.trust.calibrations for decoder in each.strategies)
+    known = [f"`{name}`" for name in dict.fromkeys(found)]  # each precision has its own
     if not known:
         return ["The confidences are not calibrated: they are raw probabilities of the network."]
     return [f"Confidences are calibrated probabilities of being correct, with the decoders {', '.join(known)}."]
