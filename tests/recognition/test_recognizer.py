@@ -169,9 +169,7 @@ def test_a_model_whose_numbers_overflow_is_refused(name: str, strategy: Strategy
 def test_trust_in_another_network_is_refused(tiny_model) -> None:
     """It may come from a version that looked at lines otherwise; the first line broke it."""
     trust = Trust(unlike_training=UnlikeTraining(Logistic(0.0, (1.0,)), 0.0))
-    with pytest.raises(
-        CheckpointError, match="expects 1 line features, but the network gives 35; recalibrate"
-    ):
+    with pytest.raises(CheckpointError, match="expects 1 line features, but the network gives 35; recalibrate"):
         Recognizer(replace(tiny_model, trust=trust))
 
 

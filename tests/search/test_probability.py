@@ -75,3 +75,22 @@ def test_what_was_said_of_a_hit_before_all_verdicts_is_kept(doubtful):
     index.judge(moved, stands=True)
     [verdict] = [verdict for verdict in index.store.verdicts() if verdict.stands]
     assert verdict.probability == pytest.approx(first.probability, abs=1e-4)
+
+
+def test_a_person_may_think_again(doubtful):
+    """A rejected hit can be shown and confirmed; what was said of it before all verdicts stays the same."""
+    index, query = doubtful
+    hits = index.search(query)
+    last = hits[-1]
+    for hit in hits:
+        index.judge(hit, stands=False)
+    assert not index.search(query)
+    rejected = index.search(query, least=0.5, rejected=True)
+    assert len(rejected) == len(hits) and {hit.probability for hit in rejected} == {0.0}
+    [again] = [hit for hit in rejected if (hit.page, hit.line) == (last.page, last.line)]
+    index.judge(again, stands=True)
+    [confirmed] = index.search(query, least=0.5)
+    assert confirmed.probability == 1.0 and confirmed.page == last.page, "although the others have lowered it"
+    index.judge(confirmed, stands=True)
+    [kept] = [verdict.probability for verdict in index.store.verdicts() if verdict.stands]
+    assert kept == pytest.approx(last.probability, abs=1e-4)

@@ -119,6 +119,14 @@ def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
     in_text, hit = client.get("/api/search", params={"q": word}).json()["hits"]
     assert in_text["name"] == "sub/b.png" and in_text["ranges"]
     assert (hit["page"], hit["line"], hit["text"], hit["probability"]) == (page, line["id"], "misread", 1.0)
+    said = {"q": word, "page": page, "line": line["id"], "stands": False}
+    assert client.post("/api/search/judge", json=said).json() == {"stands": False}
+    *_, rejected = client.get("/api/search", params={"q": word}).json()["hits"]
+    assert (rejected["line"], rejected["probability"]) == (line["id"], 0.0)
+    client.post("/api/search/judge", json={**said, "stands": True})
+    assert client.get("/api/search", params={"q": word}).json()["hits"] == [in_text, hit]
+    assert "no longer finds" in client.post("/api/search/judge", json={**said, "q": "zzz"}).json()["error"]
+    assert client.post("/api/search/judge", json={**said, "stands": "no"}).status_code == 400
     (folder / "letters.drethtr.sqlite").write_bytes(b"no index")
     assert client.get("/api/search", params={"q": word}).json() == {"total": 1, "hits": [in_text]}
 

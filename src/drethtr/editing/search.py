@@ -1,9 +1,11 @@
 """Search over a folder: in its texts, and in its index, if there is one, also for words that were misread."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.editing.truths import Missing
 from drethtr.editing.workspace import Workspace
 from drethtr.search import Hit, open_index
 from drethtr.search.spelling import Spelling
@@ -11,8 +13,10 @@ from drethtr.search.spelling import Spelling
 INDEX = "*.drethtr.sqlite"
 """How an index in the folder is called; the first is used."""
 
-LEAST = 0.1
-"""Probability of the least probable line that is shown of an index."""
+LEAST = 0.02
+"""Probability of the least probable line that is found in an index; the page hides less probable ones at first."""
+
+MOST_HITS = 1000
 
 FOLDED = Spelling()
 
@@ -46,13 +50,39 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
 
 def indexed(workspace: Workspace, query: str, limit: int) -> list[Hit]:
     """The hits in the index of the folder; none without an index, or while the query cannot be asked."""
-    for path in sorted(workspace.folder.glob(INDEX)):
-        try:
-            with open_index(path) as index:
-                return index.search(query, least=LEAST, limit=limit)
-        except (ConfigError, DataError):
-            return []
-    return []
+    path = index_of(workspace)
+    if path is None:
+        return []
+    try:
+        with open_index(path) as index:
+            return index.search(query, least=LEAST, limit=limit, rejected=True)
+    except (ConfigError, DataError):
+        return []
+
+
+def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: bool) -> None:
+    """Keep in the index whether the words of a query stand on a line; the probabilities of all searches follow.
+
+    Raises:
+        Missing: if there is no such page, or it is no longer found there.
+        DataError: if the index cannot be written.
+        ConfigError: if the query cannot be asked.
+    """
+    leaf, path = workspace.leaf(page), index_of(workspace)
+    if path is None or leaf.source is None:
+        raise Missing("the folder has no index any more")
+    place = (leaf.source.path.resolve(), leaf.source.number, line)
+    with open_index(path) as index:
+        for hit in index.search(query, least=LEAST, limit=MOST_HITS, rejected=True):
+            if (hit.page.resolve(), hit.number, hit.line) == place:
+                index.judge(hit, stands=stands)
+                return
+    raise Missing("the index no longer finds these words on that line; search again")
+
+
+def index_of(workspace: Workspace) -> Path | None:
+    """The index of the folder, if there is one."""
+    return min(workspace.folder.glob(INDEX), default=None)
 
 
 def folded(text: str) -> tuple[str, Sequence[int]]:

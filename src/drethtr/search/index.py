@@ -48,7 +48,7 @@ class Hit:
     snippet      the likeliest reading that contains the word, in brackets
     unknown      letters of the query the model cannot read, which only text written by a person has
     query        the query
-    shift        shift of the log-odds by verdicts on other hits
+    unjudged     the probability without people's verdicts on this hit and on others
     """
 
     page: Path
@@ -60,7 +60,7 @@ class Hit:
     snippet: str
     unknown: str
     query: str = field(repr=False)
-    shift: float = field(default=0.0, repr=False)
+    unjudged: float = field(default=0.0, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The hit in plain values, as `drethtr search --json` writes it.
@@ -79,13 +79,20 @@ class Hit:
         }
 
 
+class Ranked(NamedTuple):
+    """A line that was scanned, with its probability, and that without what people have said."""
+
+    place: int
+    probability: float
+    unjudged: float
+
+
 class Found(NamedTuple):
     """A query and what it has found: what its hits are made of."""
 
     query: Query
     automatons: Sequence[Automaton]
     scanned: Scanned
-    shift: float
     unknown: str
 
 
@@ -130,6 +137,7 @@ class SearchIndex:
         whole_pages: bool = False,
         least: float = 0.0,
         limit: int | None = None,
+        rejected: bool = False,
     ) -> list[Hit]:
         """The lines that match a query, most probable first.
 
@@ -139,6 +147,7 @@ class SearchIndex:
             whole_pages: AND, OR and minus apply to pages instead of lines; a hit is the best line of its page.
             least: Minimum probability of a hit.
             limit: Maximum number of hits.
+            rejected: Return rejected hits as well, last and with probability 0.
 
         Raises:
             ConfigError: if the query has nothing to search for, or is too long or too broad.
@@ -160,15 +169,17 @@ class SearchIndex:
         else:
             found, best = combined(asked, of_terms), np.arange(len(scanned.pages))
         found = np.clip(found, 0, 1)
-        order = np.argsort(-found, kind="stable")
-        order = order[found[order] >= max(least, np.finfo(np.float64).tiny)]
-        ranked = list(zip(best[order].tolist(), found[order].tolist(), strict=True))
-        if judged := self.judged(asked, verdicts):
-            stands = [judged.get((int(scanned.pages[place]), int(scanned.numbers[place]))) for place, _ in ranked]
-            confirmed = [(place, 1.0) for (place, _), yes in zip(ranked, stands, strict=True) if yes]
-            ranked = confirmed + [one for one, yes in zip(ranked, stands, strict=True) if yes is None]
-        found_by = Found(asked, automatons, scanned, calibration.shift, self.unknown_letters(asked))
-        return [self.hit(found_by, place, chance) for place, chance in ranked[:limit]]
+        said = np.zeros(len(found))
+        for (page, number), stands in self.judged(asked, verdicts).items():
+            said[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
+        shown = np.clip(found + said, 0, 1)
+        kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (said < 0))
+        order = np.argsort(-(shown + said), kind="stable")
+        order = order[kept[order]][:limit]
+        unjudged = rng(log_odds(found) - calibration.shift)
+        ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
+        found_by = Found(asked, automatons, scanned, self.unknown_letters(asked))
+        return [self.hit(found_by, Ranked(*one)) for one in ranked]
 
     def unknown(self, query: str, *, strict: bool = False) -> str:
         """Letters of a query the model of the index cannot read, which only text written by a person has.
@@ -196,9 +207,9 @@ class SearchIndex:
                     found[id, ids.index(verdict.line)] = verdict.stands
         return found
 
-    def hit(self, by: "Found", place: int, probability: float) -> Hit:
+    def hit(self, by: Found, ranked: Ranked) -> Hit:
         """A line as a hit; its box is around the likeliest of the words that are wanted."""
-        query, scanned = by.query, by.scanned
+        query, scanned, place = by.query, by.scanned, ranked.place
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
         line = unpacked(self.store, posteriors, len(lines)).line(number)
@@ -213,12 +224,12 @@ class SearchIndex:
             number=key.number,
             line=lines[number].id,
             text=lines[number].text,
-            probability=probability,
+            probability=ranked.probability,
             box=where.box(left, right),
             snippet=shown,
             unknown=by.unknown,
             query=key_of(query),
-            shift=by.shift,
+            unjudged=ranked.unjudged,
         )
 
     def judge(self, hit: Hit, stands: bool) -> None:
@@ -230,8 +241,7 @@ class SearchIndex:
             DataError: if another process is writing the index.
         """
         key = self.store.key(hit.page, hit.number)
-        before = float(rng(log_odds(np.array(hit.probability)) - hit.shift))
-        self.store.judge(Verdict(hit.query, key, hit.line, before, stands))
+        self.store.judge(Verdict(hit.query, key, hit.line, hit.unjudged, stands))
 
 
 def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:

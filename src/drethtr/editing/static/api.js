@@ -42,6 +42,7 @@ export const pages = () => ask("GET", "/api/pages");
 export const page = (id) => ask("GET", pagePath(id));
 export const characters = () => ask("GET", "/api/characters");
 export const search = (words) => ask("GET", `/api/search?limit=200&q=${encodeURIComponent(words)}`);
+export const judgeHit = (q, page, line, stands) => ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
 export const putLine = (page, line, revision, body, options) =>
   ask("PUT", linePath(page, line), { body, revision, ...options });
@@ -69,6 +70,7 @@ export const endJob = (job) => ask("DELETE", `/api/jobs/${encodeURIComponent(job
 
 export const thumbnail = (page) => `${pagePath(page)}/thumbnail.jpg`;
 export const image = (page) => `${pagePath(page)}/image.jpg`;
+export const strip = (page, line) => `${linePath(page, line)}/strip.jpg`;
 
 export function exportPath(format, pages) {
   const query = new URLSearchParams({ format });

@@ -13,13 +13,11 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.editing.characters import special_characters
 from drethtr.editing.export import export
-from drethtr.editing.search import search
+from drethtr.editing.search import MOST_HITS, judge, search
 from drethtr.editing.session import Session
 from drethtr.editing.workspace import Event, Workspace
-from drethtr.server.editor.values import LONGEST_TEXT, page_of
-from drethtr.server.uploads import parameters_of
-
-MOST_HITS = 1000
+from drethtr.server.editor.values import LONGEST_TEXT, page_of, refuse_unknown, text_of
+from drethtr.server.uploads import json_of, parameters_of
 
 BEAT = 15.0
 """Seconds between signs of life to those who wait for events."""
@@ -42,6 +40,7 @@ class Folder:
             Route("/api/status", self.status),
             Route("/api/events", self.events),
             Route("/api/search", self.search),
+            Route("/api/search/judge", self.judge_hit, methods=["POST"]),
             Route("/api/characters", self.characters),
             Route("/api/export", self.export),
             Route("/api/pages/{page}/export", self.export_page),
@@ -65,6 +64,17 @@ class Folder:
             raise ConfigError(f"limit must be a number from 1 to {MOST_HITS:,}, not {limit[:60]!r}")
         query = asked.get("q", "")[:LONGEST_TEXT]
         return JSONResponse(await asyncio.to_thread(search, self.workspace, query, int(limit)))
+
+    async def judge_hit(self, request: Request) -> Response:
+        """`POST /api/search/judge`: say whether words stand on a line that the index has found."""
+        body = await json_of(request)
+        refuse_unknown(body, "q", "page", "line", "stands")
+        query, page, line = (text_of(body, name, LONGEST_TEXT) for name in ("q", "page", "line"))
+        stands = body.get("stands")
+        if query is None or page is None or line is None or not isinstance(stands, bool):
+            raise ConfigError('say what stands where, as {"q": "haus", "page": "…", "line": "r1l3", "stands": true}')
+        await asyncio.to_thread(judge, self.workspace, query, page, line, stands=stands)
+        return JSONResponse({"stands": stands})
 
     async def characters(self, request: Request) -> Response:
         """`GET /api/characters`: characters that keyboards lack."""

@@ -1,22 +1,24 @@
-// Lines that hold the words searched for.
+// Lines that hold the words searched for: in their texts, and by the index, where they may have been misread.
 
 import * as api from "../api.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
+import { useSetting } from "../settings.js";
 import { useEffect, useState } from "../vendor/hooks.js";
 
 const PAUSE = 200; // ms
+const ANSWERS = { y: true, n: false };
 
 export function Hits({ words }) {
   const [found, setFound] = useState(null);
   const [error, setError] = useState(null);
+  const [least, setLeast] = useSetting("least", 10); // percent
+  const fail = (failed) => setError(failed.message);
   useEffect(() => {
     let isWanted = true;
     const timer = setTimeout(() => {
-      api.search(words).then(
-        (answer) => isWanted && setFound(answer),
-        (failed) => setError(failed.message),
-      );
+      const take = (set) => (value) => isWanted && set(value);
+      api.search(words).then(take(setFound), take(fail));
     }, PAUSE);
     return () => {
       isWanted = false;
@@ -25,13 +27,45 @@ export function Hits({ words }) {
   }, [words]);
   if (error) return html`<p class="hint flag" role="alert">${error}</p>`;
   if (!found) return null;
+  const judge = ({ page, line }, stands) =>
+    api
+      .judgeHit(words, page, line, stands)
+      .then(() => api.search(words))
+      .then(setFound)
+      .catch(fail);
+  const shown = found.hits.filter(({ probability }) => !probability || 100 * probability >= least);
+  const number = found.total - found.hits.filter((hit) => hit.probability === 0 || !shown.includes(hit)).length;
+  const isIndexed = found.hits.some(({ probability }) => probability !== undefined);
   return html`
-    <p class="count" role="status">${found.total ? counted(found.total, "line") : "No line contains these words."}</p>
-    <ol class="hits">${found.hits.map(
-      ({ page, name, line, text, ranges, probability }) => html`<li><a href=${`/p/${page}#${encodeURIComponent(line)}`}>
-        <span class="text">${marked(text, ranges)}</span>
-        <span class="name">${probability && `${Math.round(100 * probability)} % likely, `}${name}</span></a></li>`,
-    )}</ol>`;
+    <p class="count" role="status">${number ? counted(number, "line") : "No line contains these words."}</p>
+    ${
+      isIndexed &&
+      html`<p class="least"><label>Possible lines from <input type="range" min="2" max="95" value=${least} onInput=${(event) => setLeast(Number(event.target.value))} /> ${least} %</label>
+        <span class="hint">Press <kbd>Y</kbd> or <kbd>N</kbd> at a line to say whether the words stand there; later searches learn from it.</span></p>`
+    }
+    <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} hit=${hit} judge=${judge} />`)}</ol>`;
+}
+
+function Hit({ hit, judge }) {
+  const { page, name, line, text, ranges, probability } = hit;
+  const link = `/p/${page}#${encodeURIComponent(line)}`;
+  if (probability === undefined)
+    return html`<li><a href=${link}><span class="text">${marked(text, ranges)}</span><span class="name">${name}</span></a></li>`;
+  const answer = (event) => {
+    const stands = ANSWERS[event.key.toLowerCase()];
+    if (stands === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const { nextElementSibling: next } = event.currentTarget;
+    next?.querySelector("a").focus();
+    judge(hit, stands);
+  };
+  const likely = { 0: "rejected", 1: "certain" }[probability] ?? `${Math.round(100 * probability)} % likely`;
+  return html`<li onKeyDown=${answer} data-rejected=${probability === 0 ? "" : null}><a href=${link}>
+      <img src=${api.strip(page, line)} alt="" loading="lazy" />
+      <span class="text">${text}</span>
+      <span class="name">${likely}, ${name}</span></a>
+    <span class="verdict"><button type="button" title="Y" onClick=${() => judge(hit, true)}>Stands there</button>
+      <button type="button" title="N" onClick=${() => judge(hit, false)}>Does not</button></span></li>`;
 }
 
 // Ranges count code points.
