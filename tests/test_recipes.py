@@ -16,6 +16,7 @@ from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import store_parquet
 from drethtr.research.conversion import PRESETS
 from drethtr.synthesis import augment
+from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.finetuning.parts import FEWEST
 from drethtr.training.optimize import learning_rate
@@ -123,3 +124,15 @@ def test_each_new_set_is_left_out_once(tiny_path, tmp_path, monkeypatch):
     assert head == "| left out | first | second | never |"
     measured = [[bool(cell.strip()) for cell in row.split("|")[2:-1]] for row in rows]
     assert measured == [[True, True, True], [True, True, True], [True, False, True], [False, True, True]]
+
+
+def test_an_older_model_is_compared_by_its_weights_alone(tiny_model, tiny_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    older = {name: np.array(weight) for name, weight in tiny_model.weights.items()}
+    tiny_model.weights["to_logits.weight"] += 1
+    more = Characters("".join(sorted({*tiny_model.tokenizer.alphabet, "ñ"})))
+    newer = replace(tiny_model, tokenizer=more, card={"name": "newer"})
+    mixed = importlib.import_module("weights_alone").with_weights_of(tiny_path, newer)
+    place = more.ids["a"], tiny_model.tokenizer.ids["a"]
+    assert np.array_equal(mixed.weights["to_logits.weight"][place[0]], older["to_logits.weight"][place[1]])
+    assert mixed.tokenizer == more and mixed.card == {"name": "newer"}

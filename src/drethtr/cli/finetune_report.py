@@ -48,8 +48,8 @@ def time_needed(estimate: "Estimate") -> str:
     from drethtr.base.durations import in_words
 
     return (
-        f"It takes about {in_words(estimate.training + estimate.measuring)} on this machine: at most "
-        f"{in_words(estimate.training)} to train, until {estimate.lines:,} lines are seen, repeats included, and "
+        f"It takes about {in_words(estimate.training + estimate.measuring)} on this machine, as busy as it is now: at "
+        f"most {in_words(estimate.training)} to train, until {estimate.lines:,} lines are seen, repeats included, and "
         f"{in_words(estimate.measuring)} to measure and calibrate."
     )
 

@@ -1,0 +1,22 @@
+"""Give an older model the alphabet and the n-grams of the shipped one, to compare the weights alone.
+
+python recipes/weights_alone.py OLDER.safetensors older.safetensors
+drethtr compare older.safetensors:ctc :ctc lines/jls_en.test.parquet lines/csafe_en.test.parquet
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from drethtr.recognition.model_file import SHIPPED, Model, load_model, save_model
+from drethtr.training.finetuning.partway import weights_at_start
+from drethtr.training.start import FromModel
+
+
+def with_weights_of(older: Path, model: Model) -> Model:
+    """A model with the weights of an older one, whose alphabet may lack characters."""
+    return replace(model, weights=weights_at_start(FromModel(str(older), model.tokenizer.alphabet), model))
+
+
+if __name__ == "__main__":
+    save_model(with_weights_of(Path(sys.argv[1]), load_model(SHIPPED)), Path(sys.argv[2]))
