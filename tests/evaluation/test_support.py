@@ -7,7 +7,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.evaluation.pools import HELD_OUT, KNOWN
 from drethtr.evaluation.support import fit_support, weigh_cases
-from drethtr.evaluation.support_figures import average_precision, measure_support
+from drethtr.evaluation.support_figures import Judged, acceptance, average_precision, measure_support
 from drethtr.lines.sample import Sample
 
 
@@ -49,3 +49,19 @@ def test_average_precision_is_that_of_a_share_of_errors():
     right = np.array([0.5, 0.9])
     assert average_precision(right, np.array([0.1])) == 1
     assert average_precision(right, np.array([0.7])) == pytest.approx(0.05 / (0.05 + 0.95 / 2))
+
+
+def lines(right, wrong):
+    truth = np.arange(len(right) + len(wrong)) < len(right)
+    return Judged(np.array([*right, *wrong]), truth, ("",) * len(truth), ~truth)
+
+
+def test_lines_are_accepted_as_long_as_few_wrong_ones_come_with_them():
+    assert acceptance(lines([0.9] * 3 + [0.5], [0.7])) == (pytest.approx(0.9 * 3 / 4), None)
+    assert acceptance(lines([0.999] * 4, [0.1])) == (pytest.approx(0.9), 1)
+    assert acceptance(lines([0.5], [0.999])) == (0, 0)
+
+
+def test_wrong_lines_count_as_a_tenth_of_all_however_many_there_are():
+    few, many = (acceptance(lines([0.995] * 9, [0.999] * number)) for number in (1, 7))
+    assert few == pytest.approx(many) and few[1] == pytest.approx(0.9)

@@ -14,6 +14,7 @@ from zipfile import ZipFile
 
 from drethtr.base.archive import refusing_damage
 from drethtr.base.errors import DataError
+from drethtr.documents.markdown import without_markup
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
 from drethtr.documents.read import DIALECTS, first_bytes, parse_page
 
@@ -42,17 +43,6 @@ PARTS = ("regions", "pages", "lines", "paragraphs", "blocks", "words")
 
 TEXTS = ("text", "transcription", "content", "value")
 """Keys of JSON that hold text."""
-
-MARKDOWN = (
-    (re.compile(r"^\s*(```|~~~).*$", re.MULTILINE), ""),
-    (re.compile(r"^\s{0,3}(#{1,6}|>)\s+", re.MULTILINE), ""),
-    (re.compile(r"^\s*([-*_])(\s*\1){2,}\s*$", re.MULTILINE), ""),
-    (re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)"), r"\1"),
-    (re.compile(r"(?<!\\)(\*\*\*|\*\*|\*|__|`)(?=\S)(.+?)(?<=[^\s\\])\1"), r"\2"),
-    (NO_TEXT, ""),
-    (re.compile(r"\\([!-/:-@\[-`{-~\n])"), r"\1"),
-)
-"""What Markdown adds to a text, and what remains."""
 
 
 def read_running_text(path: str | Path) -> str:
@@ -101,10 +91,7 @@ def plain_text(data: bytes, path: Path) -> str:
 
 def markdown_text(data: bytes, path: Path) -> str:
     """The text of Markdown without its signs."""
-    text = plain_text(data, path)
-    for pattern, instead in MARKDOWN:
-        text = pattern.sub(instead, text)
-    return text
+    return without_markup(plain_text(data, path))
 
 
 def xml_text(data: bytes, path: Path) -> str:

@@ -10,7 +10,6 @@ from drethtr.evaluation.confidence import Floats, Truths, auroc, reliability
 from drethtr.evaluation.corruptions import KINDS
 from drethtr.evaluation.pools import pools_of
 from drethtr.evaluation.support import RIGHT, Case, compared_gaps, compared_words, fit_support
-from drethtr.recognition.support.acceptance import acceptable
 from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit
 from drethtr.recognition.support.verdict import DOUBTED
 
@@ -188,10 +187,14 @@ def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 def acceptance(lines: Judged) -> tuple[float, float | None]:
-    """The largest share of lines accepted at `PRECISION`, and the precision of those that promise it."""
-    probability, truth = drawn(lines, WRONG_LINES)
-    order = np.argsort(-probability, kind="stable")
-    enough = np.flatnonzero(truth[order].cumsum() >= PRECISION * np.arange(1, len(order) + 1))
-    share = float((enough[-1] + 1) / len(order)) if len(enough) else 0.0
-    promised = acceptable(probability, PRECISION)
-    return share, float(truth[promised].mean()) if promised.any() else None
+    """The largest share of lines accepted at `PRECISION`, and the precision of those that promise it.
+
+    All wrong lines count, each for so much that `WRONG_LINES` of all are wrong: a draw would decide by a few of them.
+    """
+    number = np.where(lines.right, lines.right.sum(), (~lines.right).sum())
+    weight = np.where(lines.right, 1 - WRONG_LINES, WRONG_LINES) / number
+    order = np.argsort(-lines.probability, kind="stable")
+    accepted, right, expected = ((weight * some)[order].cumsum() for some in (1, lines.right, lines.probability))
+    enough, promised = np.flatnonzero(right >= PRECISION * accepted), np.flatnonzero(expected >= PRECISION * accepted)
+    share = float(accepted[enough[-1]]) if len(enough) else 0.0
+    return share, float(right[promised[-1]] / accepted[promised[-1]]) if len(promised) else None

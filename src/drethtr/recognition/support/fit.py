@@ -11,7 +11,7 @@ from drethtr.recognition.support.evidence import GAP_FEATURES, WORD_FEATURES, Te
 WRONG_WORDS, WRONG_LINES = 0.05, 0.1
 """The shares of words and gaps, and of lines, that probabilities assume to be wrong."""
 
-LINE_FEATURES = 3
+LINE_FEATURES = 2
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ def with_squares(features: Floats) -> Floats:
 def line_features(words: Floats, gaps: Floats) -> Floats:
     """What decides about a line whose words and gaps have these probabilities, (LINE_FEATURES,).
 
-    Log-odds of the worst word and of the worst gap, and the log-probability that all are right.
+    Log-odds of the least likely of them, and how many words there are: of many right words, one is often unlikely.
     """
-    worst = (float(log_odds(some.min(keepdims=True))[0]) if len(some) else 0.0 for some in (words, gaps))
-    every = np.log(np.clip(np.concatenate([words, gaps]), 1e-4, 1)).sum()
-    return np.array([*worst, every])
+    worst = log_odds(np.concatenate([words, gaps]).min(keepdims=True))
+    return np.array([float(worst[0]), np.log1p(len(words))])

@@ -61,7 +61,7 @@ USUAL = SupportFit(
             -0.3428,
         ),
     ),
-    lines=Logistic(0.197, (0.8003, 0.2011, 0.01789)),
+    lines=Logistic(0.4146, (0.8346, 0.5047)),
 )
 
 OVERLOOKED = {
