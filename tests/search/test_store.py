@@ -127,7 +127,7 @@ STRANGE = [
     (changed("ALTER TABLE pages ADD COLUMN more AS (zeroblob(1000000000))"), "other tables"),
     (changed("CREATE TRIGGER t AFTER INSERT ON pages BEGIN DELETE FROM lines; END"), "other tables"),
     *((changed(f"UPDATE pages SET {name} = {value}"), "values of other kinds") for name, value in [
-        ("confidences", "7"), ("posteriors", "'text'"), ("scan", "x'00'"),
+        ("confidences", "7"), ("posteriors", "'text'"), ("scan", "CAST(scan AS BLOB)"),
     ]),
     (changed("UPDATE lines SET text = x'ff'"), "values of other kinds"),
     (changed("UPDATE lines SET text = CAST(x'ff' AS TEXT)"), "cannot be used: Could not decode to UTF-8"),
