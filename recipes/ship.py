@@ -1,7 +1,9 @@
 r"""Put a trained model into the package, with rounded weights and its card, and then evaluate the shipped form.
 
 drethtr language runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz --name en \
-    --share 0.5 --order 7 --size 300000 --force    # then --name fr and --name de; without csafe_en, which is one text
+    --share 0.5 --order 7 --size 200000 --force    # then --name fr and --name de; without csafe_en, which is one text
+drethtr rescorer runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz \
+    --text text/eltec_fra.txt.xz --text text/eltec_deu.txt.xz --force                         # again without csafe_en
 drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 python recipes/ship.py runs/compact/best.safetensors
 drethtr evaluate 'lines/*.test.parquet' --json evaluation.json
