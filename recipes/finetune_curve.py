@@ -57,7 +57,7 @@ def learned(model: Path, folder: Path, result: Path, name: str, lines: int, way:
         data = result.with_name(f"{name}_{lines}.parquet")
         samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
         if len(samples) < lines:
-            raise DataError(f"{name} has only {len(samples):,} lines to learn from, not {lines:,}")
+            raise DataError(f"{name} has only {len(samples):,} lines to train on, not {lines:,}")
         store_parquet(joined(shuffled_pages(samples, seed=0))[:lines], data)
         finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
     recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)

@@ -115,11 +115,11 @@ def test_a_busy_host_is_asked_again_when_it_says(host, web, waits):
 
 def test_a_host_that_wants_peace_gets_it(host, web, waits):
     host.replies["/a"] = Reply(429, headers={"Retry-After": "3600"})
-    with pytest.raises(DataError, match="left alone for 3600 seconds; run the same command then"):
+    with pytest.raises(DataError, match="asks to wait 3600 seconds; run the same command then"):
         web.fetch([f"{host.address}/a", f"{host.address}/b"])
     assert waits == [] and host.asked == ["/a"]
     host.replies["/a"] = Reply(503)
-    with pytest.raises(DataError, match="the host answers with status 503"):
+    with pytest.raises(DataError, match="the host responds with status 503"):
         web.fetch([f"{host.address}/a"])
     assert waits == [2, 4, 8]
 
@@ -129,7 +129,7 @@ def test_a_host_that_wants_peace_gets_it(host, web, waits):
     [
         (Reply(401), "asks for a login"),
         (Reply(404), "not found"),
-        (Reply(418), "the host answers with status 418"),
+        (Reply(418), "the host responds with status 418"),
         (Reply(content=b"x" * 2000), "is larger than 0 MB"),
         (Reply(content=b"x", headers={"Content-Encoding": "gzip"}), "is sent as gzip"),
         (Reply(content=b"x", length=9), "the connection broke after 1 of 9 bytes"),
@@ -144,7 +144,7 @@ def test_what_is_no_file_is_refused_with_a_reason(host, web, reply, reason):
 def test_the_first_address_that_has_the_file(host, web):
     host.replies |= {"/a": Reply(400), "/b": Reply(501), "/c": GOOD}
     assert web.fetch([f"{host.address}/{name}" for name in "abc"]) == b"good" and host.asked == ["/a", "/b", "/c"]
-    with pytest.raises(DataError, match="/a: the host answers with status 400"):
+    with pytest.raises(DataError, match="/a: the host responds with status 400"):
         web.fetch([f"{host.address}/{name}" for name in "ab"])
     [agent] = host.agents
     assert agent.startswith("drethtr/")

@@ -41,7 +41,7 @@ def test_lines_that_are_there_and_bad_ones_are_counted(drethtr, lines, tiny_path
         assert (outcome.code, outcome.out) == (
             0,
             f"3 of 3 rows are in {tmp_path}/out\n"
-            f"1 of them could not be read; the reasons are in {tmp_path}/out/_quarantine\n",
+            f"1 of them could not be read, for the reasons see {tmp_path}/out/_quarantine\n",
         )
 
 
@@ -52,7 +52,7 @@ def test_flagged_lines_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypa
     Image.fromarray(paper).save(lines / "three.png")
     arguments = ("batch", lines, "--output", tmp_path / "out", "--model", tiny_path)
     told = f"3 of 3 rows are in {tmp_path}/out\n"
-    assert drethtr(*arguments).out == told + "1 of the 3 rows read now is flagged; the column flags says why\n"
+    assert drethtr(*arguments).out == told + "1 of the 3 rows read now is flagged; see the column flags\n"
     assert drethtr(*arguments).out == told
 
 
@@ -68,7 +68,7 @@ def test_rows_that_are_missing_are_told(drethtr, lines, tiny_path, tmp_path, mon
     monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Losing())
     outcome = drethtr("batch", lines, "--output", tmp_path / "out", "--model", tiny_path, "--rows-per-part", 1)
     assert outcome.code == 1
-    assert outcome.out == f"1 of 2 rows is in {tmp_path}/out\n1 of 2 parts failed; the same command tries them again\n"
+    assert outcome.out == f"1 of 2 rows is in {tmp_path}/out\n1 of 2 parts failed; repeat the command to retry them\n"
     assert "one.png: gone" in outcome.err
 
 

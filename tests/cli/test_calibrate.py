@@ -38,12 +38,12 @@ def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
 
 def test_the_check_for_unknown_writing_takes_more_lines(drethtr, few, tiny_path, tmp_path, monkeypatch):
     outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "m", "--decoder", "ctc")
-    assert "unknown writing was not learned: it takes at least 100 lines" in outcome.out
+    assert "Out-of-distribution detection was not fitted: it needs at least 100 lines" in outcome.out
     assert load_model(tmp_path / "m").trust.unlike_training is None
     with monkeypatch.context() as change:
         change.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 26)
         outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "n", "--decoder", "ctc")
-    assert "unknown writing" not in outcome.out
+    assert "Out-of-distribution" not in outcome.out
     known = load_model(tmp_path / "n").trust.unlike_training
     outcome = drethtr("calibrate", tmp_path / "n", few, "--output", tmp_path / "o", "--decoder", "ctc")
     assert "left as it was" in outcome.out and known is not None
@@ -58,7 +58,7 @@ def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path,
             file.rename(folder / file.name)
     folders = sorted(tmp_path.glob("letters *"))
     outcome = drethtr("calibrate", tiny_path, *folders, "--output", tmp_path / "m", "--decoder", "ctc")
-    assert outcome.code == 0 and "Each set by a calibration fitted on the others, ctc (float32):" in outcome.out
+    assert outcome.code == 0 and "Each set with a calibration fitted on the others, ctc (float32):" in outcome.out
     table = outcome.out.partition("fitted on the others")[2]
     assert all(f"\n{folder.name}" in table for folder in folders) and "\nall " in table
     assert "truth inside the interval of" in table and load_model(tmp_path / "m").trust.error_rates

@@ -52,7 +52,7 @@ def test_figures_say_what_was_measured(drethtr, lines, tiny_path, tmp_path):
     found, model = json.loads(figures.read_text(encoding="utf-8")), load_model(tiny_path).identity
     assert (found["made_by"]["model"], found["made_by"]["drethtr"]) == (model, __version__)
     assert found["decoder"] == "beam:2" and found["precision"] == "float32"
-    assert f"Read by drethtr {__version__}, model {model}, decoder beam:2, float32." in said
+    assert f"Read with drethtr {__version__}, model {model}, decoder beam:2, float32." in said
 
 
 def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tmp_path, monkeypatch):
@@ -71,7 +71,7 @@ def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypat
     monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: right)
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert "CER %: – of flagged lines, 0.00 of the others" in outcome.out and outcome.out.count("    –  ") == 3
-    assert "not calibrated with this decoder; drethtr calibrate" in outcome.out
+    assert "not calibrated for this decoder; run drethtr calibrate" in outcome.out
 
 
 def test_where_nothing_was_read_nothing_is_right_or_wrong(drethtr, lines, tiny_path, monkeypatch):

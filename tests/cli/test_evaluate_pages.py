@@ -33,7 +33,7 @@ def test_whole_pages(drethtr, pages, tiny_path, tmp_path, lines):
     found = json.loads((tmp_path / "a.json").read_text())
     assert found["convention"] in outcome.out
     model = found["made_by"]["model"]
-    assert f"Read by drethtr {__version__}, model {model}, decoder ctc, float32." in outcome.out
+    assert f"Read with drethtr {__version__}, model {model}, decoder ctc, float32." in outcome.out
     assert found["decoder"] == "ctc"
     assert [page["lines"] for page in found["pages"]] == [2, 2] and found["overall"]["lines"] == 4
     assert all(page["cer_matched"] >= page["cer_found_only"] >= 0 for page in found["pages"])

@@ -57,10 +57,10 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--check")
     assert outcome.code == 0
-    assert "30 lines to learn from, 6 to choose by (other pages)" in outcome.out
+    assert "30 lines to train on, 6 for validation (other pages)" in outcome.out
     assert "ő×" in outcome.out and "(begins as o)" in outcome.out
     assert "too rare to be added): €×1" in outcome.out
-    takes = r"It takes about \d+ (second|minute)s? on this machine, as busy as it is now: .* 1,534 lines are seen"
+    takes = r"It takes about \d+ (second|minute)s? at the current load of this machine: .* 1,534 lines are seen"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
 
@@ -120,8 +120,8 @@ def test_what_was_forgotten_is_measured_on_old_lines_apart(drethtr, data, tiny_p
     old.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     outcome = drethtr("finetune", data, "--old-data", old, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
-    assert "20 old lines to mix in, 4 to measure what is forgotten." in outcome.out
-    assert "Forgotten: on 4 old lines that were not trained on, CER" in outcome.out
+    assert "20 old lines to mix in, 4 to measure forgetting." in outcome.out
+    assert "Forgetting: on 4 old lines not used for training, CER" in outcome.out
     told = load_model(output).card["fine_tuned"]
     assert f"{100 * told['old_data_before']:.2f} % before, {100 * told['old_data_after']:.2f} % after" in outcome.out
     sets = re.search(r"By set, most forgotten first: (.*)\.", outcome.out)
@@ -199,7 +199,7 @@ def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_mode
     notes.touch()
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *options)
     assert outcome.code == 3
-    assert "the model did not become better on the 6 lines to choose by (CER 100.00 % before, 100.00 " in outcome.err
+    assert "the model did not become better on the 6 lines for validation (CER 100.00 % before, 100.00 " in outcome.err
     assert f"{output} was not written, keep using {start}." in outcome.err
     assert not output.exists()
     assert [path.name for path in output.with_suffix(".run").rglob("*")] == ["notes.txt"], "other files stay"

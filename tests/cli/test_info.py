@@ -26,7 +26,7 @@ def told(drethtr, tiny_model, tmp_path):
 
 def test_validation_is_in_percent_and_said_to_be_one(told):
     out = told({"name": "tiny", **TRAINED})
-    assert "validation, to choose weights by: CER 14.1 %" in out and "  letters: 9.3 %" in out
+    assert "validation, for model selection: CER 14.1 %" in out and "  letters: 9.3 %" in out
 
 
 def test_nothing_on_a_card_is_obeyed_by_a_terminal(told):
@@ -37,7 +37,7 @@ def test_nothing_on_a_card_is_obeyed_by_a_terminal(told):
 
 def test_measured_rates_stand_alone(told):
     out = told({**CARD, **TRAINED})
-    assert "validation, to choose weights by: CER 14.1 %" in out and "letters: 9.3 %" not in out
+    assert "validation, for model selection: CER 14.1 %" in out and "letters: 9.3 %" not in out
     assert "10.00 [5.00, 20.00]" in out
 
 

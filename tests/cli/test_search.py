@@ -57,7 +57,7 @@ def test_an_index_of_the_results_of_a_batch(drethtr, tiny_path, tmp_path):
 def test_hits_for_people_and_programs(search, tmp_path):
     outcome = search("thank", "news")
     assert outcome.out == f"1.00  {tmp_path}/archive/one.png l3  and [thank] you for the news\n"
-    assert outcome.err.endswith("1 line of an index of 8 lines; about 1 of them should be right\n")
+    assert outcome.err.endswith("1 line of an index of 8 lines; about 1 of them should be correct\n")
     [hit] = json.loads(search("received", "--json").out)
     assert list(hit)[:6] == ["page", "line", "text", "probability", "box", "snippet"]
     assert (hit["line"], hit["text"], hit["probability"]) == ("l1", TEXTS[0], 1.0)
@@ -71,7 +71,7 @@ def test_hits_for_people_and_programs(search, tmp_path):
 def test_a_letter_that_the_model_cannot_read_is_told(search):
     outcome = search("дом")
     assert outcome.code == 0 and outcome.err.startswith(
-        "not in the alphabet of the model, so found only where a person wrote it: д, о, м\n"
+        "not in the model's alphabet, so only found in text written by a person: д, о, м\n"
     )
     assert not search("bad").err.startswith("not in")
 

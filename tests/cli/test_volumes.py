@@ -92,7 +92,9 @@ def test_a_manifest_that_has_changed_is_noticed(transcribe, library, manifest, t
     library.replies["/ms17/manifest"] = Reply(content=json.dumps(content).encode())
     outcome = transcribe(manifest)
     assert outcome.code == 2 and f"{manifest}: the results in " in outcome.err
-    assert "were made of other files of these names" in outcome.err and str(tmp_path / "cache") not in outcome.err
+    assert (
+        "were made from different files with these names" in outcome.err and str(tmp_path / "cache") not in outcome.err
+    )
     assert (tmp_path / "out" / "ms17.txt").read_bytes() == before
     assert transcribe(manifest, "--force").code == 0
     assert (tmp_path / "out" / "ms17.txt").read_bytes() != before

@@ -127,7 +127,7 @@ def test_weights_that_are_no_finite_numbers_are_refused(strange, tmp_path):
 def test_weights_of_another_backbone_are_refused(tmp_path):
     path = tmp_path / "weights.pth"
     torch.save(classifier(ResNet50()), path)
-    with pytest.raises(CheckpointError, match=r"weights\.pth: the weights lack .*; are they of such a network\?"):
+    with pytest.raises(CheckpointError, match=r"weights\.pth: the weights lack .*; are they from such a network\?"):
         load_imagenet(build_backbone(Light()), str(path))
     wider = classifier(ResNet50()) | {"conv1.weight": torch.zeros(64, 3, 5, 5)}
     torch.save(wider, path)

@@ -79,7 +79,7 @@ class Mischief:
 def test_code_in_a_torch_file_is_not_run(path, tmp_path):
     trace = tmp_path / "was here"
     torch.save({"weight": torch.ones(1), "more": Mischief(trace)}, path)
-    with pytest.raises(CheckpointError, match=r"weights: it names \S+, which no plain state dict does"):
+    with pytest.raises(CheckpointError, match=r"weights: it references \S+, which a plain state dict never does"):
         read_weights(path)
     assert not trace.exists()
     torch.load(path, weights_only=False)
@@ -106,7 +106,7 @@ def test_nothing_but_tensors_can_be_named(path, name):
     module, function = name.split(".")
     with_index(path, b"\x80\x02c" + f"{module}\n{function}\n".encode() + b".")
     with pytest.raises(
-        CheckpointError, match=f"it names {name.removeprefix('builtins.')}, which no plain state dict does"
+        CheckpointError, match=f"it names {name.removeprefix('builtins.')}, which a plain state dict never does"
     ):
         read_weights(path)
 

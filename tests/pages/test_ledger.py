@@ -53,7 +53,7 @@ def test_a_result_of_another_scan_is_kept_and_refused(run, scan):
     assert run()[0].done  # it holds what it held
     write(blank(700, 300), TEXTS[1:2]).image.save(scan)
     plan, counts = run()
-    assert list(plan.refused) == ["made of other files of these names"] and counts == (0, 1)
+    assert list(plan.refused) == ["made from different files with these names"] and counts == (0, 1)
     assert run(force=True)[1] == (1, 0) and run()[0].done
 
 

@@ -71,7 +71,7 @@ QUERIES = ("received", "treasure", '"dear sir"', "the -town", "rec*", "~recieved
 
 def test_the_database_finds_what_the_file_finds(build, tmp_path, url):
     build()
-    assert "8 lines; 2 pages written now" in fill(url, tmp_path / "a.sqlite")
+    assert "8 lines; 2 new pages written" in fill(url, tmp_path / "a.sqlite")
     for query in QUERIES:
         assert found(url, query) == found(tmp_path / "a.sqlite", query)
 
@@ -83,12 +83,12 @@ def test_it_is_kept_up_and_pages_of_others_stay(build, archive, recognizer, tmp_
     put_scan(other, "three", [TEXTS[0]])
     build_index(other, recognizer, tmp_path / "b.sqlite")
     fill(url, tmp_path / "a.sqlite")
-    assert "9 lines; 1 pages written now" in fill(url, tmp_path / "b.sqlite")
-    assert "9 lines; 0 pages written now" in fill(url, tmp_path / "a.sqlite")
+    assert "9 lines; 1 new pages written" in fill(url, tmp_path / "b.sqlite")
+    assert "9 lines; 0 new pages written" in fill(url, tmp_path / "a.sqlite")
     for name in ("two.xml", "two.png"):
         (archive / name).unlink()
     build()
-    assert "5 lines; 0 pages written now" in fill(url, tmp_path / "a.sqlite")
+    assert "5 lines; 0 new pages written" in fill(url, tmp_path / "a.sqlite")
     assert [hit[0] for hit in found(url, "received")] == ["one.png", "three.png"]
 
 
@@ -123,7 +123,7 @@ def test_a_killed_worker_leaves_whole_pages(build, tmp_path, url):
     assert subprocess.run([sys.executable, "-c", code, url, tmp_path / "a.sqlite"], env=variables).returncode == 9
     with open_index(url) as index:
         assert index.size == (1, 4)
-    assert "8 lines; 1 pages written now" in fill(url, tmp_path / "a.sqlite")
+    assert "8 lines; 1 new pages written" in fill(url, tmp_path / "a.sqlite")
 
 
 def test_in_a_large_index_only_similar_texts_are_looked_at(build, tmp_path, url, monkeypatch):
@@ -154,7 +154,7 @@ def test_other_models_and_versions_and_no_index_are_refused(build, tmp_path, url
     build()
     with PostgresStore.write(url, {"model": "another"}):
         pass
-    with pytest.raises(DataError, match=r"made with model 'another', not 'tiny.*give the same, or another database"):
+    with pytest.raises(DataError, match=r"made with model 'another', not 'tiny.*use the same, or another database"):
         fill(url, tmp_path / "a.sqlite")
     monkeypatch.setattr(postgres, "FORMAT", 99)
     with pytest.raises(DataError, match="format 2, but this drethtr reads format 99"):

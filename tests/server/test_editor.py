@@ -176,7 +176,7 @@ def test_an_exported_file_says_what_a_person_has_done(client, page, line):
         ("GET", "/api/pages/PAGE/export?format=altoo", None, 400, "did you mean 'alto'?"),
         ("GET", "/api/search?limit=x", None, 400, "limit must be"),
         ("GET", "/api/jobs/7", None, 404, "no such job"),
-        ("GET", "/api/nothing", None, 404, "/openapi.json describes"),
+        ("GET", "/api/nothing", None, 404, "see /openapi.json"),
         ("GET", "/static/../app.py", None, 404, ""),
         ("GET", "/static/%2e%2e/workspace.py", None, 404, ""),
         ("PUT", "/api/pages/PAGE/lines/l1", {"text": 1}, 400, "text must be a string"),

@@ -216,7 +216,7 @@ def test_a_fault_of_the_server_is_told_without_what_is_inside(recognizer, monkey
     with serving(recognizer) as ask:
         status, media, content = ask("/line", line("abc"))
     assert (status, media) == (500, "application/json")
-    assert json.loads(content) == {"error": "the server failed on this request; its log has the cause"}
+    assert json.loads(content) == {"error": "the server failed on this request; see its log"}
     assert "a secret" in capfd.readouterr().err
 
 
@@ -419,7 +419,7 @@ def test_all_requests_share_one_budget(recognizer, monkeypatch):
         begun.wait()
         for address in ("/line", "/page"):
             status, _, content = ask(address, image + bytes(1))
-            assert status == 503 and "this server holds as many images as it may" in json.loads(content)["error"]
+            assert status == 503 and "this server holds too many images" in json.loads(content)["error"]
         go_on.set()
         assert first.result()[0] == 200
         assert ask("/line", image + bytes(len(image) + 1))[0] == 503  # decoded it is too much

@@ -47,7 +47,7 @@ LACKING = {
         "a license of the weights that forbids derivatives, as required by 'kew'",
     ),
     "license": (CARD | {"license": " "}, "the license of the weights"),
-    "normalization": (without("normalization"), "the normalization of its texts"),
+    "normalization": (without("normalization"), "the text normalization"),
     "evaluation": (without("evaluation"), "a character error rate with its interval"),
     "interval": (measured(cer_low=None), "a character error rate with its interval"),
     "endless": (measured(cer_high=10**400), "a character error rate with its interval"),

@@ -182,7 +182,7 @@ def reason_of(code: int, seconds: float) -> str:
     if code in OUT_OF_TIME:
         why = f"takes more than {seconds:.0f} seconds to open"
     else:
-        why = f"takes more than {MEMORY >> 30} GB of memory to open, or is damaged in a way that ends the program"
+        why = f"takes more than {MEMORY >> 30} GB of memory to open, or crashes the decoder"
     return f"{why}; save its pages as plain images with another program"
 
 

@@ -155,7 +155,7 @@ class Web:
         except SSLCertVerificationError as error:
             raise DataError(f"its certificate is not valid: {error.verify_message}", name) from error
         except TimeoutError:
-            return Answer(0, trouble="the host does not answer")
+            return Answer(0, trouble="the host does not respond")
         except (OSError, HTTPException) as error:
             return Answer(0, trouble=f"the host cannot be reached: {first_line(error)}")
 

@@ -46,8 +46,8 @@ class Answer(NamedTuple):
     def reason(self) -> str:
         """Why there is no file, in words."""
         if self.after is not None and self.after > LONGEST_PAUSE:
-            return f"the host wants to be left alone for {self.after:.0f} seconds; run the same command then"
-        return self.trouble or REASONS.get(self.status, f"the host answers with status {self.status}")
+            return f"the host asks to wait {self.after:.0f} seconds; run the same command then"
+        return self.trouble or REASONS.get(self.status, f"the host responds with status {self.status}")
 
 
 def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:

@@ -89,7 +89,7 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
     every = [line for page in pages for line in page.lines]
     chosen = accepted(every, precision)
     store_parquet(ground_truth(pages, chosen, recognizer), path)
-    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {precision:.1%} should be right"
+    return f"{path}: {len(chosen):,} of {len(every):,} lines, {precision:.1%} of which should be correct"
 
 
 def told(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
@@ -97,7 +97,7 @@ def told(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Seque
     from drethtr.proofreading.proof import counted, shortened
 
     words = sum(len(line.check.text.split()) for line in lines)
-    rows = [f"{counted(words, 'word')} laid onto {len(lines) - len(bare):,} of {len(lines):,} lines"]
+    rows = [f"{counted(words, 'word')} aligned with {len(lines) - len(bare):,} of {len(lines):,} lines"]
     rows += [f"no text for {line.page} {line.line}, which reads {line.check.reading!r}" for line in bare[:SHOWN]]
     rows += [f"on no line: {shortened(line.check.text)!r}" for line in left[:SHOWN]]
     if hidden := max(len(bare) - SHOWN, 0) + max(len(left) - SHOWN, 0):

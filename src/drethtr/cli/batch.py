@@ -101,7 +101,7 @@ def batch(
     missing = job.missing()
     typer.echo(summary(job, missing))
     if flagged:
-        typer.echo(f"{flagged:,} of the {rows(read)} read now {are(flagged)} flagged; the column flags says why")
+        typer.echo(f"{flagged:,} of the {rows(read)} read now {are(flagged)} flagged; see the column flags")
     if missing:
         raise typer.Exit(1)
 
@@ -137,9 +137,9 @@ def summary(job: "Job", missing: "Sequence[Part]") -> str:
     there, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
     lines = [f"{there:,} of {rows(job.rows)} {are(there)} in {job.output.folder}"]
     if bad:
-        lines.append(f"{bad:,} of them could not be read; the reasons are in {job.output.folder}/_quarantine")
+        lines.append(f"{bad:,} of them could not be read, for the reasons see {job.output.folder}/_quarantine")
     if missing:
-        lines.append(f"{len(missing)} of {len(job.parts)} parts failed; the same command tries them again")
+        lines.append(f"{len(missing)} of {len(job.parts)} parts failed; repeat the command to retry them")
     return "\n".join(lines)
 
 

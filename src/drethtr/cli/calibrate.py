@@ -45,7 +45,7 @@ def calibrate(
 ) -> None:
     """Choose the best decoder and calibrate confidences and out-of-distribution detection on validation lines.
 
-    This takes at least 25 lines without editorial signs, and 100 for the check for unknown writing.
+    This needs at least 25 lines without editorial marks, and 100 for out-of-distribution detection.
     """
     from tqdm import tqdm
 
@@ -87,13 +87,13 @@ def calibrate(
     trust = calibrated.trust
     typer.echo(f"{target}: calibrated on {len(samples):,} lines")
     if trust.strategy is not None:
-        typer.echo(f"reads best with {name_of(trust.strategy)}")
+        typer.echo(f"best decoder: {name_of(trust.strategy)}")
     typer.echo(summary(fits))
     if fits and fits[0].held_out:
         typer.echo(held_out_table(fits[0]))
     if len(samples) < fit.TO_KNOW_WRITING:
-        known = "left as it was" if trust.unlike_training is not None else "not learned"
-        typer.echo(f"The check for unknown writing was {known}: it takes at least {fit.TO_KNOW_WRITING} lines.")
+        known = "kept" if trust.unlike_training is not None else "not fitted"
+        typer.echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")
 
 
 def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) -> "SupportFit":
@@ -120,10 +120,10 @@ def held_out_table(fit: "Fit") -> str:
     return "\n".join(
         [
             "",
-            f"Each set by a calibration fitted on the others, {name_of(strategy)} ({precision}):",
+            f"Each set with a calibration fitted on the others, {name_of(strategy)} ({precision}):",
             *of_sets([*sets_to_json(sets), *sets_to_json({"all": measure_trust(texts, readings)})]),
-            f"Error rate of each set, as expected from the others: mean absolute error {error:.1f} points, "
-            f"truth inside the interval of {inside} of {len(told)}.",
+            f"Error rate of each set, predicted from the others: mean absolute error {error:.1f} points, "
+            f"truth inside the interval for {inside} of {len(told)}.",
         ]
     )
 

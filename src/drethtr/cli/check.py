@@ -148,5 +148,5 @@ def told(lines: "Sequence[ProofLine]") -> str:
         place = "on no line" if line.line is None else f"{line.page} {line.line}"
         rows.append(f"{checked.probability:.3f}  {checked.kind:11}  {place}  {checked.text or '…'}: {checked.reason}")
     if len(words) > SHOWN:
-        rows.append(f"… and {len(words) - SHOWN:,} more; --json or --html has them all")
+        rows.append(f"… and {len(words) - SHOWN:,} more; --json or --html lists all")
     return "\n".join([*rows, f"{summary(lines)}.", caution()])

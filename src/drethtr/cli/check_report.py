@@ -44,7 +44,9 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
         return []
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)
-    typer.echo(f"{len(chosen):,} of {len(every):,} lines were read to find misaligned ones; --read N reads more.")
+    typer.echo(
+        f"{len(chosen):,} of {len(every):,} lines were read to find misaligned ones; increase --read to read more."
+    )
     return suspects
 
 
@@ -65,7 +67,7 @@ def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
         if suspect.elsewhere is not None:
             detail += f", the text of {suspect.elsewhere.key}"
         rows.append(Row(suspect.sample.key, detail))
-    message = "read as something else altogether; the texts may be those of other lines"
+    message = "read as something very different; the texts may belong to other lines"
     return tuple(finding_if(Severity.WARNING, "misaligned", message, rows))
 
 
@@ -116,6 +118,6 @@ def draw_suspects(report: Report, splits: Splits, suspects: "Sequence[Suspect]",
         read = f"\nread: {readings[key]}" if key in readings else ""
         cells.append((samples[key].line(), f"{why}: {key}\ntext: {samples[key].text}{read}"))
     if not cells:
-        return "There is no suspect line to draw."
+        return "There are no suspect lines to draw."
     write_png(path, contact_sheet(cells))
     return f"{path}: {len(cells)} of {len(chosen):,} suspect lines"

@@ -98,7 +98,7 @@ def system(spec: str) -> System:
         ConfigError: if there is no such decoder.
     """
     if spec == ":":
-        return System("the model in the package", None, None)
+        return System("the included model", None, None)
     if spec and Path(spec).exists():
         return System(spec, Path(spec), None)
     for place, character in enumerate(spec):  # a path may hold a colon itself, as after the letter of a drive

@@ -93,7 +93,7 @@ def import_lines(
     for split in SPLITS:
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
             earlier.unlink()
-            typer.echo(f"{earlier}: removed, as it came from the import that this one replaces")
+            typer.echo(f"{earlier}: removed, because it came from the import that this one replaces")
 
 
 def refuse_name(output: Path) -> None:

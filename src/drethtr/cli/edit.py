@@ -78,7 +78,7 @@ def edit(
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
             where = address(door) + ("" if token is None else f"/?token={token}")
-            typer.echo(f"{folder or 'A letter to try it with'} is open at {where} (Ctrl-C ends it)", err=True)
+            typer.echo(f"{folder or 'A letter to try it with'} is open at {where} (stop with Ctrl-C)", err=True)
             session.reader.read_pages()
             if not no_browser:
                 Timer(0.5, webbrowser.open, [where]).start()

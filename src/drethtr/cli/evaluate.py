@@ -197,7 +197,7 @@ def read_by(recognizer: "Recognizer") -> str:
     from drethtr.recognition.search.strategies import name_of
 
     decoder, precision = name_of(recognizer.strategy), recognizer.precision.value
-    return f"Read by {provenance_of(recognizer)}, decoder {decoder}, {precision}."
+    return f"Read with {provenance_of(recognizer)}, decoder {decoder}, {precision}."
 
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:
@@ -206,10 +206,10 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
     parts = [table_of(found), "", found["convention"], found["word_conventions"], read_by(recognizer)]
     if scores.left_out:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
-        parts.append(f"Left out, because the text has editorial signs or uncertain letters: {sets}.")
+        parts.append(f"Left out because of editorial marks or uncertain letters: {sets}.")
     if scores.empty:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
-        parts.append(f"Without text, so that anything read there counts as wrong: {sets}.")
+        parts.append(f"Without text, so anything read there counts as wrong: {sets}.")
     if scores.unknown:
         shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")

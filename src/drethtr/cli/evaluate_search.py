@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 METHODS = {
-    "exact": "exact words of the text",
+    "exact": "exact text search",
     "fuzzy": "fuzzy, up to 2 edits",
     "search": "drethtr search",
     "among": "among all lines",
-    "without": "among those without it",
+    "without": "among lines without it",
 }
 RATES = {"map": "mAP", "first": "P@1", "recall_10": "R@10", "recall_half": "R@.5", "recall_nine": "R@.9", "ece": "ECE"}
 
@@ -82,8 +82,8 @@ def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
     rows = [f"{'':{width}}  {'gAP':>20}" + "".join(f"  {title:>6}" for title in (*RATES.values(), "said", "were"))]
     for name, found in judged.items():
         rows.append(
-            f"{name}: {found.lines} lines, {found.queries} queries, {found.occurring} of them occur; "
-            f"{found.bytes_per_line:.0f} bytes a line" + (f"; {found.others:,} other lines" if found.others else "")
+            f"{name}: {found.lines} lines, {found.queries} queries, {found.occurring} of which occur; "
+            f"{found.bytes_per_line:.0f} bytes per line" + (f"; {found.others:,} other lines" if found.others else "")
         )
         rows += [
             row(title, getattr(found, key).to_json(), width) for key, title in METHODS.items() if getattr(found, key)
@@ -93,7 +93,7 @@ def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
         rows += [row(title, mean(judged, key), width) for key, title in METHODS.items() if mean(judged, key)]
     notes = [CONVENTION]
     if held_out:
-        notes.append("Probabilities of each set are by weights learned on the others.")
+        notes.append("Probabilities of each set use weights fitted on the others.")
     return "\n".join([*rows, "", *notes])
 
 

@@ -34,11 +34,9 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report
         lines.append(f"... {len(pages) - SHOWN:,} more pages; --json has all")
     lines.append(row("all", overall, rate, width))
     if overall.empty:
-        lines.append(f"Nothing was read on {overall.empty:,} lines; what is missing there is not in these figures.")
+        lines.append(f"No text was found on {overall.empty:,} lines; their missing text does not count here.")
     if failed:
-        lines.append(
-            f"{failed:,} of {failed + len(pairs):,} images could not be used; these figures are of the others."
-        )
+        lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and do not count.")
     if any(not reading.calibrated for _, reading in pairs):
         lines.append(NOT_CALIBRATED)
     return "\n".join(lines), {
@@ -68,7 +66,7 @@ def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
     """Each set, beside the truth."""
     from drethtr.evaluation.predict import page_or_line, tell
 
-    return table(tell(rate, pairs), tell(rate, pairs, page_or_line), "by what the model has learned")
+    return table(tell(rate, pairs), tell(rate, pairs, page_or_line), "by the model's own fit")
 
 
 def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
@@ -97,7 +95,7 @@ def errors(told: "Sequence[Told]") -> str:
     found = agreement(told)
     return (
         f"mean absolute error {100 * found['mean_absolute_error']:.1f} points, "
-        f"truth inside the interval of {found['inside']:,}"
+        f"truth inside the interval for {found['inside']:,}"
     )
 
 

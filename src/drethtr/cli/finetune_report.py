@@ -19,16 +19,16 @@ SETS = 10  # of old lines
 def found(material: "Material") -> str:
     """What there is to learn from, as text, before training."""
     parts, alphabet = material.parts, material.alphabet
-    how = "other pages" if parts.by_page else "lines drawn at random, as pages are too few or unknown"
+    how = "other pages" if parts.by_page else "lines drawn at random, because pages are too few or unknown"
     if material.plan.validation:
-        how = "given, other pages" if parts.by_page else "given; whether they are of other pages is not known"
-    lines = [f"{len(parts.train):,} lines to learn from, {len(parts.validation):,} to choose by ({how})."]
+        how = "given, from other pages" if parts.by_page else "given; it is unknown whether from other pages"
+    lines = [f"{len(parts.train):,} lines to train on, {len(parts.validation):,} for validation ({how})."]
     if parts.left_out:
         lines.append(
             "Left out: " + ", ".join(f"{number:,} {reason}" for reason, number in parts.left_out.items()) + "."
         )
     if material.old:
-        apart = f", {len(material.remembered):,} to measure what is forgotten" if material.remembered else ""
+        apart = f", {len(material.remembered):,} to measure forgetting" if material.remembered else ""
         lines.append(f"{len(material.old):,} old lines to mix in{apart}.")
     if alphabet.added:
         new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in list(alphabet.added.items())[:SHOWN]]
@@ -36,10 +36,10 @@ def found(material: "Material") -> str:
         lines.append(f"New characters: {', '.join(new)}{more}.")
     if alphabet.rare:
         rare = " ".join(f"{c}×{n}" for c, n in list(alphabet.rare.items())[:SHOWN])
-        why = "an adapter adds none" if material.plan.adapter else "too rare to be added"
+        why = "an adapter adds none" if material.plan.adapter else "too rare to add"
         lines.append(f"Characters that stay unknown ({why}): {rare}")
     if alphabet.dropped:
-        lines.append(f"Dropped from the alphabet, as no line has them: {alphabet.dropped}")
+        lines.append(f"Dropped from the alphabet, because no line has them: {alphabet.dropped}")
     return "\n".join(lines)
 
 
@@ -48,8 +48,8 @@ def time_needed(estimate: "Estimate") -> str:
     from drethtr.base.durations import in_words
 
     return (
-        f"It takes about {in_words(estimate.training + estimate.measuring)} on this machine, as busy as it is now: at "
-        f"most {in_words(estimate.training)} to train, until {estimate.lines:,} lines are seen, repeats included, and "
+        f"It takes about {in_words(estimate.training + estimate.measuring)} at the current load of this machine: at "
+        f"most {in_words(estimate.training)} to train, until {estimate.lines:,} lines are seen, including repeats, and "
         f"{in_words(estimate.measuring)} to measure and calibrate."
     )
 
@@ -66,14 +66,14 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     lines = [
         f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
         rates_of(outcome),
-        "The best weights were chosen on these lines, so the rate is a little too good. For one to publish, measure "
+        "The best weights were selected on these lines, so this is slightly optimistic. For a rate to publish, measure "
         f"on pages that were not in DATA: drethtr evaluate OTHERS --model {output}",
         *forgotten(material, outcome),
     ]
     if outcome.curve is not None:
         lines += curve_table(outcome.curve)
     lines += trust_of(material, outcome.model)
-    lines.append(f"{folder_of(output)} has the lines in their parts and the course of training; it can be deleted.")
+    lines.append(f"{folder_of(output)} contains the split lines and training metrics; it can be deleted.")
     return "\n".join(lines)
 
 
@@ -93,19 +93,19 @@ def forgotten(material: "Material", outcome: "Outcome") -> list[str]:
     way = outcome.model.card["fine_tuned"]["part_of_change"]
     told = []
     if way < 1:
-        told.append(f"To forget less, {100 * way:.0f} % of the change was kept, with most of its gain.")
+        told.append(f"To reduce forgetting, {100 * way:.0f} % of the change was kept, with most of its gain.")
     if outcome.forgotten is not None:
         change, sets = outcome.forgotten.overall, outcome.forgotten.sets
         told.append(
-            f"Forgotten: on {change.lines:,} old lines that were not trained on, CER {100 * change.a:.2f} % before, "
+            f"Forgetting: on {change.lines:,} old lines not used for training, CER {100 * change.a:.2f} % before, "
             f"{100 * change.b:.2f} % after: {points(change)}."
         )
         if len(sets) > 1:
             told.append(f"By set, most forgotten first: {', '.join(map(of_set, sets[:SETS]))}.")
     elif material.old:
-        told.append("What was forgotten is not known: measuring takes more lines of --old-data.")
+        told.append("Forgetting was not measured: that needs more lines of --old-data.")
     else:
-        told.append("Other hands may be read worse than before: --old-data lessens and measures that.")
+        told.append("Other hands may be read worse than before; --old-data reduces and measures this forgetting.")
     return told
 
 
@@ -118,7 +118,7 @@ def of_set(change: "Difference") -> str:
 def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:
     """Why nothing was written, and what may help."""
     return (
-        f"drethtr: the model did not become better on the {len(material.parts.validation):,} lines to choose by "
+        f"drethtr: the model did not improve on the {len(material.parts.validation):,} validation lines "
         f"({rates_of(outcome)}); {output} was not written, keep using {material.plan.model}. More lines may help."
     )
 
@@ -129,15 +129,15 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
 
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
     if not model.trust.calibrations:
-        why = "nothing was wrong, or nothing right" if number >= TO_CALIBRATE else f"that takes {TO_CALIBRATE} lines"
-        return [f"Confidences are not calibrated ({number:,} lines to choose by; {why}){later}."]
+        why = "nothing was wrong, or nothing correct" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
+        return [f"Confidences are not calibrated ({number:,} validation lines; {why}){later}."]
     told = [f"Confidences are calibrated on these {number:,} lines."]
     if material.start.trust.calibrations:
         told = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
     if model.trust.unlike_training is None:
-        told.append(f"No line is flagged as unlike training: learning that takes {TO_KNOW_WRITING} lines{later}.")
+        told.append(f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{later}.")
     if material.start.trust.error_rates and not (model.trust.error_rates or material.plan.adapter):
-        told.append("Expected error rates must be learned again: see drethtr predict-cer --learn.")
+        told.append("Error-rate prediction must be fitted again: see drethtr predict-cer --learn.")
     return told
 
 
@@ -160,7 +160,7 @@ def curve_table(curve: "LearningCurve") -> list[str]:
 def prospect(curve: "LearningCurve") -> str:
     """What to expect of more lines."""
     if curve.gain <= 0:
-        return "As far as these numbers of lines tell, more lines would not lower the CER."
+        return "According to this curve, more lines would not lower the CER."
     return (
         f"Twice the lines, {2 * curve.lines[-1]:,}, would lower the CER by about {100 * curve.gain:.1f} points "
         f"[{100 * curve.low:.1f}, {100 * curve.high:.1f}]."

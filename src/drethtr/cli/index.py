@@ -155,6 +155,6 @@ def summary(builder: "Builder", output: Path, read: int, removed: int, failed: i
     """What the index holds now."""
     pages, lines = builder.store.size()
     parts = [f"{output}: {pages:,} {'page' if pages == 1 else 'pages'} with {lines:,} lines", f"{read:,} read now"]
-    parts += [f"{removed:,} removed, as their scans are gone"] if removed else []
+    parts += [f"{removed:,} removed, because their scans are gone"] if removed else []
     parts += [f"{failed:,} could not be read"] if failed else []
     return "; ".join(parts)

@@ -164,7 +164,7 @@ def validation(rates: Mapping[str, str], *, alone: bool) -> list[str]:
     """The validation results that chose the weights; those of each set only if no better figures follow."""
     overall = f" CER {rates['all']}" if "all" in rates else ""
     sets = [f"  {name}: {rate}" for name, rate in rates.items() if name != "all"]
-    return [f"validation, to choose weights by:{overall}", *(sets if alone or not overall else [])]
+    return [f"validation, for model selection:{overall}", *(sets if alone or not overall else [])]
 
 
 def entry(name: str, value: Any) -> list[str]:

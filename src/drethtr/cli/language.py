@@ -90,7 +90,7 @@ def language(
     if before is not None and keep:
         sources.append(before)
         parts = [*((1 - keep) * part for part in parts), keep]
-        names.append("the n-grams that it had")
+        names.append("its existing n-grams")
         order = order or before.order
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_languages(model, loaded.languages.with_model(language, ngrams), target, of=loaded)

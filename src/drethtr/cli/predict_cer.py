@@ -175,9 +175,6 @@ def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, out
     rate = learn(decoder, pairs)
     sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
     save_trust(source, recognizer.model.trust.with_error_rate(rate), output, of=recognizer.model)
-    text, report = table(sets, pages, "by what was learned from the other sets")
-    change = (
-        f"{output}: learned from {rate.sets} sets: {rate.factor:.2f} times the doubt per character to the power of "
-        f"{rate.power:.2f}."
-    )
+    text, report = table(sets, pages, "by a fit on the other sets")
+    change = f"{output}: learned from {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
     return f"{text}\n{change}", report

@@ -77,7 +77,7 @@ def search(
 
         draw_hits(hits).save(image)
     if unknown:
-        typer.echo(f"not in the alphabet of the model, so found only where a person wrote it: {unknown}", err=True)
+        typer.echo(f"not in the model's alphabet, so only found in text written by a person: {unknown}", err=True)
     typer.echo(summary(hits, lines, least, limit, pages=pages), err=True)
 
 
@@ -106,8 +106,8 @@ def summary(hits: "Sequence[Hit]", lines: int, least: float, limit: int, *, page
     """How many hits there are, and how many of them may be right."""
     if not hits:
         more = f"; --min {least / 10:g} may find more" if least else ""
-        return f"none of {lines:,} lines has it with a probability of at least {least:g}{more}"
+        return f"none of {lines:,} lines contains it with a probability of at least {least:g}{more}"
     right = sum(hit.probability for hit in hits)
     what = ("page" if pages else "line") + ("" if len(hits) == 1 else "s")
     more = f"; --limit {2 * limit} may show more" if len(hits) == limit else ""
-    return f"{len(hits):,} {what} of an index of {lines:,} lines; about {right:.0f} of them should be right{more}"
+    return f"{len(hits):,} {what} of an index of {lines:,} lines; about {right:.0f} of them should be correct{more}"

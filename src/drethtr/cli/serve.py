@@ -78,7 +78,7 @@ def serve(
     with listener(host, port) as door:
         recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads, language=language)
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
-        typer.echo(f"running on {address(door)} (Ctrl-C ends it)", err=True)
+        typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
         with suppress(KeyboardInterrupt):  # once all are answered
             serving(app).run([door])
 

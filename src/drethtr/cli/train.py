@@ -40,8 +40,6 @@ def train(
     with stopping(RESUME):
         best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
     if best.exists():
-        typer.echo(
-            f"the best model so far: {best}; calibrate it before others use it: drethtr calibrate {best} DATA --force"
-        )
+        typer.echo(f"the best model so far: {best}; calibrate it before use: drethtr calibrate {best} DATA --force")
     else:
         typer.echo("stopped before the first validation")

@@ -6,7 +6,7 @@ from typing import Any
 from drethtr.cli.tables import figure
 
 LEVELS = ("characters", "words", "lines")
-NOT_CALIBRATED = "The confidences of this model are not calibrated with this decoder; drethtr calibrate does it."
+NOT_CALIBRATED = "This model's confidences are not calibrated for this decoder; run drethtr calibrate."
 
 
 def trust_table(trust: Mapping[str, Any]) -> str:

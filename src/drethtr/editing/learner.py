@@ -75,7 +75,7 @@ class Learner:
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
         if (number := self.confirmed) < FEWEST:
-            return f"it takes {FEWEST} confirmed lines, and there are {number}; confirm {FEWEST - number} more"
+            return f"{number} lines are confirmed and {FEWEST} needed; confirm {FEWEST - number} more"
         return None
 
     @property
@@ -139,7 +139,7 @@ class Learner:
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
         expected = self.samples or 280 * sqrt(len(lines.train))  # as in fine-tuning's own plan
-        self.jobs.update(job, message=f"learning from {len(lines.train)} lines")
+        self.jobs.update(job, message=f"training on {len(lines.train)} lines")
         for _ in self.running(job, arguments, fine=(0, NOTHING_BETTER)):
             share = min(lines_seen(target.with_suffix(".run")) / expected, 1)
             self.jobs.update(job, done=round(0.9 * STEPS * share))
@@ -149,7 +149,7 @@ class Learner:
         """Read the held-out lines with both models."""
         data, report = target.with_name("held_out.parquet"), target.with_name("gain.json")
         store_parquet([sample for _, _, sample in lines.held_out], data)
-        self.jobs.update(job, done=round(0.9 * STEPS), message=f"measuring on {len(lines.held_out)} other lines")
+        self.jobs.update(job, done=round(0.9 * STEPS), message=f"evaluating on {len(lines.held_out)} held-out lines")
         for _ in self.running(job, ["compare", str(self.model), str(target), str(data), "--json", str(report)]):
             pass
         found = json.loads(report.read_text(encoding="utf-8"))
@@ -188,7 +188,7 @@ class Learner:
                 process.terminate()
                 raise
         if process.returncode not in fine:
-            said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["it said nothing"]
+            said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["no message"]
             raise DataError(f"drethtr {arguments[0]} failed: {said[-1].removeprefix('drethtr: ')}")
 
     def adopt(self, job: Job) -> Job:

@@ -92,7 +92,7 @@ def refuse_bomb(archive: ZipFile, size: int) -> None:
 def refused(error: pickle.UnpicklingError) -> str:
     """What torch refused to load; its own message suggests to load the file all the same."""
     if name := re.search(r"GLOBAL (\S+) ", str(error)):
-        return f"it names {name[1]}, which no plain state dict does"
+        return f"it references {name[1]}, which a plain state dict never does"
     return "not a whole torch file, or it holds more than named tensors; save the bare state dict"
 
 
@@ -118,7 +118,7 @@ def fit(
     wanted: Mapping[str, Tensor],
     *,
     named: Callable[[str], str] = str,
-    remedy: str = "are they of such a network?",
+    remedy: str = "are they from such a network?",
 ) -> dict[str, Tensor]:
     """The weights, in the data types of a network whose own are `wanted`; `named` gives the name to show for each.
 

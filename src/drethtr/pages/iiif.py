@@ -81,7 +81,7 @@ def page_of(path: Path, canvas: Thing) -> VolumePage:
         if addresses := tuple(addresses_of(image, canvas)):
             named = name_for(image, addresses[-1])
             return RemotePage(path, canvas=canvas_of(canvas), addresses=addresses, image_name=named)
-    return AbsentPage(path, reason="the manifest has no image for it")
+    return AbsentPage(path, reason="the manifest has no image of it")
 
 
 def canvas_of(canvas: Thing) -> Canvas | None:

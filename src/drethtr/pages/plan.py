@@ -21,7 +21,7 @@ Record: TypeAlias = Callable[[str, Path], None]
 UNMARKED = "unmarked"
 """What stands for the threshold of doubts in a format that does not mark them."""
 
-OTHER_SCAN = "made of other files of these names"
+OTHER_SCAN = "made from different files with these names"
 """Why a result is refused if its scan, or the description of that, has changed."""
 
 

@@ -46,8 +46,8 @@ def comparison_page(found: Comparison, a: Side, b: Side, *, lines: int) -> str:
         "<h2>CER by set</h2>" + differences("set", found.sets),
         "<h2>CER by length of the text</h2>" + differences("characters", found.lengths),
         "<h2>CER by confidence</h2>" + confidences(found),
-        "<h2>What is read for what</h2>" + confusions(found),
-        f"<h2>Lines that A and B differ most in</h2><p>{min(lines, len(differing))} of {len(differing):,}. "
+        "<h2>Confusions</h2>" + confusions(found),
+        f"<h2>Lines on which A and B differ most</h2><p>{min(lines, len(differing))} of {len(differing):,}. "
         "<del>Red, struck out</del>: written, not read so. <ins>Yellow</ins>: read, not written so.</p>",
         *(line_part(line) for line in islice(differing, lines)),
     ]

@@ -50,7 +50,7 @@ IN_LAYER = {
     "1.fn.net.3.bias": "feed_forward.4.bias",
 }
 IMAGE_PART = ("backbone.", "to_width.", "positions.")
-REMEDY = "are the settings those that the weights were trained with?"
+REMEDY = "were the weights trained with these settings?"
 LAYER = re.compile(r"retnet\.layers\.(\d+)\.(.+)")
 OUR_LAYER = re.compile(r"blocks\.(\d+)\.(.+)")
 OF_BACKBONE = re.compile(r"feature_extractor\.features\.0\.(.+)")

@@ -86,7 +86,7 @@ class PostgresStore:
                 if not store.about():
                     store.database.cursor().executemany("INSERT INTO about VALUES (%s, %s)", rows)
             store.check_format()
-            refuse_other_settings(store.name, store.about(), about, "give the same, or another database")
+            refuse_other_settings(store.name, store.about(), about, "use the same, or another database")
         except BaseException:
             store.close()
             raise

@@ -201,7 +201,7 @@ class Store:
             DataError: naming what differs.
         """
         refuse_other_settings(
-            self.name, self.about(), about, "give the same, another --output, or --force to make it again"
+            self.name, self.about(), about, "use the same, another --output, or --force to rebuild it"
         )
 
     def about(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Postgres(Target):
                     new += 1
             for gone in there.keys() - set(keys.values()):
                 database.remove(gone)
-            return f"{database.name}: {database.size()[1]:,} lines; {new:,} pages written now"
+            return f"{database.name}: {database.size()[1]:,} lines; {new:,} new pages written"
 
 
 @dataclass(frozen=True)

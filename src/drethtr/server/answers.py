@@ -31,11 +31,11 @@ def misdirected(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     routes = [route for route in request.app.routes if isinstance(route, Route)]
     known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
-    told = f"known: {known}" if len(routes) < MOST_TOLD else "/openapi.json describes what there is"
+    told = f"known: {known}" if len(routes) < MOST_TOLD else "see /openapi.json"
     words = f"there is no {request.method} {request.url.path}; {told}"
     return JSONResponse({"error": words}, error.status_code, error.headers)
 
 
 def failed(request: Request, error: Exception) -> Response:
     """The answer for an unexpected error; its cause is only in the log of the server that runs this."""
-    return JSONResponse({"error": "the server failed on this request; its log has the cause"}, 500)
+    return JSONResponse({"error": "the server failed on this request; see its log"}, 500)

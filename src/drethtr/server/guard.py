@@ -97,11 +97,13 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self.rules.answers_as(name_of(host)):
-            words = f"this server does not answer as {host[:60]!r}; use its address, or start it with --allow-host"
+            words = f"this server does not respond to {host[:60]!r}; use its address, or start it with --allow-host"
             return JSONResponse({"error": words}, 400)
         visit = scope["method"] in READS and headers.get("sec-fetch-mode") == "navigate"  # a link that leads here
         if not (visit or is_own(headers, host, scope["method"] in READS)):
-            words = "requests are taken from this server's own pages and from programs, not from other web pages"
+            words = (
+                "only requests from this server's own pages and from programs are accepted, not from other web pages"
+            )
             return JSONResponse({"error": words}, 403)
         return None if self.rules.token is None or scope["path"] in OPEN else self.demand(scope, headers)
 
@@ -117,7 +119,7 @@ class Guard:
             answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
             answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
             return answer
-        words = "this server asks for a token; open the whole address that it printed when it started"
+        words = "this server requires a token; open the full address that it printed at startup"
         return JSONResponse({"error": words}, 401, {"WWW-Authenticate": "Bearer"})
 
 

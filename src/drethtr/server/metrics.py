@@ -29,22 +29,22 @@ class Metrics:
     async def show(self, request: Request) -> Response:
         """`GET /metrics`: counts of requests, for Prometheus."""
         rows = [
-            "# HELP drethtr_requests_total Requests that were answered.",
+            "# HELP drethtr_requests_total Answered requests.",
             "# TYPE drethtr_requests_total counter",
             *(
                 f'drethtr_requests_total{{method="{method}",path="{path}",status="{status}"}} {number}'
                 for (method, path, status), number in sorted(self.requests.items())
             ),
-            "# HELP drethtr_request_seconds_total Seconds until they were answered.",
+            "# HELP drethtr_request_seconds_total Seconds to answer them.",
             "# TYPE drethtr_request_seconds_total counter",
             *(
                 f'drethtr_request_seconds_total{{method="{method}",path="{path}"}} {seconds:.3f}'
                 for (method, path), seconds in sorted(self.seconds.items())
             ),
-            "# HELP drethtr_lines_waiting Lines that wait to be read.",
+            "# HELP drethtr_lines_waiting Lines waiting to be read.",
             "# TYPE drethtr_lines_waiting gauge",
             f"drethtr_lines_waiting {self.waiting()}",
-            "# HELP drethtr_model_info The model that reads.",
+            "# HELP drethtr_model_info The loaded model.",
             "# TYPE drethtr_model_info gauge",
             f'drethtr_model_info{{model="{escaped(self.model())}"}} 1',
         ]

@@ -76,7 +76,7 @@ class Share:
             HTTPException: if all requests together hold too many.
         """
         if self.budget.held + size > MOST_TOGETHER:
-            told = "this server holds as many images as it may; send fewer at once, or try again later"
+            told = "this server holds too many images; send fewer at once, or try again later"
             raise HTTPException(503, told, {"Retry-After": "1"})
         self.held += size
         self.budget.held += size

@@ -82,7 +82,7 @@ def of_license(model: Model) -> Iterator[Gap]:
     """A license of the weights that conflicts with those of the data, or is missing."""
     own, data = model.card.get("license"), mappings(model.card.get("data"))
     if not is_stated(own):
-        remedy = 'add license = "CC BY-SA 4.0", which the model in the package requires, or one that the data allow'
+        remedy = 'add license = "CC BY-SA 4.0", which the included model requires, or another one that the data allows'
         yield Gap("the license of the weights", remedy)
         return
     for term in TERMS:
@@ -100,7 +100,7 @@ def of_texts(model: Model) -> Iterator[Gap]:
         yield Gap("an alphabet", "retrain on lines with text, since this model cannot write anything")
     if not is_stated(model.card.get("normalization")):
         yield Gap(
-            "the normalization of its texts",
+            "the text normalization",
             'add normalization = "NFC; …", with the treatment of long s, abbreviations and hyphens',
         )
 

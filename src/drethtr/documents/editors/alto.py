@@ -42,7 +42,7 @@ class ALTOEditor(Editor):
         """Add the tag for confirmed lines."""
         root = self.markup.root
         prefix = prefix_of(root)
-        about = {"ID": id, "LABEL": CONFIRMED, "DESCRIPTION": "lines that a person has confirmed"}
+        about = {"ID": id, "LABEL": CONFIRMED, "DESCRIPTION": "lines confirmed by a person"}
         tag = ET.Element(f"{prefix}OtherTag", about)
         if (tags := root.first("Tags")) is not None:
             return self.splicer.insert(tags, tags.children[-1] if tags.children else None, [tag])

@@ -21,7 +21,7 @@ DOUBTFUL = "doubtful"
 """Label of the tag for doubtful words."""
 
 CONFIRMED = "confirmed"
-"""Label of the tag for lines that a person has confirmed; `CS="true"` marks all that a person has corrected."""
+"""Label of the tag for lines confirmed by a person; `CS="true"` marks all that a person has corrected."""
 
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}

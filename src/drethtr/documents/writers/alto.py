@@ -75,7 +75,7 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
     return Style(
         doubtful=tag(DOUBTFUL, "words whose reading is uncertain") if doubtful else "",
         flags={text: tag(flag.kind, flag.reason) for text, flag in flags.items()},
-        confirmed=tag(CONFIRMED, "lines that a person has confirmed") if confirmed else "",
+        confirmed=tag(CONFIRMED, "lines confirmed by a person") if confirmed else "",
     )
 
 

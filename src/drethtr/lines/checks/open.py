@@ -29,5 +29,5 @@ def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[
                 unusable.append(Row(str(line)))
             else:
                 samples.append(line)
-    message = "no command reads files with such lines; fix them, or run drethtr data import, which leaves them out"
+    message = "no command reads files with such lines; fix them, or use drethtr data import, which leaves them out"
     return dict(splits), finding_if(Severity.ERROR, "unusable line", message, unusable)

@@ -75,8 +75,8 @@ class Blank(Check):
     def __call__(self, seen: Observation) -> Flag | None:
         if seen.inked.sum() >= self.narrowest * min(seen.height, len(seen.inked)):
             return None
-        reason = "there is hardly any ink on this line"
-        return self.flag(seen, f"{reason}, yet a text was read" if seen.characters else reason)
+        reason = "there is almost no ink on this line"
+        return self.flag(seen, f"{reason}, but text was read" if seen.characters else reason)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Uncovered(Check):
         if amounts[most] <= self.widest * seen.height:
             return None
         inked = np.flatnonzero(seen.inked[slice(*gaps[most])]) + gaps[most][0]
-        reason = f"no character accounts for {amounts[most]} columns of ink here"
+        reason = f"no character explains {amounts[most]} columns of ink here"
         return self.flag(seen, reason, (float(inked[0]), float(inked[-1] + 1)))
 
 
@@ -142,7 +142,7 @@ class Disagreement(Check):
         longest = max(len(text), len(seen.draft))
         if len(edits) <= self.most * longest:
             return None
-        return self.flag(seen, f"the image alone reads {seen.draft!r}: {len(edits)} of {longest} characters differ")
+        return self.flag(seen, f"CTC reads {seen.draft!r}: {len(edits)} of {longest} characters differ")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,9 @@ class Truncated(Check):
     def __call__(self, seen: Observation) -> Flag | None:
         if seen.ended:
             return None
-        return self.flag(seen, f"the text was cut off after {len(seen.characters)} characters: the decoder did not end")
+        return self.flag(
+            seen, f"the text was truncated after {len(seen.characters)} characters; the decoder did not end it"
+        )
 
 
 @dataclass(frozen=True)
@@ -186,5 +188,5 @@ class UnlikeTraining(Check):
     def __call__(self, seen: Observation) -> Flag | None:
         if self.alike.score(seen.features[None])[0] >= self.least:
             return None
-        asked = "is it upright, not mirrored, handwriting, and one line?"
-        return self.flag(seen, f"this does not look like the writing the model knows: {asked}")
+        asked = "is it an upright line of handwriting, not mirrored?"
+        return self.flag(seen, f"this does not look like writing the model knows: {asked}")

@@ -118,7 +118,7 @@ def finetuned(material: Material, output: Path, place: Workplace) -> Outcome:
     place.tell(f"reading {len(lines):,} lines with the starting model")
     before = edits(material.start, lines, device)
     trained, adapter = as_saved(material, 1.0, learned(material, 1.0, place))
-    place.tell("reading them with the new model")
+    place.tell("reading these lines with the new model")
     after = edits(trained, lines, device)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
@@ -203,7 +203,7 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
         run = replace(run, bfloat16=place.bfloat16)
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
         effort = load_model(folder / LATEST).card  # the best weights were found before that
-        place.tell("choosing how far to go from the starting weights to these")
+        place.tell("interpolating between old and new weights")
         start, validation = weights_at_start(run.start, found), to_read(material.parts.validation, VALIDATION_LINES)
         chosen, way = part_of_the_way(start, found, validation, run.validation.decoder, place.device)
         save_model(replace(chosen, card={**effort, "part_of_change": way}), best)

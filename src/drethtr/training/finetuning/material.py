@@ -23,7 +23,7 @@ class Material:
 
     parts       the new lines
     old         old lines to mix in
-    remembered  other old lines, to measure what is forgotten
+    remembered  other old lines, to measure forgetting
     alphabet    the change from the model's alphabet to that of the result
     """
 

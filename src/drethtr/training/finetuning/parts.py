@@ -73,7 +73,7 @@ def parts_of(train: tuple[Sample, ...], validation: tuple[Sample, ...], left_out
 
 
 def apart(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
-    """Old lines to mix in, and others to measure what is forgotten: none if there are few in all.
+    """Old lines to mix in, and others to measure forgetting: none if there are few in all.
 
     Raises:
         DataError: if none is usable.

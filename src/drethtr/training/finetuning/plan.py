@@ -168,7 +168,7 @@ def network_without_weights(model: Model) -> DRetHTR:
 
 def characters_of(tokenizer: Tokenizer) -> str:
     """The characters of a changed alphabet."""
-    assert isinstance(tokenizer, Characters), "only an alphabet of characters can be changed"
+    assert isinstance(tokenizer, Characters), "only alphabets of single characters can be changed"
     return tokenizer.characters
 
 
