@@ -328,7 +328,7 @@ export function Page({ id, status, line: wanted, isReading, toolbar }) {
             back();
           }} />`
         }
-        ${page.error && html`<p class="hint flag">${page.error}</p>`}
+        ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
         <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
         ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${readAgain} />`}
         <ol class="lines">
