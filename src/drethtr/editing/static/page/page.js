@@ -267,7 +267,7 @@ export function Page({ id, status, line: wanted, isReading, toolbar }) {
       const nearest = store.order[Math.min(place, store.order.length - 1)]?.line.id;
       setActive(first ?? (store.entries.has(active) ? active : nearest));
     }, done);
-  const readAgain = () => attempt(() => api.readPage(id), "The page is being read; lines that you have touched stay.");
+  const readAgain = () => attempt(() => api.readPage(id), "The page is being read; lines that you have edited stay.");
   const baseline = (line, points) =>
     reshape(
       null,
