@@ -97,10 +97,24 @@ def test_lines_are_split_deleted_and_put_back_by_keys(page):
     for key in ("ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     page.locator(".line").nth(LINES).wait_for()
-    page.keyboard.press("End")
+    while page.evaluate("document.activeElement.textContent") != "Delete":
+        page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.locator(".line").nth(LINES).wait_for(state="detached")
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     page.locator(".line").nth(LINES).wait_for()
     page.locator(".line[aria-current] .text:focus").wait_for()
+
+
+def test_back_from_a_page_the_keyboard_is_at_its_card(page):
+    page.get_by_role("link", name="All pages").click()
+    page.locator(".card a:focus", has_text="a.png").wait_for()
+
+
+def test_back_from_a_hit_the_search_is_still_there(tab):
+    tab.get_by_label("Search all texts").fill(TEXTS[0][:8])
+    tab.locator(".hits a").first.click()
+    tab.locator(".text:focus").wait_for()
+    tab.go_back()
+    tab.locator(".hits a").first.wait_for()

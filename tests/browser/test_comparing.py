@@ -52,11 +52,11 @@ def test_one_key_takes_theirs_or_keeps_ours_and_goes_on(page, folder):
     assert second.transcription.review is None and third.text == TEXTS[2] and fourth.text == THEIRS[3]
 
 
-def test_differences_of_a_convention_are_passed_over(page):
+def test_differences_of_a_convention_are_ignored(page):
     page.keyboard.press("F4")
     page.locator("dialog").get_by_label("punctuation").check()
     compare(page, " ".join(THEIRS).replace("Madam,", "Sir"), keys=())
-    counted(page, "2 differences in 2 lines, punctuation passed over")
+    counted(page, "2 differences in 2 lines, punctuation ignored")
     assert page.evaluate("getSelection().toString()") == "you"
 
 

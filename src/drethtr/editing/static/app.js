@@ -11,7 +11,7 @@ import { Overview } from "./overview/overview.js";
 import { Page } from "./page/page.js";
 import { useRoute } from "./route.js";
 import { showTheme, THEMES, useSetting } from "./settings.js";
-import { useEffect, useState } from "./vendor/hooks.js";
+import { useEffect, useRef, useState } from "./vendor/hooks.js";
 import { render } from "./vendor/preact.js";
 
 const STATES = {
@@ -28,6 +28,9 @@ function App() {
   const [dialog, setDialog] = useState(null);
   const [theme, setTheme] = useSetting("theme", "auto");
   const [selection, setSelection] = useState([]);
+  const [words, setWords] = useState(""); // searched for
+  const last = useRef(null); // the page shown last
+  if (route.page) last.current = route.page;
 
   const load = () =>
     api.status().then(
@@ -84,7 +87,8 @@ function App() {
     ${
       route.page
         ? html`<${Page} key=${route.page} id=${route.page} line=${route.line} status=${status} isReading=${isReading} toolbar=${toolbar} />`
-        : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} selection=${selection} select=${setSelection} />`
+        : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} selection=${selection} select=${setSelection}
+          words=${words} search=${setWords} last=${last.current} />`
     }
     ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}
     ${dialog === "keys" && html`<${Keys} close=${close} />`}

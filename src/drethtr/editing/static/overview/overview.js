@@ -10,10 +10,9 @@ import { Hits } from "./hits.js";
 
 const REFETCH = 500; // ms; reading a folder changes a page every few seconds
 
-export function Overview({ status, jobs, selection, select }) {
+export function Overview({ status, jobs, selection, select, words, search, last }) {
   const [pages, setPages] = useState(null);
   const [error, setError] = useState(null);
-  const [words, setWords] = useState("");
   const [sorting, setSorting] = useSetting("sorting", "name");
   const timer = useRef(0);
   const load = () => api.pages().then(setPages, (failed) => setError(failed.message));
@@ -26,6 +25,11 @@ export function Overview({ status, jobs, selection, select }) {
     load();
     return () => clearTimeout(timer.current);
   }, []);
+  // Back from a page, where that is.
+  const isLoaded = pages !== null;
+  useEffect(() => {
+    if (isLoaded && last) document.querySelector(`.card [href="/p/${CSS.escape(last)}"]`)?.focus();
+  }, [isLoaded]);
   useEvents({ page: refetch, line: refetch, pages: refetch, connected: load });
   const sorted =
     pages && (sorting === "name" ? pages : pages.toSorted((one, other) => (other.gain ?? -1) - (one.gain ?? -1)));
@@ -47,7 +51,7 @@ export function Overview({ status, jobs, selection, select }) {
       }
       <div class="tools">
         <label class="search"><span class="unseen">Search all texts</span>
-          <input type="search" placeholder="Search all texts" value=${words} onInput=${(event) => setWords(event.target.value)} /></label>
+          <input type="search" placeholder="Search all texts" value=${words} onInput=${(event) => search(event.target.value)} /></label>
         <span class="gap" />
         ${selection.length > 0 && html`<span class="count">${counted(selection.length, "page")} chosen</span> <button type="button" onClick=${() => select([])}>Choose none</button>`}
         ${

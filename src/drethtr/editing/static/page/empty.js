@@ -6,8 +6,10 @@ export function Empty({ page, isReading, read }) {
   if (page.status !== "unread") {
     return html`<p class="notice">No lines were found on this page. If there is writing, draw its lines: Lines, then Draw.</p>`;
   }
-  if (isReading && !page.error)
-    return html`<p class="notice" aria-busy="true">This page is going to be read; its lines appear here.</p>`;
-  return html`<p class="notice">${page.error ? "" : "This page has not been read. "}
-    <button type="button" disabled=${isReading} onClick=${read}>${page.error ? "Try again" : "Read it"}</button></p>`;
+  if (page.error) {
+    return html`<p class="hint flag">${page.error} <button type="button" disabled=${isReading} onClick=${read}>Try again</button></p>`;
+  }
+  return isReading
+    ? html`<p class="notice" aria-busy="true">This page is going to be read; its lines appear here.</p>`
+    : html`<p class="notice">This page has not been read. <button type="button" onClick=${read}>Read it</button></p>`;
 }

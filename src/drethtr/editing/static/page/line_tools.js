@@ -69,7 +69,7 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape,
       ${button("Move up", place > 0, () => reshape(line.id, move(page.lines[place - 2]?.id ?? null), "The line moved up."))}
       ${button("Move down", next, () => reshape(line.id, move(next.id), "The line moved down."))}
       ${button("Delete", line, remove)}
-      ${button("Read page again", page.lines.length > 0, readAgain, "All lines that nobody has touched")}
+      ${button("Read page again", page.lines.length > 0, readAgain, "All lines that nobody has edited")}
       ${deleted && button("Undo delete", true, restore)}
       <p class="hint">${isDrawing ? "Click along the line on the scan, from start to end; Enter or a double click finishes it, Escape cancels." : "Drag the points of the baseline, or move them with the arrow keys; Insert adds a point, Delete removes one."}</p>
     <//>`;

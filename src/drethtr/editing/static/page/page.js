@@ -267,7 +267,7 @@ export function Page({ id, status, line: wanted, isReading, toolbar }) {
       const nearest = store.order[Math.min(place, store.order.length - 1)]?.line.id;
       setActive(first ?? (store.entries.has(active) ? active : nearest));
     }, done);
-  const readAgain = () => attempt(() => api.readPage(id), "The page is being read; lines that you have touched stay.");
+  const readAgain = () => attempt(() => api.readPage(id), "The page is being read; lines that you have edited stay.");
   const baseline = (line, points) =>
     reshape(
       null,
@@ -328,7 +328,7 @@ export function Page({ id, status, line: wanted, isReading, toolbar }) {
             back();
           }} />`
         }
-        ${page.error && html`<p class="hint flag">${page.error}</p>`}
+        ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
         <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
         ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${readAgain} />`}
         <ol class="lines">
