@@ -3,7 +3,9 @@ import pytest
 from conftest import written
 from odd_lines import blank_paper, odd_lines
 from PIL import Image, ImageDraw
+from real_data import LINES, needs_lines
 
+from drethtr.lines.sources import open_all
 from drethtr.recognition.confidence.ink import inked_columns, is_blank, long_runs
 
 
@@ -85,3 +87,11 @@ def test_writing_is_not_blank_however_faint(ink, grain):
     """On paper of 240."""
     line = np.where(written("abcdef") < 130, float(ink), 240.0) + np.random.default_rng(0).normal(0, grain, (40, 62))
     assert not is_blank(line.clip(0, 255).astype(np.uint8))
+
+
+@needs_lines
+def test_no_real_line_with_a_text_is_blank():
+    """One in ten; `docs/measure_blank.py` looks at all."""
+    samples = open_all([str(path) for path in sorted(LINES.glob("*.val.parquet"))])
+    lines = [sample for sample in samples if sample.text.strip()][::10]
+    assert len(lines) > 100 and [sample.key for sample in lines if is_blank(sample.line())] == []

@@ -1,0 +1,26 @@
+"""Count lines of a data set that would be read as blank paper, though they have a text.
+
+    python docs/measure_blank.py lines/*.val.parquet
+
+A line that is blank is read as "", so that each of these is a text that is lost, or an image without its text.
+"""
+
+import argparse
+
+from drethtr.lines.sources import open_all
+from drethtr.recognition.confidence.ink import is_blank
+
+
+def main() -> None:
+    """Print the names of such lines, then their number."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="+")
+    lines = [sample for sample in open_all(parser.parse_args().data) if sample.text.strip()]
+    blank = [sample for sample in lines if is_blank(sample.line())]
+    for sample in blank:
+        print(f"{sample.key}: {sample.text}")  # noqa: T201
+    print(f"{len(lines):,} lines with text, {len(blank)} taken for blank paper")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
