@@ -1,8 +1,12 @@
 """What is packaged in several ways says the same everywhere."""
 
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
+import pytest
 from documented import ROOT
 
 from drethtr.base.version import __version__
@@ -27,3 +31,31 @@ def test_conda_installs_what_pip_installs():
     run = re.search(r"\n  run:\n((?:    - .*\n)+)", RECIPE)[1]
     needed = [line.removeprefix("    - ").replace(" ", "") for line in run.splitlines()]
     assert needed == [f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]]
+
+
+@pytest.mark.parametrize("system", ["linux", "macos", "windows"])
+def test_wheels_are_built_for_three_systems(system):
+    pytest.importorskip("cibuildwheel")
+    command = [sys.executable, "-m", "cibuildwheel", "--platform", system, "--print-build-identifiers", str(ROOT)]
+    built = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert built and all(name.startswith("cp311-") and "musllinux" not in name for name in built), built
+
+
+def test_hadolint_finds_nothing_in_the_dockerfile():
+    hadolint = Path(sys.executable).with_name("hadolint")
+    if not hadolint.exists():
+        pytest.skip("needs hadolint")
+    found = subprocess.run([hadolint, ROOT / "packaging" / "Dockerfile"], capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_rattler_understands_the_recipe():
+    """A build needs packages from conda-forge; what is checked here is all but those."""
+    rattler = pytest.importorskip("rattler_build")
+    recipe = rattler.Stage0Recipe.from_file(ROOT / "packaging" / "conda" / "recipe.yaml")
+    variants = rattler.VariantConfig({"c_stdlib": ["sysroot"], "c_stdlib_version": ["2.28"]})
+    [rendered] = recipe.render(variants, rattler.RenderConfig())
+    found = rendered.recipe.to_dict()
+    assert found["package"] == {"name": "drethtr", "version": __version__}
+    for name in (*found["about"]["license_file"], *found["tests"][1]["files"]["source"]):
+        assert (ROOT / name).exists(), name

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from page_examples import document_of, letter_page, line_of
 from PIL import Image
 
-from drethtr.documents import FORMATS, Page, PageWord, Region, Scan, TextLine, Transcription
+from drethtr.documents import FORMATS, Page, PageFlag, PageWord, Region, Scan, TextLine, Transcription
 
 LARGEST = 500_000
 
@@ -55,6 +55,15 @@ def test_words_are_shaded_by_their_grade_and_doubtful_ones_underlined():
         ("", "person"),
     ]
     assert "lines: 1, doubtful words: 2" in page
+
+
+def test_each_flag_has_a_line_of_its_own():
+    line = TextLine(
+        "l", transcription=Transcription("a", 0.5, flags=(PageFlag("blank", "b"), PageFlag("unwritten", "c")))
+    )
+    page = view(Page("a.jpg", 99, 99, (Region("r", (line,)),)))
+    assert re.findall('<span class="flag">(.*?)</span>', page) == ["blank: b", "unwritten: c"]
+    assert re.search(r"\.flag { display: block;", page)
 
 
 def test_texts_are_no_markup():
