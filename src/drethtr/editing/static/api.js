@@ -42,7 +42,8 @@ export const pages = () => ask("GET", "/api/pages");
 export const page = (id) => ask("GET", pagePath(id));
 export const characters = () => ask("GET", "/api/characters");
 export const search = (words) => ask("GET", `/api/search?limit=200&q=${encodeURIComponent(words)}`);
-export const judgeHit = (q, page, line, stands) => ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
+export const judgeHit = (q, page, line, stands) =>
+  ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
 export const putLine = (page, line, revision, body, options) =>
   ask("PUT", linePath(page, line), { body, revision, ...options });
