@@ -75,6 +75,17 @@ def test_a_ranking_is_judged_over_all_pairs_and_by_query():
     assert found.said == pytest.approx(0.58) and found.were == 0.4 and np.isnan(found.gap_low)
 
 
+def test_few_hits_look_badly_calibrated_by_chance():
+    """Perfect probabilities have an ECE that falls with the root of the number of hits."""
+    rng = np.random.default_rng(0)
+    few, many = (
+        judge(said, rng.random(said.shape) < said, np.arange(said.shape[1]), probable=True)
+        for said in (rng.uniform(0.1, 0.9, (1, number)) for number in (100, 10_000))
+    )
+    assert few.ece > 0.05 and few.ece_by_chance == pytest.approx(10 * many.ece_by_chance, rel=0.1)
+    assert many.ece < 2 * many.ece_by_chance < 0.02
+
+
 def test_queries_are_words_that_occur_and_as_many_that_do_not(lines):
     queries = queries_of(lines, (ALPHABET, LANGUAGES))
     assert queries[:3] == ["mill", "riuer", "the"], "folded: u and v are one letter"

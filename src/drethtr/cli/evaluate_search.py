@@ -20,7 +20,20 @@ METHODS = {
     "among": "among all lines",
     "without": "among lines without it",
 }
-RATES = {"map": "mAP", "first": "P@1", "recall_10": "R@10", "recall_half": "R@.5", "recall_nine": "R@.9", "ece": "ECE"}
+RATES = {
+    "map": "mAP",
+    "first": "P@1",
+    "recall_10": "R@10",
+    "recall_half": "R@.5",
+    "recall_nine": "R@.9",
+    "ece": "ECE",
+    "ece_by_chance": "by chance",
+    "said": "said",
+    "were": "were",
+}
+"""Columns: names of figures and their titles."""
+
+NARROWEST = 6
 
 
 def evaluate_search(
@@ -79,7 +92,7 @@ def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
     from drethtr.evaluation.search.retrieval import CONVENTION
 
     width = max(len(name) for name in (*judged, *METHODS.values())) + 2
-    rows = [f"{'':{width}}  {'gAP':>20}" + "".join(f"  {title:>6}" for title in (*RATES.values(), "said", "were"))]
+    rows = [f"{'':{width}}  {'gAP':>20}" + "".join(f"  {title:>{NARROWEST}}" for title in RATES.values())]
     for name, found in judged.items():
         rows.append(
             f"{name}: {found.lines} lines, {found.queries} queries, {found.occurring} of which occur; "
@@ -114,5 +127,5 @@ def row(title: str, found: Mapping[str, float | None], width: int) -> str:
     """The figures of a method."""
     low, high = found["gap_low"], found["gap_high"]
     ends = "" if low is None or high is None else f" [{figure(low, 1)}, {figure(high, 1)}]"
-    rates = "".join(f"  {figure(found[name], 1):>6}" for name in (*RATES, "said", "were"))
+    rates = "".join(f"  {figure(found[name], 1):>{max(NARROWEST, len(title))}}" for name, title in RATES.items())
     return f"  {title:{width - 2}}  {figure(found['gap'], 1) + ends:>20}{rates}"

@@ -159,11 +159,27 @@ def reliability(confidences: Floats, right: Floats) -> Reliability:
     return Reliability(
         cases=len(right),
         right=float(right.mean()) if len(right) else None,
-        ece=sum(group.cases * abs(group.confidence - group.right) for group in bins) / len(right) if bins else None,
+        ece=ece_of(bins) if bins else None,
         auroc=auroc(confidences, right),
         bins=bins,
         coverage={f"{share:g}": error_at(share, confidences, right) for share in COVERAGES},
     )
+
+
+def ece_of(bins: Sequence[Bin]) -> float:
+    """The mean distance of confidence and truth over the cases of some bins."""
+    apart = sum(group.cases * abs(group.confidence - group.right) for group in bins)
+    return apart / sum(group.cases for group in bins)
+
+
+def ece_by_chance(probabilities: Floats, draws: int = 100, seed: int = 0) -> float:
+    """The mean ECE of draws in which each case (N,) is right as often as its probability says.
+
+    A few cases are off by this much, however good their probabilities are.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = (rng.random((draws, len(probabilities))) < probabilities).astype(np.float64)
+    return float(np.mean([ece_of(bins_of(probabilities, right)) for right in drawn]))
 
 
 def bins_of(confidences: Floats, right: Floats) -> tuple[Bin, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.evaluation.confidence import reliability
+from drethtr.evaluation.confidence import bins_of, ece_by_chance, ece_of
 from drethtr.evaluation.metrics import FEWEST, interval_95
 
 Floats = NDArray[np.float64]
@@ -27,8 +27,8 @@ CONVENTION = (
     "and older spellings folded. gAP: average precision of all pairs of query and line in one ranking, those that a "
     "method does not find counting as missed. mAP, P@1, R@10: "
     "means over the queries that occur. R@p: highest recall at a precision of at least p, of all pairs. ECE: of the "
-    f"hits of probability {SHOWN:g} and more. In brackets the 95 % interval of a bootstrap over pages; none for fewer "
-    f"than {FEWEST}."
+    f"hits of probability {SHOWN:g} and more; by chance: what it would be on average if these were perfect. In "
+    f"brackets the 95 % interval of a bootstrap over pages; none for fewer than {FEWEST}."
 )
 
 
@@ -36,7 +36,8 @@ CONVENTION = (
 class Retrieval:
     """How good a ranking is, see `CONVENTION`.
 
-    said, were  mean probability of the hits, and the share of them that is right
+    ece, ece_by_chance  of the hits, and on average if so many had perfect probabilities
+    said, were          mean probability of the hits, and the share of them that is right
     """
 
     gap: float
@@ -49,6 +50,7 @@ class Retrieval:
     recall_nine: float
     hits: int = 0
     ece: float = nan
+    ece_by_chance: float = nan
     said: float = nan
     were: float = nan
 
@@ -75,7 +77,8 @@ def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probabl
     numbers = relevant[occurring].sum(1)
     precision, recall = curve(ranked, scores.ravel()[order], int(relevant.sum()))
     shown = scores >= SHOWN
-    sure = reliability(scores[shown], relevant[shown].astype(np.float64)) if probable and shown.any() else None
+    judged = probable and bool(shown.any())
+    sure, right = scores[shown], relevant[shown].astype(np.float64)
     return Retrieval(
         gap=average_precision(ranked, int(relevant.sum())),
         gap_low=low,
@@ -86,9 +89,10 @@ def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probabl
         recall_half=float(recall[precision >= 0.5].max(initial=0.0)),
         recall_nine=float(recall[precision >= 0.9].max(initial=0.0)),
         hits=int(shown.sum()),
-        ece=nan if sure is None or sure.ece is None else sure.ece,
-        said=float(scores[shown].mean()) if sure is not None else nan,
-        were=float(relevant[shown].mean()) if sure is not None else nan,
+        ece=ece_of(bins_of(sure, right)) if judged else nan,
+        ece_by_chance=ece_by_chance(sure) if judged else nan,
+        said=float(sure.mean()) if judged else nan,
+        were=float(right.mean()) if judged else nan,
     )
 
 

@@ -61,7 +61,7 @@ function Hit({ hit, judge }) {
   };
   const likely = { 0: "rejected", 1: "certain" }[probability] ?? `${Math.round(100 * probability)} % likely`;
   return html`<li onKeyDown=${answer} data-rejected=${probability === 0 ? "" : null}><a href=${link}>
-      <img src=${api.strip(page, line)} alt="" loading="lazy" />
+      <img class="ink" src=${api.strip(page, line)} alt="" loading="lazy" />
       <span class="text">${text}</span>
       <span class="name">${likely}, ${name}</span></a>
     <span class="verdict"><button type="button" title="Y" onClick=${() => judge(hit, true)}>Stands there</button>

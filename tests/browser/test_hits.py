@@ -1,0 +1,44 @@
+"""Searching a folder that has an index: lines whose text misses the word, and what a person says of them."""
+
+import pytest
+from browser_steps import served
+from edited_folders import put_page
+from made_pages import TEXTS
+
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.build import open_builder
+from drethtr.search.index import open_index
+
+WORD = max(TEXTS[1].split(), key=len)
+
+
+@pytest.fixture
+def indexed(tmp_path, tiny_path):
+    """A folder with an index that knows a word better than the text of its line."""
+    folder = tmp_path / "scans"
+    path = put_page(folder, "a", confidence=None)
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
+    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
+        for original in open_originals(path):
+            builder.read(original)
+    path.write_text(path.read_text(encoding="utf-8").replace(WORD, "misread"), encoding="utf-8")
+    return folder
+
+
+def test_a_possible_line_is_rejected_and_confirmed_by_key(indexed, tiny_path, open_tab):
+    with served(indexed, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(WORD)
+        hit = tab.locator(".hits a", has_text="misread")
+        hit.focus()
+        tab.keyboard.press("n")
+        tab.locator(".hits [data-rejected]", has_text="rejected").wait_for()
+        assert tab.locator(".hits .ink").evaluate("image => image.decode().then(() => image.naturalWidth > 100)")
+        hit.focus()
+        tab.keyboard.press("y")
+        tab.locator(".hits li:not([data-rejected])", has_text="certain").wait_for()
+    with open_index(indexed / "letters.drethtr.sqlite") as index:
+        [verdict] = index.store.verdicts()
+    assert (verdict.query, verdict.stands) == (WORD, True)
