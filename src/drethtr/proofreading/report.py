@@ -36,7 +36,7 @@ def summary(lines: Sequence[ProofLine]) -> str:
     words = [word.checked for line in lines for word in line.words]
     given = sum(bool(word.text) for word in words)
     kinds = {kind: sum(word.kind is kind for word in words) for kind in Kind if kind is not Kind.SUPPORTED}
-    found = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
+    found = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
     number = sum(line.line is not None for line in lines)
     return f"{counted(given, 'word')}, {counted(number, 'line')}: {found or 'no doubtful word'}"
 
