@@ -199,7 +199,7 @@ def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_mode
     notes.touch()
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *options)
     assert outcome.code == 3
-    assert "the model did not become better on the 6 lines for validation (CER 100.00 % before, 100.00 " in outcome.err
+    assert "the model did not improve on the 6 validation lines (CER 100.00 % before, 100.00 " in outcome.err
     assert f"{output} was not written, keep using {start}." in outcome.err
     assert not output.exists()
     assert [path.name for path in output.with_suffix(".run").rglob("*")] == ["notes.txt"], "other files stay"
