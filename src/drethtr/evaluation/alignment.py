@@ -205,9 +205,12 @@ def lay_page(recognizer: Recognizer, set: str, seen: SeenPage, texts: Sequence[s
 
 
 def with_errors(samples: Sequence[Sample], seed: int) -> list[str]:
-    """The texts of lines; one of ten has an error of some kind."""
-    chosen = (np.random.default_rng(seed).random(len(samples)) < WRONG_LINES).tolist()
+    """The texts of lines; one of ten has an error of some kind, whatever the other lines are."""
+
+    def chosen(sample: Sample) -> bool:
+        return bool(np.random.default_rng([seed, 1, *map(ord, sample.text)]).random() < WRONG_LINES)
+
     return [
-        " ".join(next(iter(errors.values())).words) if wrong and errors else for_scoring(sample.text)
-        for sample, errors, wrong in zip(samples, corrupt(samples, seed, most=1), chosen, strict=True)
+        " ".join(next(iter(errors.values())).words) if errors and chosen(sample) else for_scoring(sample.text)
+        for sample, errors in zip(samples, corrupt(samples, seed, most=1), strict=True)
     ]
