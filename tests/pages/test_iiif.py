@@ -84,7 +84,7 @@ def test_a_canvas_without_an_image_is_missed_alone(tmp_path):
 def test_what_is_no_address_of_the_web_is_not_asked(tmp_path, address):
     [page] = opened(tmp_path, manifest_3(canvas_3(address)))
     assert page.file is None
-    with pytest.raises(DataError, match=r"manifest\.json page 1: .*is not an address of the web"):
+    with pytest.raises(DataError, match=r"manifest\.json page 1: .*is not a web address"):
         page.grey()
 
 

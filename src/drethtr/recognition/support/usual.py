@@ -1,7 +1,7 @@
 """What evidence for a given text is usually worth: used where a model has no fit of its own.
 
-Fitted on 878 validation lines of 22 collections, that of lines on 315 of 21: `drethtr calibrate MODEL DATA --check --limit
-40`. The network that gave the evidence had never seen seven of them; fits with the shipped one are no better.
+Fitted on 878 validation lines of 22 collections, that of lines on 315 of 21: `drethtr calibrate MODEL DATA --check
+--limit 40`. The network that gave the evidence had never seen seven of them; fits with the shipped one are no better.
 """
 
 from drethtr.recognition.confidence.logistic import Logistic
