@@ -111,7 +111,7 @@ def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     wrong = line("by the hill", "by the mill", "3"), line("a mile", "a mill", "4")
     lines = lines.with_others(Lines(*map(list, zip(*wrong, strict=True))))
     others = [replace(sample, set="other") for sample in lines.samples]
-    with pytest.raises(DataError, match="several sets"):
+    with pytest.raises(DataError, match="at least two sets"):
         fit_search(lines, NOBODY, (ALPHABET, LANGUAGES))
     both = lines.with_others(Lines(others, lines.readings))
     weights, judged = fit_search(both, NOBODY, (ALPHABET, LANGUAGES))
