@@ -101,6 +101,10 @@ export function Page({ id, status, line: wanted, isReading, toolbar }) {
     } else if (wanted && textOf(wanted)) select(textOf(wanted), 0);
     else if (!active) select(textOf(order[0].line.id), 0);
   }, [isLoaded, id, order.length > 0]);
+  // The special characters cover the lower end of the text.
+  useEffect(() => {
+    if (active) textOf(active)?.scrollIntoView({ block: "nearest" });
+  }, [hasPalette]);
   // Only when the dialog is gone can the text behind it be changed.
   useEffect(() => {
     if (restored) replace(textOf(restored.line), restored.text);
