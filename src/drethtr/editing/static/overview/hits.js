@@ -64,8 +64,8 @@ function Hit({ hit, judge }) {
       <img class="ink" src=${api.strip(page, line)} alt="" loading="lazy" />
       <span class="text">${text}</span>
       <span class="name">${likely}, ${name}</span></a>
-    <span class="verdict"><button type="button" title="Y" onClick=${() => judge(hit, true)}>Stands there</button>
-      <button type="button" title="N" onClick=${() => judge(hit, false)}>Does not</button></span></li>`;
+    <span class="verdict"><button type="button" title="Y" onClick=${() => judge(hit, true)}>Correct</button>
+      <button type="button" title="N" onClick=${() => judge(hit, false)}>Not there</button></span></li>`;
 }
 
 // Ranges count code points.
