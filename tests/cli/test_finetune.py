@@ -95,7 +95,7 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     other.write_bytes(tiny_path.read_bytes())
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *SHORT)
     assert outcome.code == 0 and "before," in outcome.out and "drethtr evaluate" in outcome.out
-    assert "Other hands may be read worse than before: --old-data" in outcome.out
+    assert "Other hands may be read worse than before; --old-data" in outcome.out
     model = load_model(output)
     assert "ő" in model.tokenizer.characters and not model.trust.calibrations
     told = model.card["fine_tuned"]

@@ -106,7 +106,7 @@ def test_nothing_but_tensors_can_be_named(path, name):
     module, function = name.split(".")
     with_index(path, b"\x80\x02c" + f"{module}\n{function}\n".encode() + b".")
     with pytest.raises(
-        CheckpointError, match=f"it names {name.removeprefix('builtins.')}, which a plain state dict never does"
+        CheckpointError, match=f"it references {name.removeprefix('builtins.')}, which a plain state dict never does"
     ):
         read_weights(path)
 

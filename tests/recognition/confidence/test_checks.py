@@ -65,7 +65,7 @@ def test_a_repetition_is_where_it_stands():
 
 def test_ink_behind_the_text_is_uncovered():
     flag = Uncovered()(observed(inked=(20, 580), places=(20, 300)))
-    assert "no character accounts for" in flag.reason
+    assert "no character explains" in flag.reason
     assert 300 < flag.left < 360 and flag.right == 580
 
 
