@@ -74,6 +74,7 @@ COMMANDS = (
     ("search", "a.sqlite", "the"),
     ("synth", "lines.parquet", "--fonts", FONTS, "--text", TEXT, "--count", "2"),
     ("train", "run.toml", "--output", "run", "--workers", "1"),
+    ("rescorer", "tiny.safetensors", "train.parquet", "--characters", "6000", "--output", "ranked.safetensors"),
     ("finetune", "train.parquet", "--model", "tiny.safetensors", "--output", "mine.safetensors", "--samples", "16"),
 )
 

@@ -59,7 +59,7 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     assert outcome.code == 0
     assert "30 lines to train on, 6 for validation (other pages)" in outcome.out
     assert "ő×" in outcome.out and "(begins as o)" in outcome.out
-    assert "too rare to be added): €×1" in outcome.out
+    assert "too rare to add): €×1" in outcome.out
     takes = r"It takes about \d+ (second|minute)s? at the current load of this machine: .* 1,534 lines are seen"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()

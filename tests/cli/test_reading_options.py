@@ -1,6 +1,7 @@
 """How `drethtr transcribe` is told how to read."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,16 @@ from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import precision_named
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts, name_of, strategy_named
+from drethtr.recognition.search.strategies import (
+    CTC,
+    USUAL_JOINT,
+    Beam,
+    Greedy,
+    Joint,
+    VerifiedDrafts,
+    name_of,
+    strategy_named,
+)
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
 
 
@@ -20,7 +30,7 @@ from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
         ("verified", VerifiedDrafts()),
         ("beam", Beam()),
         ("beam:3", Beam(3)),
-        ("joint", Joint(corrections=2)),
+        ("joint", USUAL_JOINT),
         ("careful", Joint(corrections=2, stretches=(1.0, 0.8, 1.2))),
     ],
 )
@@ -35,8 +45,8 @@ def test_strategies_have_names(name, decoder):
         (Beam(), "beam:5"),
         (PublishedGreedy(), "published"),
         (PublishedBeam(3), "published:3"),
-        (Joint(corrections=2), "joint"),
-        (Joint(corrections=2, ctc_weight=0.55, language_weight=0.35), "joint"),
+        (USUAL_JOINT, "joint"),
+        (replace(USUAL_JOINT, ctc_weight=0.55, language_weight=0.35), "joint"),
         (Joint(corrections=2, stretches=(1.0, 0.8, 1.2)), "careful"),
         (Joint(corrections=2, stretches=(1.0, 0.8, 1.2)).completed_by(Joint(ctc_weight=0.55)), "careful"),
         (Beam(3, length_exponent=0.5), "Beam(beams=3, length_exponent=0.5)"),

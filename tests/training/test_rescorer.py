@@ -21,6 +21,7 @@ RUN = RescorerRun(
     characters=6_400,
     per_step=100,
     average=0.9,
+    bfloat16=False,
 )
 
 

@@ -89,7 +89,7 @@ def test_too_much_drift_is_a_warning(drethtr, lines, monkeypatch):
     ("arguments", "message"),
     [
         (["decoding", "--batches", "1,x"], "'1,x' is not a list of positive integers such as 1,8,32"),
-        (["decoding", "--beams", "0"], "'0' is not understood"),
+        (["decoding", "--beams", "0"], "'0' is not a list of positive integers"),
         (
             ["memory", "--networks", "smal"],
             "unknown network 'smal'; did you mean 'small'?; known: compact, small, base",
