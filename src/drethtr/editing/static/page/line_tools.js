@@ -30,6 +30,13 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape,
     });
   };
   const move = (after) => (revision) => api.moveLine(page.id, line.id, revision, { after });
+  // A line that was just drawn or split is being read.
+  const deleteEvenIfReadAgain = (revision) =>
+    api.deleteLine(page.id, line.id, revision).catch((error) => {
+      const now = error.answer?.line;
+      if (error.status !== 409 || now?.status !== "read") throw error;
+      return api.deleteLine(page.id, line.id, now.revision);
+    });
   const remove = async () => {
     const { baseline, polygon, status } = line;
     const kept = {
@@ -39,7 +46,7 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshape,
       text: entry.text,
       status,
     };
-    await reshape(line.id, (revision) => api.deleteLine(page.id, line.id, revision), "The line was deleted.");
+    await reshape(line.id, deleteEvenIfReadAgain, "The line was deleted.");
     if (!store.entries.has(line.id)) setDeleted(kept);
   };
   const restore = async () => {
