@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import rescorer_of
 from drethtr.recognition.architecture import RescorerConfig
 from drethtr.synthesis.corpus import Corpus
@@ -78,6 +78,11 @@ def test_texts_have_their_share(tmp_path):
         texts = [TOKENIZER.decode(row.tolist()) for batch in batches for row in batch]
         of_lines = sum(len(text) + 1 for text in texts if text in LINES)
         assert of_lines / sum(len(text) + 1 for text in texts) == pytest.approx(1 - share, abs=0.1)
+
+
+def test_without_lines_there_is_nothing_to_learn(tmp_path):
+    with pytest.raises(DataError, match="no lines with text"):
+        train_rescorer(Material([], None, TOKENIZER, RUN), tmp_path / "run")
 
 
 @pytest.mark.parametrize("settings", [{"characters": 0}, {"per_step": 0}, {"share": 1.5}], ids=str)

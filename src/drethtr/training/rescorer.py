@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from drethtr.base import config
-from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.lines.urls import digest_of
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.architecture import RescorerConfig
@@ -158,8 +158,10 @@ def train_rescorer(
 
     Raises:
         CheckpointError: if the snapshot is of another run, or damaged.
-        DataError: if the texts have nothing in the alphabet.
+        DataError: if there are no lines, or the texts have nothing in the alphabet.
     """
+    if not material.lines:
+        raise DataError("there are no lines with text to learn from")
     run, devices = material.run, Devices.open(device)
     bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
     torch.manual_seed(run.seed)
