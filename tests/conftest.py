@@ -16,7 +16,8 @@ from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
 from drethtr.lines.sample import Sample
 from drethtr.network.backend import fresh_network, with_network
-from drethtr.recognition.architecture import Added, CTCConfig, Light, NetworkConfig, Sinusoidal
+from drethtr.recognition.architecture import Added, CTCConfig, NetworkConfig, Sinusoidal
+from drethtr.recognition.backbones import Light
 from drethtr.recognition.model_file import Model, save_model
 from drethtr.text.tokenizer import UNK, Characters, Tokenizer
 

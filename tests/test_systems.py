@@ -11,21 +11,19 @@ from drethtr.network.backend import fresh_network, with_network
 from drethtr.recognition.architecture import (
     EncoderDecoder,
     Fade,
-    Gated,
     HeadNorm,
     JointSoftmax,
     Learned,
     Multiplied,
     NetworkConfig,
     NoPrior,
-    Patches,
     Retentive,
-    Scheduled,
-    ShallowCNN,
     Sinusoidal,
     SplitSoftmax,
     SwishGate,
 )
+from drethtr.recognition.backbones import Patches, ShallowCNN
+from drethtr.recognition.decay import Gated, Scheduled
 from drethtr.recognition.model_file import Model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import Beam, Greedy

@@ -17,21 +17,18 @@ from drethtr.recognition.architecture import (
     TRHTR_SMALL,
     Added,
     CTCConfig,
-    EfficientNetV2S,
     EncoderDecoder,
     Fade,
-    Gated,
     HeadNorm,
     JointSoftmax,
     Learned,
-    Light,
     NetworkConfig,
     NoPrior,
-    Patches,
     Retentive,
-    Scheduled,
     SplitSoftmax,
 )
+from drethtr.recognition.backbones import EfficientNetV2S, Light, Patches
+from drethtr.recognition.decay import Gated, Scheduled
 
 
 class Animal:

@@ -8,7 +8,8 @@ import pytest
 PLUGIN = """
 from dataclasses import dataclass
 
-from drethtr.recognition.search.strategies import NAMES, Greedy
+from drethtr.recognition.search.names import NAMES
+from drethtr.recognition.search.strategies import Greedy
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ print(from_dict(Strategy, {"kind": "Careless"}))
 """
 
 BY_NAME = """
-from drethtr.recognition.search.strategies import strategy_named
+from drethtr.recognition.search.names import strategy_named
 print(strategy_named("careless"))
 """
 
@@ -65,5 +66,5 @@ def test_a_plugin_that_cannot_be_imported_is_named(installed):
 
 
 def test_known_words_need_no_plugin(installed):
-    code = "from drethtr.recognition.search.strategies import strategy_named as named; import sys; named('greedy'); "
+    code = "from drethtr.recognition.search.names import strategy_named as named; import sys; named('greedy'); "
     assert run(code + "print('other_package' in sys.modules)", installed).stdout == "False\n"

@@ -9,16 +9,8 @@ from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import precision_named
-from drethtr.recognition.search.strategies import (
-    CTC,
-    USUAL_JOINT,
-    Beam,
-    Greedy,
-    Joint,
-    VerifiedDrafts,
-    name_of,
-    strategy_named,
-)
+from drethtr.recognition.search.names import USUAL_JOINT, name_of, strategy_named
+from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
 
 

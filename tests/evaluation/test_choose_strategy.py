@@ -8,7 +8,7 @@ from conftest import written
 from drethtr.evaluation.calibrate import calibrate
 from drethtr.evaluation.choose_strategy import (
     LANGUAGE_WEIGHTS,
-    NGRAM_WEIGHTS,
+    TRAINED_WEIGHTS,
     Best,
     best_strategies,
     knows_language,
@@ -22,7 +22,8 @@ from drethtr.network.backend import network_of, with_network
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC, USUAL_JOINT, Greedy, Joint
+from drethtr.recognition.search.names import USUAL_JOINT
+from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
 
@@ -129,8 +130,8 @@ def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, sampl
     told = replace(tiny_model, languages=Languages({"all": ngrams}))
     tried = {one.strategy: one.counts for one in try_strategies(Recognizer, told, samples)}
     alone = [strategy for strategy in tried if isinstance(strategy, CTC)]
-    assert [strategy.language_weight for strategy in alone].count(None) == 0 and len(alone) == len(NGRAM_WEIGHTS)
-    assert {strategy.weights.language for strategy in tried} == {*NGRAM_WEIGHTS}
+    assert [strategy.language_weight for strategy in alone].count(None) == 0 and len(alone) == len(TRAINED_WEIGHTS)
+    assert {strategy.weights.language for strategy in tried} == {*TRAINED_WEIGHTS}
     texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
     for strategy in alone:
         read = [reading.text for reading in Recognizer(told, strategy).read(images)]
@@ -143,7 +144,7 @@ def test_the_ctc_head_alone_listens_to_ngrams_as_suits_it_best(tiny_model, sampl
     told = replace(tiny_model, languages=Languages({"all": ngrams}))
     best = best_strategies(Recognizer, told, samples)
     tried = [one for one in try_strategies(Recognizer, told, samples) if isinstance(one.strategy, CTC)]
-    assert best.alone == tried[0].strategy and len(tried) == len(NGRAM_WEIGHTS)
+    assert best.alone == tried[0].strategy and len(tried) == len(TRAINED_WEIGHTS)
     calibrated = calibrate(told, samples)
     assert Recognizer(calibrated, CTC()).strategy == best.alone
     for other in (Joint(ctc_weight=0.3, language_weight=0.1), CTC(language_weight=0.2)):

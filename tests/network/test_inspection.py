@@ -10,15 +10,8 @@ from drethtr.network.decay import log_gamma
 from drethtr.network.inspection import text_weights, watch
 from drethtr.network.mixer import build_mixer, build_past
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.architecture import (
-    EncoderDecoder,
-    Fade,
-    Gated,
-    JointSoftmax,
-    LayerPosition,
-    Retentive,
-    SplitSoftmax,
-)
+from drethtr.recognition.architecture import EncoderDecoder, Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.recognition.decay import Gated, LayerPosition
 
 CONFIGS = {
     "retentive": TINY,

@@ -20,11 +20,9 @@ from drethtr.recognition.architecture import (
     SMALL,
     TRHTR_SMALL,
     Added,
-    BackboneConfig,
     CTCConfig,
     EncoderDecoder,
     Fade,
-    Gated,
     HeadNorm,
     JointSoftmax,
     Learned,
@@ -32,11 +30,12 @@ from drethtr.recognition.architecture import (
     NetworkConfig,
     NoPrior,
     Retentive,
-    Scheduled,
     Sinusoidal,
     SplitSoftmax,
     SwishGate,
 )
+from drethtr.recognition.backbones import BackboneConfig
+from drethtr.recognition.decay import Gated, Scheduled
 
 VOCABULARY, TEXT = 11, 7
 

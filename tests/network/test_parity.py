@@ -17,17 +17,9 @@ from drethtr.network.backbones import Backbone, ImageFeatures, build_backbone
 from drethtr.network.decay import build_decay
 from drethtr.network.embedding import sinusoid
 from drethtr.network.retention import RetentionState, parallel
-from drethtr.recognition.architecture import (
-    BackboneConfig,
-    JointSoftmax,
-    LayerPosition,
-    Learned,
-    Multiplied,
-    NetworkConfig,
-    NoPrior,
-    Retentive,
-    Scheduled,
-)
+from drethtr.recognition.architecture import JointSoftmax, Learned, Multiplied, NetworkConfig, NoPrior, Retentive
+from drethtr.recognition.backbones import BackboneConfig
+from drethtr.recognition.decay import LayerPosition, Scheduled
 from drethtr.research.authors import published_network, published_weights
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"

@@ -12,19 +12,9 @@ from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.network.padded import Padded
 from drethtr.network.precision import cast, pays_for_steps
-from drethtr.recognition.architecture import (
-    BASE,
-    COMPACT,
-    PPOCR,
-    RETHTR_SMALL,
-    SMALL,
-    EfficientNetV2S,
-    Gated,
-    JointSoftmax,
-    ResNet50,
-    Retentive,
-    SwishGate,
-)
+from drethtr.recognition.architecture import BASE, COMPACT, RETHTR_SMALL, SMALL, JointSoftmax, Retentive, SwishGate
+from drethtr.recognition.backbones import PPOCR, EfficientNetV2S, ResNet50
+from drethtr.recognition.decay import Gated
 from drethtr.recognition.precision import Precision
 
 WIDTHS = torch.tensor([300, 180])

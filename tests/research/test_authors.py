@@ -8,7 +8,9 @@ import torch
 
 from drethtr.base.errors import CheckpointError
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.architecture import BASE, EfficientNetV2S, Gated, JointSoftmax, NetworkConfig, Retentive
+from drethtr.recognition.architecture import BASE, JointSoftmax, NetworkConfig, Retentive
+from drethtr.recognition.backbones import EfficientNetV2S
+from drethtr.recognition.decay import Gated
 from drethtr.research.authors import fill, published_weights
 
 BACKBONE = Path(__file__).parents[1] / "network" / "fixtures" / "efficientnet_v2_s.tsv"

@@ -18,7 +18,8 @@ from drethtr.network.backbones import build_backbone
 from drethtr.network.backend import network_of, rescorer_of, with_network
 from drethtr.network.network import DRetHTR
 from drethtr.network.rescorer import RescorerNetwork
-from drethtr.recognition.architecture import PPOCR, RescorerConfig, ResNet50
+from drethtr.recognition.architecture import RescorerConfig
+from drethtr.recognition.backbones import PPOCR, ResNet50
 from drethtr.recognition.model_file import Rescorer, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, SPECIALS, Characters

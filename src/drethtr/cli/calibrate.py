@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.choices import DeviceName, Limit, Seed, Threads
+from drethtr.cli.choices import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.tables import figure
 from drethtr.cli.trust_table import of_sets
@@ -21,14 +20,11 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: ChangedModel,
     data: Annotated[
         list[str], typer.Argument(metavar="DATA", help="Validation lines, used for neither training nor testing.")
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Output model; default: MODEL itself, with --force."),
-    ] = None,
+    output: OutputModel = None,
     decoder: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Calibrate this decoder; repeatable; default: the common ones."),
@@ -41,7 +37,7 @@ def calibrate(
     seed: Seed = 0,
     device: DeviceName = "auto",
     threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    force: ForceModel = False,
 ) -> None:
     """Choose the best decoder and calibrate confidences and out-of-distribution detection on validation lines.
 
@@ -56,7 +52,7 @@ def calibrate(
     from drethtr.recognition.backends import device_named
     from drethtr.recognition.model_file import load_model, save_trust
     from drethtr.recognition.recognizer import Recognizer
-    from drethtr.recognition.search.strategies import name_of, strategy_named
+    from drethtr.recognition.search.names import name_of, strategy_named
 
     target = output or model
     refuse_places(target)
@@ -110,7 +106,7 @@ def held_out_table(fit: "Fit") -> str:
     """How reliable the confidences of each collection are by a calibration fitted on the others, and of all."""
     from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
     from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
-    from drethtr.recognition.search.strategies import name_of
+    from drethtr.recognition.search.names import name_of
 
     strategy, precision = fit.calibration.strategies[0], fit.calibration.precision
     texts, readings = [sample.text for sample, _ in fit.held_out], [reading for _, reading in fit.held_out]
@@ -130,7 +126,7 @@ def held_out_table(fit: "Fit") -> str:
 
 def summary(fits: "Sequence[Fit]") -> str:
     """How reliable the confidences of each decoder are, as a table."""
-    from drethtr.recognition.search.strategies import name_of
+    from drethtr.recognition.search.names import name_of
 
     names = [f"{', '.join(map(name_of, fit.calibration.strategies))} ({fit.calibration.precision})" for fit in fits]
     width = max(map(len, names))

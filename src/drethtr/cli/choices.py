@@ -47,6 +47,16 @@ Pages = Annotated[
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
 ]
+ChangedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
+OutputModel = Annotated[
+    Path | None, typer.Option("--output", metavar="FILE", help="Output model; default: MODEL itself, with --force.")
+]
+ForceModel = Annotated[bool, typer.Option("--force", help="Replace an existing model.")]
+TrainingData = Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")]
+Texts = Annotated[
+    list[Path] | None,
+    typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
+]
 ForceResults = Annotated[bool, typer.Option("--force", help="Replace existing result files.")]
 JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the metrics to this file.")]
 PrecisionName = Annotated[
@@ -121,7 +131,7 @@ def refuse_decoder(name: str | None) -> None:
     Raises:
         ConfigError: naming those that do.
     """
-    from drethtr.recognition.search.strategies import strategy_named
+    from drethtr.recognition.search.names import strategy_named
 
     if name is not None:
         strategy_named(name)

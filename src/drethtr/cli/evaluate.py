@@ -194,7 +194,7 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
 def read_by(recognizer: "Recognizer") -> str:
     """What read the lines, as text."""
     from drethtr.pages.provenance import provenance_of
-    from drethtr.recognition.search.strategies import name_of
+    from drethtr.recognition.search.names import name_of
 
     decoder, precision = name_of(recognizer.strategy), recognizer.precision.value
     return f"Read with {provenance_of(recognizer)}, decoder {decoder}, {precision}."

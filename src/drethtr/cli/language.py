@@ -1,13 +1,12 @@
 """`drethtr language`: give a model a language model of character n-grams."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.choices import Seed
+from drethtr.cli.choices import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
 from drethtr.cli.outputs import refuse_existing, refuse_places
 
 if TYPE_CHECKING:
@@ -20,12 +19,9 @@ ORDER = 6
 
 
 def language(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")],
-    texts: Annotated[
-        list[Path] | None,
-        typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
-    ] = None,
+    model: ChangedModel,
+    data: TrainingData,
+    texts: Texts = None,
     share: Annotated[
         float, typer.Option(metavar="S", min=0, max=1, help="Weight of the --text files; the lines get the rest.")
     ] = 0.4,
@@ -49,12 +45,9 @@ def language(
         int,
         typer.Option(metavar="N", min=1, help="Number of n-grams to keep, not counting prefixes; about 4 bytes each."),
     ] = 700_000,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Output model; default: MODEL itself, with --force."),
-    ] = None,
+    output: OutputModel = None,
     seed: Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    force: ForceModel = False,
 ) -> None:
     """Add a character n-gram language model to a model; run calibrate afterwards.
 

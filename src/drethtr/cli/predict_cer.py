@@ -153,7 +153,7 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     Raises:
         ConfigError: if it has learned nothing.
     """
-    from drethtr.recognition.search.strategies import name_of
+    from drethtr.recognition.search.names import name_of
 
     rate = recognizer.model.trust.error_rate(recognizer.strategy)
     if rate is None:

@@ -1,41 +1,43 @@
 """`drethtr rescorer`: give a model a retentive language model that ranks whole texts."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from drethtr.base.errors import ConfigError, require
-from drethtr.cli.choices import DeviceName, Seed, device_named
+from drethtr.cli.choices import (
+    ChangedModel,
+    DeviceName,
+    ForceModel,
+    OutputModel,
+    Seed,
+    Texts,
+    TrainingData,
+    device_named,
+)
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import CONTINUE, stopping
 
 
 def rescorer(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")],
-    texts: Annotated[
-        list[Path] | None,
-        typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
-    ] = None,
+    model: ChangedModel,
+    data: TrainingData,
+    texts: Texts = None,
     share: Annotated[
         float, typer.Option(metavar="S", min=0, max=1, help="Share of the texts; the lines have the rest.")
     ] = 0.65,
     characters: Annotated[
         int, typer.Option(metavar="N", min=1, help="Characters to learn from; an hour on one core by default.")
     ] = 48_000_000,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Output model; default: MODEL itself, with --force."),
-    ] = None,
+    output: OutputModel = None,
     seed: Seed = 0,
     device: DeviceName = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    force: ForceModel = False,
 ) -> None:
     """Train a language model that rescores the candidates of `joint` and `careful`; calibrate the model afterwards.
 
-    Use training lines and other texts, never the texts you evaluate on. To continue a run that was stopped,
-    run the same command again.
+    Use training lines and other texts, never the texts you evaluate on. To continue a run that was stopped, run the same
+    command again.
     """
     require("torch", "train")
     from tqdm import tqdm

@@ -19,8 +19,9 @@ from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.joint import Scored
+from drethtr.recognition.search.names import USUAL_JOINT
 from drethtr.recognition.search.scorer import LanguageScorer
-from drethtr.recognition.search.strategies import CTC, USUAL, USUAL_JOINT, Joint
+from drethtr.recognition.search.strategies import CTC, USUAL, Joint
 from drethtr.recognition.search.strategy import Strategy
 from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import EOS
@@ -31,8 +32,8 @@ CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(w
 LANGUAGE_WEIGHTS = (0.3, 0.0, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5)
 """Weights of the decoder as a language model; the default comes first."""
 
-NGRAM_WEIGHTS = (0.5, 0.3, 0.4, 0.6, 0.7, 0.0)
-"""Weights of the n-grams; the default comes first."""
+TRAINED_WEIGHTS = (0.5, 0.3, 0.4, 0.6, 0.7, 0.0)
+"""Weights of n-grams and rescorer; the default comes first."""
 
 TEXTS = 200
 """Number of texts used to test whether the decoder knows language."""
@@ -109,7 +110,7 @@ def try_strategies(
 def language_weights_of(model: Model, network: Network, texts: Sequence[str]) -> tuple[float, ...]:
     """Candidate weights of the language model, the default first."""
     if model.languages or model.rescorer is not None:
-        return NGRAM_WEIGHTS
+        return TRAINED_WEIGHTS
     return LANGUAGE_WEIGHTS if knows_language(model, network, texts) else (0.0,)
 
 

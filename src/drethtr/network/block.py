@@ -16,13 +16,8 @@ from drethtr.network.fusion import CrossAttention, ImageAttention, ModalityFusio
 from drethtr.network.mixer import build_mixer, build_past
 from drethtr.network.output import build_output
 from drethtr.network.tree import Tree
-from drethtr.recognition.architecture import (
-    ArchitectureConfig,
-    DecoderOnly,
-    EncoderDecoder,
-    LayerPosition,
-    NetworkConfig,
-)
+from drethtr.recognition.architecture import ArchitectureConfig, DecoderOnly, EncoderDecoder, NetworkConfig
+from drethtr.recognition.decay import LayerPosition
 
 
 def feed_forward(width: int, hidden: int, dropout: float) -> nn.Sequential:

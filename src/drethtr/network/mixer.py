@@ -20,7 +20,8 @@ from drethtr.network.recollection import Recollection
 from drethtr.network.retention import CHUNK, chunkwise, recall
 from drethtr.network.softmax import softmax_attention
 from drethtr.network.tree import Tree
-from drethtr.recognition.architecture import Fade, JointSoftmax, LayerPosition, MixerConfig, Retentive, SplitSoftmax
+from drethtr.recognition.architecture import Fade, JointSoftmax, MixerConfig, Retentive, SplitSoftmax
+from drethtr.recognition.decay import LayerPosition
 
 State = TypeVar("State")
 

@@ -133,52 +133,46 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
 
 
 def save_trust(source: Path, trust: Trust, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with another trust; its weights keep their bytes.
-
-    Args:
-        of: The model that was measured to learn the trust.
-
-    Raises:
-        CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
-    """
-    tensors, metadata, header = read_parts(source)
-    refuse_changed(source, tensors, of)
-    header |= {"trust": config.to_dict(trust)}
-    write_tensors(tensors, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+    """Copy a model file with another trust; see `save_changed`."""
+    save_changed(source, path, of, {"trust": config.to_dict(trust)})
 
 
 def save_languages(source: Path, languages: Languages, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with other language models; its weights keep their bytes, and it has to be calibrated again.
-
-    Args:
-        of: The model whose alphabet the n-grams are in.
-
-    Raises:
-        CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
-    """
-    tensors, metadata, header = read_parts(source)
-    refuse_changed(source, tensors, of)
-    header |= {"trust": {}, "languages": languages.facts()}
-    header.pop("ngrams", None)
-    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith(NGRAMS)}
-    write_tensors(weights | tensors_of(languages), path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+    """Copy a model file with other n-grams; it has to be calibrated again. See `save_changed`."""
+    header = {"trust": {}, "languages": languages.facts(), "ngrams": None}
+    save_changed(source, path, of, header, NGRAMS, tensors_of(languages))
 
 
 def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with another rescorer, in 8 bits; it has to be calibrated again.
+    """Copy a model file with another rescorer, in 8 bits; it has to be calibrated again. See `save_changed`."""
+    header = {"trust": {}, "rescorer": config.to_dict(rescorer.config)}
+    weights = {f"{RESCORER}{name}": weight for name, weight in rescorer.weights.items()}
+    save_changed(source, path, of, header, RESCORER, quantize(weights))
+
+
+def save_changed(
+    source: Path,
+    path: Path,
+    of: Model | None,
+    changes: Mapping[str, Any],
+    prefix: str | None = None,
+    replaced: Weights | None = None,
+) -> None:
+    """Copy a model file with changes; all other tensors keep their bytes.
 
     Args:
-        of: The model whose alphabet the rescorer knows.
+        of: The model from which the changes were learned.
+        changes: Of the header; None removes an entry.
+        prefix: Of the tensors that are `replaced`.
 
     Raises:
         CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
     """
     tensors, metadata, header = read_parts(source)
     refuse_changed(source, tensors, of)
-    header |= {"trust": {}, "rescorer": config.to_dict(rescorer.config)}
-    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith(RESCORER)}
-    added = quantize({f"{RESCORER}{name}": weight for name, weight in rescorer.weights.items()})
-    write_tensors(kept | added, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
+    kept = {name: tensor for name, tensor in tensors.items() if prefix is None or not name.startswith(prefix)}
+    header = {name: value for name, value in {**header, **changes}.items() if value is not None}
+    write_tensors({**kept, **(replaced or {})}, path, metadata | {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
 def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:

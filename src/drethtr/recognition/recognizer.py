@@ -32,7 +32,8 @@ from drethtr.recognition.pieces import PieceReader, ReadPiece
 from drethtr.recognition.posteriors import joined
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
-from drethtr.recognition.search.strategies import default_strategy, strategy_named
+from drethtr.recognition.search.names import strategy_named
+from drethtr.recognition.search.strategies import default_strategy
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import reading_of, stitch
 from drethtr.recognition.support.checker import WeighedText, weigh_lines

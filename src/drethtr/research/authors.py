@@ -14,7 +14,8 @@ from torch import Tensor
 from drethtr.base.errors import CheckpointError
 from drethtr.network.network import DRetHTR
 from drethtr.network.weights_file import fit, listed, read_weights
-from drethtr.recognition.architecture import EfficientNetV2S, Given, Learned, NetworkConfig, Unplaced
+from drethtr.recognition.architecture import Learned, NetworkConfig, Unplaced
+from drethtr.recognition.backbones import EfficientNetV2S, Given
 from drethtr.research.published_mode import PUBLISHED, PublishedSettings
 
 CANVAS = 2227

@@ -17,9 +17,9 @@ from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.decoded import Decoded, located
+from drethtr.recognition.search.names import NAMES, NUMBERED
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, greedy, highest
-from drethtr.recognition.search.strategies import NAMES, NUMBERED
 from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import BOS, EOS, PAD
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.architecture import (
-    DecayConfig,
     Fade,
-    Gated,
     HeadNorm,
     JointSoftmax,
     MixerConfig,
@@ -21,11 +19,11 @@ from drethtr.recognition.architecture import (
     Plain,
     PriorConfig,
     Retentive,
-    Scheduled,
     Sigmoid,
     SplitSoftmax,
     SwishGate,
 )
+from drethtr.recognition.decay import DecayConfig, Gated, Scheduled
 
 WORDS = {
     "Transformer": "softmax over image and text",

@@ -17,19 +17,17 @@ from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import stack_trees
 from drethtr.recognition.architecture import (
     BASE,
-    PPOCR,
     RETHTR_SMALL,
     Added,
     CTCConfig,
-    Gated,
-    Light,
     NoPrior,
     RescorerConfig,
     Retentive,
-    Scheduled,
     Sigmoid,
     Unplaced,
 )
+from drethtr.recognition.backbones import PPOCR, Light
+from drethtr.recognition.decay import Gated, Scheduled
 from drethtr.recognition.model_file import SHIPPED, Rescorer, load_model
 from drethtr.recognition.onnx.network import OnnxNetwork
 from drethtr.recognition.onnx.support import supports

@@ -15,15 +15,8 @@ from drethtr.language.learn import learn
 from drethtr.language.voice import PER_TOKEN, Voice, Voices
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.rescorer import RescorerNetwork
-from drethtr.recognition.architecture import (
-    RETHTR_SMALL,
-    Fade,
-    Gated,
-    JointSoftmax,
-    RescorerConfig,
-    Retentive,
-    SplitSoftmax,
-)
+from drethtr.recognition.architecture import RETHTR_SMALL, Fade, JointSoftmax, RescorerConfig, Retentive, SplitSoftmax
+from drethtr.recognition.decay import Gated
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.recognition.search.decoded import CTCScores

@@ -9,7 +9,8 @@ from conftest import TINY
 
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.architecture import SMALL, JointSoftmax, Learned, Light, Retentive
+from drethtr.recognition.architecture import SMALL, JointSoftmax, Learned, Retentive
+from drethtr.recognition.backbones import Light
 from drethtr.recognition.search.scorer import NetworkScorer, log_softmax
 from drethtr.recognition.search.strategy import View
 from drethtr.research.benchmarks.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published

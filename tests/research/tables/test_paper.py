@@ -8,7 +8,8 @@ import torch
 
 from drethtr.base import config
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.architecture import BASE, EfficientNetV2S, Light, Multiplied, Unplaced
+from drethtr.recognition.architecture import BASE, Multiplied, Unplaced
+from drethtr.recognition.backbones import EfficientNetV2S, Light
 from drethtr.research.authors import CANVAS
 from drethtr.research.conversion import IAM_ALPHABET
 from drethtr.research.tables.material import Lines, PaperData

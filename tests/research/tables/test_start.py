@@ -8,7 +8,7 @@ from conftest import TINY
 from drethtr.base.errors import ConfigError
 from drethtr.network.backend import fresh_network, network_of
 from drethtr.network.embedding import sinusoid
-from drethtr.recognition.architecture import Light
+from drethtr.recognition.backbones import Light
 from drethtr.research.tables.start import FinishedImagePart
 from drethtr.text.tokenizer import EOS, PAD, Characters
 

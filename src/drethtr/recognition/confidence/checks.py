@@ -31,7 +31,7 @@ class Observation(NamedTuple):
     inked       which of its columns have ink, (width,)
     characters  the reading, placed in pixels of the line
     unwritten   left and right edge of what was read and is no character that the model can write
-    draft       what the image alone gave, where a decoder wrote the reading
+    draft       the CTC reading, where a decoder wrote the text
     ended       whether the decoder ended the text itself
     features    what the image looks like to the network, (features,)
     """
@@ -129,7 +129,7 @@ class Uncovered(Check):
 
 @dataclass(frozen=True)
 class Disagreement(Check):
-    """The decoder wrote something else than the image alone gives: more than `most` of the characters differ."""
+    """Decoder and CTC disagree: more than `most` of the characters differ."""
 
     most: float = 1 / 3
     kind: ClassVar[str] = "disagreement"

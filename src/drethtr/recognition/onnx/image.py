@@ -9,18 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.architecture import (
-    PPOCR,
-    Added,
-    BackboneConfig,
-    CTCConfig,
-    LayerPosition,
-    Light,
-    NetworkConfig,
-    NoPrior,
-    PriorConfig,
-    Sinusoidal,
-)
+from drethtr.recognition.architecture import Added, CTCConfig, NetworkConfig, NoPrior, PriorConfig, Sinusoidal
+from drethtr.recognition.backbones import PPOCR, BackboneConfig, Light
+from drethtr.recognition.decay import LayerPosition
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Array, Graph, real, whole
 from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, numbered, sinusoid

@@ -3,7 +3,7 @@
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
 
-from drethtr.recognition.architecture import PPOCR
+from drethtr.recognition.backbones import PPOCR
 from drethtr.recognition.onnx.convolution import conv, tokens
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Graph

@@ -1,18 +1,17 @@
 """Which networks can be computed without torch: those like the shipped one."""
 
 from drethtr.recognition.architecture import (
-    PPOCR,
     Added,
     DecoderOnly,
-    Light,
     NetworkConfig,
     NoPrior,
     Plain,
     Retentive,
-    Scheduled,
     Sinusoidal,
     Unplaced,
 )
+from drethtr.recognition.backbones import PPOCR, Light
+from drethtr.recognition.decay import Scheduled
 
 KNOWN = {
     "architecture": DecoderOnly,

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.architecture import LayerPosition, NetworkConfig, RescorerConfig, Retentive, Scheduled
+from drethtr.recognition.architecture import NetworkConfig, RescorerConfig, Retentive
+from drethtr.recognition.decay import LayerPosition, Scheduled
 from drethtr.recognition.onnx.graph import Array, Graph, whole
 from drethtr.recognition.onnx.layers import Heads, Layer, layer_norm, linear, scores, sinusoid
 from drethtr.recognition.onnx.protobuf import Kind

@@ -1,4 +1,4 @@
-"""The strategies that find a text. A user chooses one by value or, on the command line and in `load`, by name.
+"""The strategies that find a text. A user chooses one by value, or by name (`names.py`).
 
 CTC()                the reading of the CTC head and the n-gram language model, if the model has one: fastest
 Joint()              CTC candidates, corrected and rescored with decoder and language model
@@ -9,16 +9,13 @@ Beam(5)              beam search with the decoder
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
-from drethtr.base.plugins import load_plugins
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.voice import Voices
 from drethtr.recognition.network import Network
@@ -32,10 +29,8 @@ from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS, PAD
 
-__all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts", "name_of", "strategy_named"]
+__all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts"]
 """Who reads settings or a model takes `Strategy` from here, so that every kind is known."""
-
-THREE_STRETCHES = (1.0, 0.8, 1.2)
 
 MARGIN = 6.0
 """`CTC` drops beginnings of texts that are e^6 times less likely than the best."""
@@ -212,8 +207,8 @@ class Joint(Strategy):
     """Of the CTC head's best texts and those near the best of them, the one that head and decoder find likeliest.
 
     Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
-    P_language is what n-grams make of a text or, if the model has none, the decoder without its image. Weights that are
-    left open are those with which the model reads best, as `drethtr calibrate` found; else 0.4 and 0.
+    P_language is what n-grams and rescorer make of a text or, in a model without both, the decoder without its image.
+    Weights that are left open are those with which the model reads best, as `drethtr calibrate` found; else 0.4 and 0.
 
     Args:
         candidates: Texts that the CTC head may propose for a line, at each width.
@@ -221,7 +216,7 @@ class Joint(Strategy):
             or to put together those that help.
         stretches: Widths at which lines are seen, 1 being the usual one. Log-probabilities are averaged over them:
             three widths make fewer errors than one, and take three times as long or more.
-        language_weight: 0 for a model without n-grams that has learned no prose.
+        language_weight: 0 for a model that has no language model and has learned no prose.
     """
 
     candidates: int = 4
@@ -300,48 +295,3 @@ class Joint(Strategy):
 def default_strategy(network: Network) -> Strategy:
     """CTC where there is a head for it, else greedy."""
     return Greedy() if network.dimensions.steps_per_token is None else CTC()
-
-
-USUAL_JOINT = Joint(candidates=12, corrections=2)
-"""What `joint` stands for: more candidates or corrections save hardly any errors. The defaults of `Joint` itself stay
-as they were, because hashes of models leave out settings that are at their default."""
-
-NAMES: dict[str, Callable[[], Strategy]] = {
-    "ctc": CTC,
-    "joint": partial(replace, USUAL_JOINT),
-    "careful": partial(replace, USUAL_JOINT, candidates=4, stretches=THREE_STRETCHES),  # at each width
-    "greedy": Greedy,
-    "verified": VerifiedDrafts,
-    "beam": Beam,
-}
-"""What people call strategies, on the command line and in `Recognizer.load`."""
-
-NUMBERED: dict[str, Callable[[int], Strategy]] = {"beam": Beam}
-"""Those that take a number, as in `beam:5`."""
-
-
-def strategy_named(text: str) -> Strategy:
-    """The strategy of a name such as `joint` or `beam:5`.
-
-    Raises:
-        ConfigError: for any other name or number.
-    """
-    name, colon, number = text.partition(":")
-    if name not in NAMES:
-        load_plugins()
-    if name not in NAMES:
-        raise ConfigError(f"unknown decoder {text!r}{hint(name, NAMES)}; known: {', '.join(NAMES)}, beam:5")
-    if not colon:
-        return NAMES[name]()
-    if name not in NUMBERED or not number.isdecimal():
-        raise ConfigError(f"decoder {text!r} is not understood; only {' and '.join(NUMBERED)} take a number: beam:5")
-    return NUMBERED[name](int(number))
-
-
-def name_of(strategy: Strategy) -> str:
-    """The name of a strategy, whatever weights a model gives it; one without a name as Python shows it."""
-    numbered = [f"{name}:{beams}" for name in NUMBERED if (beams := getattr(strategy, "beams", None)) is not None]
-    for name in (*numbered, *NAMES):
-        if strategy_named(name).completed_by(strategy) == strategy.completed_by(strategy):
-            return name
-    return repr(strategy)

@@ -21,7 +21,8 @@ from drethtr.network.attention import KeyValue
 from drethtr.network.decay import log_gamma
 from drethtr.network.mixer import PastMixer, build_past
 from drethtr.network.retention import RetentionState, recurrent
-from drethtr.recognition.architecture import LayerPosition, MixerConfig, Scheduled
+from drethtr.recognition.architecture import MixerConfig
+from drethtr.recognition.decay import LayerPosition, Scheduled
 from drethtr.recognition.network import ImageMemory, Network, State
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis, Ints

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import reduce
 
 from drethtr.recognition.architecture import (
-    BackboneConfig,
     EncoderDecoder,
     ImagePositionsConfig,
     MixerConfig,
@@ -12,6 +11,7 @@ from drethtr.recognition.architecture import (
     OutputConfig,
     PriorConfig,
 )
+from drethtr.recognition.backbones import BackboneConfig
 from drethtr.research.tables.course import Change
 from drethtr.training.feed.supply import Real
 from drethtr.training.run import RunConfig

@@ -9,7 +9,7 @@ from PIL import Image
 
 from drethtr.pictures.canvas import GREY, Canvas, Photo, Rectangle, Words
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
-from drethtr.recognition.architecture import SCHEDULES, LayerPosition, Scheduled
+from drethtr.recognition.decay import SCHEDULES, LayerPosition, Scheduled
 from drethtr.research.benchmarks.race import Spread
 from drethtr.research.tables.result import CER, GIGABYTES, SECONDS, Result
 from drethtr.research.tables.table import PaperTable

@@ -5,20 +5,17 @@ from drethtr.recognition.architecture import (
     RETHTR_SMALL,
     TRHTR_SMALL,
     Added,
-    EfficientNetV2S,
     Fade,
-    Gated,
     HeadNorm,
     JointSoftmax,
     Learned,
     Multiplied,
-    ResNet50,
     Retentive,
-    Scheduled,
-    ShallowCNN,
     SplitSoftmax,
     SwishGate,
 )
+from drethtr.recognition.backbones import EfficientNetV2S, ResNet50, ShallowCNN
+from drethtr.recognition.decay import Gated, Scheduled
 from drethtr.research.benchmarks.peers import trocr_base, trocr_large, trocr_small
 from drethtr.research.published_decoding import PublishedBeam
 from drethtr.research.tables.change import (

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drethtr.images.prepare import Preparation
-from drethtr.recognition.architecture import SMALL, EfficientNetV2S, NoPrior
+from drethtr.recognition.architecture import SMALL, NoPrior
+from drethtr.recognition.backbones import EfficientNetV2S
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.research.authors import CANVAS
 from drethtr.research.tables.material import Lines

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from drethtr.images.prepare import Preparation
-from drethtr.recognition.architecture import PPOCR, CTCConfig, Light, Sinusoidal, Unplaced
+from drethtr.recognition.architecture import CTCConfig, Sinusoidal, Unplaced
+from drethtr.recognition.backbones import PPOCR, Light
 from drethtr.recognition.model_file import SHIPPED
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.recognition.search.strategy import Strategy

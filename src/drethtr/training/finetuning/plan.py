@@ -149,10 +149,11 @@ def run_of(
 def knows_language(model: Model) -> bool:
     """Whether a model reads best with its decoder as a language model.
 
-    If so, the decoder also learns the texts of the new lines and forgets none; n-grams replace this.
+    If so, the decoder also learns the texts of the new lines and forgets none. N-grams or a rescorer replace this.
     """
     strategy = model.trust.strategy
-    return isinstance(strategy, Joint) and strategy.weights.language > 0 and not model.languages
+    has_others = model.languages or model.rescorer is not None
+    return isinstance(strategy, Joint) and strategy.weights.language > 0 and not has_others
 
 
 def widest_line(model: Model) -> int:

@@ -109,7 +109,7 @@ def numbers(text: str) -> list[int]:
 
 def strategies_named(decoders: str) -> list[tuple[str, "Strategy"]]:
     """Strategies by their names, separated by commas."""
-    from drethtr.recognition.search.strategies import strategy_named
+    from drethtr.recognition.search.names import strategy_named
 
     return [(name, strategy_named(name)) for name in parts(decoders)]
 

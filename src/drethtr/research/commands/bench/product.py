@@ -147,7 +147,7 @@ def drift(
     from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.recognition.recognizer import precision_named
-    from drethtr.recognition.search.strategies import strategy_named
+    from drethtr.recognition.search.names import strategy_named
     from drethtr.research.drift import TOLERANCE, measure
 
     refuse_results(json_file, force=force)
