@@ -16,6 +16,7 @@ from drethtr.recognition.confidence.evidence import in_both
 from drethtr.recognition.network import Attention
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.names import name_of
 from drethtr.recognition.stitching import stitch
 from drethtr.text.tokenizer import BOS
 
@@ -86,7 +87,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
         None if piece.draft is None else stitch([(piece.piece, piece.draft)]),
         attention,
         count * per_token,
-        f"drethtr {__version__}, model {recognizer.model.identity}, {recognizer.strategy!r}{opinion}",
+        f"drethtr {__version__}, model {recognizer.model.identity}, {name_of(recognizer.strategy)}{opinion}",
     )
 
 
