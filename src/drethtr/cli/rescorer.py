@@ -36,8 +36,8 @@ def rescorer(
 ) -> None:
     """Train a language model that rescores the candidates of `joint` and `careful`; calibrate the model afterwards.
 
-    Use training lines and other texts, never the texts you evaluate on. To continue a run that was stopped, run the same
-    command again.
+    Use training lines and other texts, never the texts you evaluate on. To continue a run that was stopped, repeat the
+    command.
     """
     require("torch", "train")
     from tqdm import tqdm
