@@ -12,7 +12,7 @@ from drethtr.proofreading.text import fitting, refuse_empty
 from fuzzing.files import TEXTS, Bytes, Target, elements, encoded, mutated
 
 READ = ("My dear Sir,", "I have received your letter", "of the 4th")
-"""What was read on the lines of the page that a text is laid onto."""
+"""What was read on the lines of the page that a text is aligned with."""
 
 RUNNING = st.lists(st.sampled_from(READ) | TEXTS, max_size=6)
 

@@ -42,7 +42,7 @@ def test_another_text_is_that_of_all_pages(folder):
     [
         (["a.png", "b.png", "a.txt"], "no text has its name"),
         (["a.png", "a.txt", "b.txt"], "no page has its name"),
-        (["a.png"], "no text to lay"),
+        (["a.png"], "no text to align"),
         (["a.txt"], "no scans among these"),
         (["a.png", "none.txt"], "no such file"),
     ],

@@ -92,8 +92,8 @@ def evaluate(
         bool,
         typer.Option(
             "--align",
-            help="Lay the texts of pages onto their lines, as drethtr align does, and count the lines that get exactly "
-            "their words; with --lines, onto found lines.",
+            help="Align the joined texts of pages with their lines, as drethtr align does, and count the lines that "
+            "get exactly their words; with --lines, with detected lines.",
         ),
     ] = False,
     device: DeviceName = "auto",

@@ -1,4 +1,4 @@
-"""`drethtr evaluate --align`: how well running text falls onto the lines of pages."""
+"""`drethtr evaluate --align`: how well running text is aligned with the lines of pages."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ def open_known(data: Sequence[str], lines: str | None, limit: int | None, seed: 
 
 
 def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed: int) -> Judged:
-    """Lay texts onto pages, behind a bar, and judge where they fall."""
+    """Align texts with pages, with a progress bar, and measure how well."""
     from tqdm import tqdm
 
     from drethtr.evaluation.alignment import lay_pages

@@ -1,6 +1,6 @@
-"""Measure how well running text falls onto lines: the texts of a page, joined, are laid onto its lines again.
+"""Measure how well running text is aligned: the texts of a page, joined, are aligned with its lines again.
 
-Two texts are laid onto each page. The right one tells how many lines get exactly their words. The other one has an
+Two texts are aligned with each page. The right one tells how many lines get exactly their words. The other one has an
 error in one line of ten, as texts of others do, and tells which lines can be accepted.
 """
 
@@ -36,7 +36,7 @@ from drethtr.text.normalize import for_scoring
 
 
 class SeenLine(NamedTuple):
-    """A line that texts are laid onto, and what is read there."""
+    """A line that texts are aligned with, and its reading."""
 
     image: Line
     reading: Reading
@@ -62,7 +62,7 @@ class KnownPage(ABC):
 
     @abstractmethod
     def see(self, recognizer: Recognizer) -> SeenPage:
-        """The lines that texts are laid onto, read.
+        """The lines that texts are aligned with, read.
 
         Raises:
             DataError: naming the line or page, if an image cannot be used.
@@ -134,7 +134,9 @@ def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int 
     sets: dict[str, dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         if not sample.page:
-            raise DataError(f"{sample.key or sample.set}: no page is known for this line; texts are laid onto pages")
+            raise DataError(
+                f"{sample.key or sample.set}: the page of this line is unknown, and texts are aligned page by page"
+            )
         sets[sample.set][sample.page].append(sample)
     pages = []
     for _, of_set in sorted(sets.items()):

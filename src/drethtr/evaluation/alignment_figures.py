@@ -16,12 +16,12 @@ from drethtr.recognition.support.acceptance import acceptable
 from drethtr.recognition.support.fit import WRONG_LINES
 
 CONVENTION = (
-    "The texts of the lines of a page are joined by spaces and laid onto its lines. Exact: share of the marked lines "
-    "that get exactly their words; where lines are found, on the one that covers the same area (IoU of 0.5 or more). "
-    "In brackets the 95 % interval of a bootstrap over pages, widened for few pages; none for fewer than "
-    f"{FEWEST}. Accepted: {100 * WRONG_LINES:.0f} % of the lines get an error in their text before it is laid; of the "
-    f"lines with text, those whose probabilities promise that {100 * PRECISION:.0f} % of them are right, decided for "
-    "each set. Precision: share of the accepted lines whose text is right."
+    "The texts of the lines of a page are joined by spaces and aligned with its lines. Exact: share of the marked "
+    "lines that get exactly their words; where lines are detected, on the one that covers the same area (IoU of 0.5 "
+    "or more). In brackets the 95 % interval of a bootstrap over pages, widened for few pages; none for fewer than "
+    f"{FEWEST}. Accepted: {100 * WRONG_LINES:.0f} % of the lines get an error in their text before it is aligned; of "
+    f"the lines with text, those whose probabilities promise that {100 * PRECISION:.0f} % of them are right, decided "
+    "for each set. Precision: share of the accepted lines whose text is right."
 )
 
 

@@ -1,1 +1,1 @@
-"""Texts that somebody else has made, against the ink: laid onto the lines of scans, and checked word by word."""
+"""Texts that somebody else has made, against the ink: aligned with the lines of scans, and checked word by word."""

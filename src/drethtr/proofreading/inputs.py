@@ -56,7 +56,7 @@ def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
         raise DataError(f"{', '.join(inputs)}: no scans among these; give the images, or PAGE or ALTO files, as well")
     if not texts:
         if texts_needed:
-            raise DataError(f"{', '.join(inputs)}: no text to lay onto the pages; give it as {', '.join(READERS)}")
+            raise DataError(f"{', '.join(inputs)}: no text to align with the pages; give it as {', '.join(READERS)}")
         return [given_in_lines(path) for path in pages]
     named = {page_stem(path).removesuffix(".gt"): path for path in texts}
     stems = [page_stem(path) for path in pages]

@@ -1,4 +1,4 @@
-"""A text against its pages: laid onto their lines if it is running text, and held against the ink."""
+"""A text against its pages: aligned with their lines if it is running text, and checked against the ink."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
 
 
 def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, dict[int, str]]:
-    """Running text laid onto the lines of its pages, and the parts of it that are on no line, by the lines before them.
+    """Running text aligned with the lines of its pages, and the parts that are on no line, by the lines before them.
 
     Raises:
         DataError: if it is the text of other pages.
@@ -100,7 +100,7 @@ def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) ->
 
 
 def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
-    """A text laid onto the lines of its pages, on which this is read.
+    """A text aligned with the lines of its pages, on which this is read.
 
     Args:
         source: Where the text comes from, for messages.
