@@ -1,4 +1,4 @@
-.PHONY: audit bench check dist docs lint load format fuzz image pictures sbom soak web
+.PHONY: audit bench check dist docs lint load lock format fuzz image pictures sbom soak web
 
 check: lint
 	pytest -n auto
@@ -20,6 +20,10 @@ docs:
 
 dist:
 	python packaging/build.py dist
+
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --constraint constraints.txt \
+		--no-annotate --custom-compile-command "make lock" --upgrade --output-file packaging/requirements.lock
 
 image:
 	packaging/try_image

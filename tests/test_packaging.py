@@ -13,6 +13,8 @@ from drethtr.base.version import __version__
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IMAGE = (ROOT / "packaging" / "Dockerfile").read_text(encoding="utf-8")
+CONSTRAINTS = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+LOCK = (ROOT / "packaging" / "requirements.lock").read_text(encoding="utf-8")
 RECIPE = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
 
 
@@ -31,6 +33,15 @@ def test_conda_installs_what_pip_installs():
     run = re.search(r"\n  run:\n((?:    - .*\n)+)", RECIPE)[1]
     needed = [line.removeprefix("    - ").replace(" ", "") for line in run.splitlines()]
     assert needed == [f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]]
+
+
+def test_the_image_installs_the_versions_of_ci_by_their_hashes():
+    entries = dict(re.findall(r"^([\w.-]+)==(\S+?)(?= |\n)", LOCK, re.MULTILINE))
+    tested = dict(re.findall(r"^([\w.-]+)==(\S+)$", CONSTRAINTS, re.MULTILINE))
+    needed = {re.match(r"[\w-]+", requirement)[0] for requirement in PROJECT["dependencies"]}
+    assert needed <= set(entries)
+    assert {name: entries[name] for name in needed} == {name: tested[name] for name in needed}
+    assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=\w)", LOCK)[1:])
 
 
 @pytest.mark.parametrize("system", ["linux", "macos", "windows"])
