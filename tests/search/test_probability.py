@@ -7,7 +7,7 @@ from PIL import Image
 
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
-from drethtr.recognition.confidence.logistic import log_odds, rng
+from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
 from drethtr.search.probability import Candidates, shipped
@@ -20,7 +20,7 @@ RANDOM = np.random.default_rng(0)
 def test_judged_hits_calibrate_a_collection(too_sure):
     """Where the log-odds of hits are too high or too low by some number, 60 verdicts nearly find it."""
     said = RANDOM.uniform(0.1, 0.95, 60)
-    right = RANDOM.random(60) < rng(log_odds(said) - too_sure)
+    right = RANDOM.random(60) < sigmoid(log_odds(said) - too_sure)
     verdicts = [
         Verdict("q", PageKey("a", 1), str(n), p, bool(y)) for n, (p, y) in enumerate(zip(said, right, strict=True))
     ]

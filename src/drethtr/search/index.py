@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
 from drethtr.documents.page import Box
-from drethtr.recognition.confidence.logistic import log_odds, rng
+from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.line_place import LinePlace
 from drethtr.search.locate import locate
@@ -176,7 +176,7 @@ class SearchIndex:
         kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (said < 0))
         order = np.argsort(-(shown + said), kind="stable")
         order = order[kept[order]][:limit]
-        unjudged = rng(log_odds(found) - calibration.shift)
+        unjudged = sigmoid(log_odds(found) - calibration.shift)
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Found(asked, automatons, scanned, self.unknown_letters(asked))
         return [self.hit(found_by, Ranked(*one)) for one in ranked]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.recognition.confidence.logistic import Logistic, log_odds, rng
+from drethtr.recognition.confidence.logistic import Logistic, log_odds, sigmoid
 from drethtr.search.forward import LEAST
 from drethtr.search.records import CERTAIN, Verdict
 
@@ -113,7 +113,7 @@ class Calibration:
             lines: A certain line has the pattern, or has it not.
         """
         odds = self.weights.score(features(chances, letters, lines)) + self.shift
-        found: Floats = np.where(chances > 0, rng(odds), 0.0)
+        found: Floats = np.where(chances > 0, sigmoid(odds), 0.0)
         certain = lines.confidences == CERTAIN
         found[certain] = np.minimum(chances[certain], 1)
         return found
@@ -126,7 +126,7 @@ class Calibration:
         stands = np.array([verdict.stands for verdict in verdicts], dtype=np.float64)
         shift = 0.0
         for _ in range(ROUNDS):
-            held = rng(odds + shift)
+            held = sigmoid(odds + shift)
             slope = float((held - stands).sum()) + shift / PRIOR**2
             shift -= slope / (float((held * (1 - held)).sum()) + 1 / PRIOR**2)
         return type(self)(self.weights, self.shift + shift)

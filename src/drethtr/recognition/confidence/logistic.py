@@ -40,7 +40,7 @@ class Logistic:
 
     def __call__(self, features: Floats) -> Floats:
         """Probabilities (N,) of features (N, F)."""
-        return rng(self.score(features))
+        return sigmoid(self.score(features))
 
 
 def fit_logistic(
@@ -77,7 +77,7 @@ def fit_logistic(
         expected = np.concatenate([[prior.bias + mean @ known], spread * known])
     weights = np.zeros(cases.shape[1])
     for _ in range(ROUNDS):
-        chances = rng(cases @ weights)
+        chances = sigmoid(cases @ weights)
         slope = cases.T @ (chances - right) / len(right) + penalty * (weights - expected)
         curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
@@ -88,8 +88,8 @@ def fit_logistic(
     return Logistic(rounded([weights[0] - plain @ mean], digits)[0], rounded(plain, digits))
 
 
-def rng(score: Floats) -> Floats:
-    """The probability of log-odds, however large."""
+def sigmoid(score: Floats) -> Floats:
+    """Probabilities of log-odds, however large."""
     return 1 / (1 + np.exp(-np.clip(score, -LARGEST, LARGEST)))
 
 
